@@ -1,0 +1,2 @@
+//! The oxmox binary.
+fn main() {}

@@ -1,0 +1,1 @@
+//! A Proxmox VE cluster in memory.
