@@ -1,1 +1,53 @@
-//! A client for the Proxmox VE API.
+//! A client for the Proxmox VE API: requests as data, errors by stage, a [`Reader`] and a [`Writer`].
+//!
+//! Start at [`connect`]. It gives the two halves of a connection: the `Reader` can only ask, and is handed to
+//! everybody; the `Writer` can only change, is not `Clone`, and has no other constructor, so whoever holds it is the
+//! one place from which PVE is changed.
+//!
+//! - [`request`](Request): a call as data, before it is sent
+//! - `client`: hosts, TLS, login, retries; private
+//! - [`Error`]: what went wrong, by stage
+//! - [`task`]: UPIDs, waiting, logs
+//! - [`guest`]: from a vmid to its node, kind, configuration and identity
+//! - [`answer`]: typed answers that tolerate PVE's habits
+//!
+//! This crate knows no tool and no MCP.
+
+pub mod answer;
+mod client;
+mod encode;
+mod error;
+mod fingerprint;
+pub mod guest;
+pub mod id;
+pub mod lenient;
+mod reader;
+mod request;
+mod settings;
+pub mod task;
+mod writer;
+
+use std::sync::Arc;
+
+pub use answer::{
+    ClusterMember, ClusterStatus, GuestStatus, NodeStatus, Permissions, Resource, ResourceKind,
+    SnapshotEntry, StorageStatus, Version,
+};
+pub use encode::encode_segment;
+pub use error::{Cause, Error, Untrusted};
+pub use fingerprint::Fingerprint;
+pub use guest::{Disk, Guest, GuestConfig, GuestRef, Identity, Nic, PropertyString, parse_size};
+pub use id::{GuestKind, IdError, NodeName, PoolId, SnapName, StorageId, Vmid};
+pub use reader::Reader;
+pub use request::{Method, Request, Value};
+pub use settings::{Credentials, Host, Settings, Timeouts, Trust};
+pub use task::{TaskEnd, TaskProgress, TaskStatus, TaskSummary, Upid};
+pub use writer::Writer;
+
+/// Makes the two halves of a connection to a cluster.
+///
+/// Nothing is contacted and no file is read yet: the first request does that. It fails only on settings that cannot work.
+pub fn connect(settings: Settings) -> Result<(Reader, Writer), Error> {
+    let client = Arc::new(client::Client::new(settings)?);
+    Ok((Reader::new(Arc::clone(&client)), Writer::new(client)))
+}

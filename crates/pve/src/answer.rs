@@ -1,0 +1,14 @@
+//! Typed answers. Every field that PVE may leave out is optional, and odd types are tolerated; see
+//! [`lenient`](crate::lenient).
+
+mod access;
+mod cluster;
+mod guest;
+mod node;
+mod resource;
+
+pub use access::Permissions;
+pub use cluster::{ClusterMember, ClusterStatus, Version};
+pub use guest::{GuestStatus, SnapshotEntry};
+pub use node::{NodeStatus, StorageStatus, Usage};
+pub use resource::{Resource, ResourceKind};

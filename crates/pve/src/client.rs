@@ -1,0 +1,121 @@
+//! The way of a request to PVE and back: which host, how often, with which credentials.
+//!
+//! Private to the crate; [`Reader`](crate::Reader) and [`Writer`](crate::Writer) are the two doors.
+
+mod connection;
+mod policy;
+mod reply;
+mod session;
+mod tls;
+mod wire;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use tokio::sync::Semaphore;
+
+use crate::error::Error;
+use crate::request::Request;
+use crate::settings::{Host, Settings};
+
+use connection::Endpoint;
+use policy::{Next, Retries};
+pub(crate) use reply::Answer;
+use reply::Reply;
+use session::{Session, Signature};
+use wire::Wire;
+
+/// A PVE node has three API workers; more requests than this at once only wait there instead of here.
+const MAX_IN_FLIGHT: usize = 16;
+
+/// One cluster as seen by one identity.
+#[derive(Debug)]
+pub(crate) struct Client {
+    settings: Settings,
+    endpoints: Vec<Endpoint>,
+    session: Session,
+    /// The index of the host that answered last.
+    good: AtomicUsize,
+    permits: Semaphore,
+}
+
+impl Client {
+    /// Checks the settings; no network, no files.
+    pub(crate) fn new(settings: Settings) -> Result<Self, Error> {
+        if settings.hosts.is_empty() {
+            return Err(Error::Build {
+                what: "no host is configured".to_owned(),
+            });
+        }
+        let session = Session::new(&settings.credentials)?;
+        let endpoints = settings.hosts.iter().cloned().map(Endpoint::new).collect();
+        Ok(Self {
+            settings,
+            endpoints,
+            session,
+            good: AtomicUsize::new(0),
+            permits: Semaphore::new(MAX_IN_FLIGHT),
+        })
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The host that answered last, or the first one.
+    pub(crate) fn current_host(&self) -> &Host {
+        &self.settings.hosts[self.good.load(Ordering::Relaxed)]
+    }
+
+    /// Sends a request, logging in and renewing the login as needed.
+    pub(crate) async fn call(&self, request: &Request) -> Result<Answer, Error> {
+        let wire = Wire::new(request)?;
+        let signature = self.session.signature(self).await?;
+        let mut reply = self.exchange(&wire, Some(&signature)).await?;
+        if reply.status == 401
+            && let Some(fresh) = self.session.renewed(self, &signature).await?
+        {
+            // A 401 comes before anything is done, so repeating is safe for writes too.
+            reply = self.exchange(&wire, Some(&fresh)).await?;
+        }
+        if reply.status == 401 {
+            return Err(self.session.refusal(&reply));
+        }
+        reply.into_answer(request)
+    }
+
+    /// Sends until an answer arrives or the retry rules say stop. Any HTTP status but a retried 595 or 596 is an answer.
+    async fn exchange(&self, wire: &Wire, signature: Option<&Signature>) -> Result<Reply, Error> {
+        let _permit = self.permits.acquire().await.map_err(|_| Error::Build {
+            what: "the client is shut down".to_owned(),
+        })?;
+        let mut retries = Retries::new(wire.repeatable, self.endpoints.len(), Instant::now());
+        let mut at = self.good.load(Ordering::Relaxed);
+        loop {
+            let outcome = self.endpoints[at]
+                .send(&self.settings, wire, signature)
+                .await;
+            let next = retries.after(&outcome, self.settings.timeouts.retry);
+            if !matches!(next, Next::Stop) {
+                at = (at + 1) % self.endpoints.len();
+            }
+            match next {
+                Next::Stop => {
+                    self.remember(at, &outcome);
+                    return outcome;
+                }
+                Next::AtOnce => {}
+                Next::After(pause) => tokio::time::sleep(pause).await,
+            }
+        }
+    }
+
+    /// The next request starts at a host that answers; after a lost answer, at another one.
+    fn remember(&self, at: usize, outcome: &Result<Reply, Error>) {
+        let good = match outcome {
+            Ok(_) => at,
+            Err(_) => (at + 1) % self.endpoints.len(),
+        };
+        self.good.store(good, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,226 @@
+//! Connections to one host, kept alive between requests, and one attempt to send a request over them.
+//!
+//! Built on hyper's connections instead of a ready-made HTTP client, because only they give an unsent request back,
+//! and that is what tells "never sent" from "maybe sent".
+
+use std::error::Error as StdError;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper_util::rt::TokioIo;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use tokio::net::TcpStream;
+use tokio::sync::OnceCell;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use super::reply::Reply;
+use super::session::Signature;
+use super::tls;
+use super::wire::Wire;
+use crate::error::{Cause, Error};
+use crate::settings::{Host, Settings, Timeouts};
+
+/// PVE closes an idle connection after 5 s; one near that age may die under a request.
+const MAX_IDLE: Duration = Duration::from_secs(3);
+const MAX_IDLE_CONNECTIONS: usize = 8;
+
+type Sender = SendRequest<Full<Bytes>>;
+
+/// One host with its TLS settings, built at first use, and its idle connections.
+#[derive(Debug)]
+pub(super) struct Endpoint {
+    host: Host,
+    tls: OnceCell<Arc<ClientConfig>>,
+    idle: Mutex<Vec<(Sender, Instant)>>,
+}
+
+impl Endpoint {
+    pub(super) fn new(host: Host) -> Self {
+        Self {
+            host,
+            tls: OnceCell::new(),
+            idle: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Sends once. A request that a dead idle connection gave back unsent goes out over a new one.
+    pub(super) async fn send(
+        &self,
+        settings: &Settings,
+        wire: &Wire,
+        signature: Option<&Signature>,
+    ) -> Result<Reply, Error> {
+        let mut request = wire.to_http(&self.host, settings, signature)?;
+        while let Some(sender) = self.checkout().await {
+            match self.over(sender, request, settings).await {
+                Ok(reply) => return Ok(reply),
+                Err(Failure::Unsent(unsent, _)) => request = *unsent,
+                Err(Failure::Lost(error)) => return Err(error),
+            }
+        }
+        let sender = self.connect(settings).await?;
+        self.over(sender, request, settings)
+            .await
+            .map_err(|failure| match failure {
+                Failure::Unsent(_, cause) => self.never_sent("the connection closed", Some(cause)),
+                Failure::Lost(error) => error,
+            })
+    }
+
+    async fn over(
+        &self,
+        mut sender: Sender,
+        request: hyper::Request<Full<Bytes>>,
+        settings: &Settings,
+    ) -> Result<Reply, Failure> {
+        let limit = settings.timeouts.answer;
+        let attempt = async {
+            let response = sender.try_send_request(request).await;
+            let response = response.map_err(|mut error| match error.take_message() {
+                Some(unsent) => Failure::Unsent(Box::new(unsent), Arc::new(error.into_error())),
+                None => self.lost("the connection broke", Arc::new(error.into_error())),
+            })?;
+            self.read(response, settings.max_answer_bytes).await
+        };
+        let reply = timeout(limit, attempt).await.unwrap_or_else(|_| {
+            let what = format!("it did not come within {limit:?}");
+            Err(Failure::Lost(self.maybe_sent(&what, None)))
+        })?;
+        self.checkin(sender);
+        Ok(reply)
+    }
+
+    async fn read(
+        &self,
+        response: hyper::Response<Incoming>,
+        max_bytes: usize,
+    ) -> Result<Reply, Failure> {
+        let (head, body) = response.into_parts();
+        let too_large = || {
+            let what = format!("it is larger than {max_bytes} bytes");
+            Failure::Lost(self.maybe_sent(&what, None))
+        };
+        if body.size_hint().lower() > max_bytes as u64 {
+            return Err(too_large());
+        }
+        match Limited::new(body, max_bytes).collect().await {
+            Ok(body) => Ok(Reply::new(&head, body.to_bytes())),
+            Err(error) if error.is::<http_body_util::LengthLimitError>() => Err(too_large()),
+            Err(error) => Err(self.lost("the connection broke in its middle", error.into())),
+        }
+    }
+
+    async fn connect(&self, settings: &Settings) -> Result<Sender, Error> {
+        let stream = self.open(settings).await?;
+        let (sender, connection) = http1::handshake(TokioIo::new(stream))
+            .await
+            .map_err(|error| self.never_sent("HTTP", Some(Arc::new(error))))?;
+        tokio::spawn(async move {
+            // A failure reaches the request that is waiting on this connection.
+            let _ = connection.await;
+        });
+        Ok(sender)
+    }
+
+    /// Opens a TLS stream to the host, its certificate checked.
+    async fn open(&self, settings: &Settings) -> Result<TlsStream<TcpStream>, Error> {
+        let config = self.tls_config(settings).await?;
+        let Timeouts { connect, .. } = settings.timeouts;
+        timeout(connect, self.handshake(config))
+            .await
+            .unwrap_or_else(|_| {
+                Err(self.never_sent(&format!("no connection within {connect:?}"), None))
+            })
+    }
+
+    async fn handshake(&self, config: Arc<ClientConfig>) -> Result<TlsStream<TcpStream>, Error> {
+        let name = ServerName::try_from(self.host.name.clone()).map_err(|_| Error::Build {
+            what: format!("{:?} is not a host name", self.host.name),
+        })?;
+        let tcp = TcpStream::connect((self.host.name.as_str(), self.host.port))
+            .await
+            .map_err(|error| self.never_sent("the connection failed", Some(Arc::new(error))))?;
+        // Requests are small and wait for an answer each; holding packets back only delays them.
+        let _ = tcp.set_nodelay(true);
+        TlsConnector::from(config)
+            .connect(name, tcp)
+            .await
+            .map_err(|error| match tls::refusal(&error) {
+                Some(untrusted) => Error::Fingerprint(Box::new(untrusted)),
+                None => self.never_sent("the TLS handshake failed", Some(Arc::new(error))),
+            })
+    }
+
+    async fn tls_config(&self, settings: &Settings) -> Result<Arc<ClientConfig>, Error> {
+        self.tls
+            .get_or_try_init(|| async {
+                let (host, trust) = (self.host.clone(), settings.trust.clone());
+                tokio::task::spawn_blocking(move || tls::config_for(&host, &trust))
+                    .await
+                    .map_err(|_| Error::Build {
+                        what: "the TLS settings could not be loaded".to_owned(),
+                    })?
+            })
+            .await
+            .map(Arc::clone)
+    }
+
+    /// The youngest idle connection that still works.
+    async fn checkout(&self) -> Option<Sender> {
+        loop {
+            let (mut sender, since) = self.idle().pop()?;
+            if since.elapsed() < MAX_IDLE && sender.ready().await.is_ok() {
+                return Some(sender);
+            }
+        }
+    }
+
+    fn checkin(&self, sender: Sender) {
+        if sender.is_closed() {
+            return;
+        }
+        let mut idle = self.idle();
+        idle.retain(|(_, since)| since.elapsed() < MAX_IDLE);
+        if idle.len() < MAX_IDLE_CONNECTIONS {
+            idle.push((sender, Instant::now()));
+        }
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<(Sender, Instant)>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn never_sent(&self, what: &str, source: Option<Cause>) -> Error {
+        Error::NeverSent {
+            host: self.host.to_string(),
+            what: what.to_owned(),
+            source,
+        }
+    }
+
+    fn maybe_sent(&self, what: &str, source: Option<Cause>) -> Error {
+        Error::MaybeSent {
+            host: self.host.to_string(),
+            what: what.to_owned(),
+            source,
+        }
+    }
+
+    fn lost(&self, what: &str, source: Arc<dyn StdError + Send + Sync>) -> Failure {
+        Failure::Lost(self.maybe_sent(what, Some(source)))
+    }
+}
+
+/// Why one connection gave no answer.
+enum Failure {
+    /// Not a byte of the request was written; here it is back.
+    Unsent(Box<hyper::Request<Full<Bytes>>>, Cause),
+    /// It was written, or may have been.
+    Lost(Error),
+}

@@ -1,0 +1,149 @@
+//! What came back, and what PVE means by it.
+
+use hyper::body::Bytes;
+use hyper::ext::ReasonPhrase;
+use hyper::http::response::Parts;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::lenient;
+use crate::request::Request;
+
+/// A complete HTTP answer.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) status: u16,
+    pub(super) reason: String,
+    body: Bytes,
+}
+
+/// The parts of a successful answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// `data`.
+    pub(crate) data: Value,
+    /// `total`, which stands beside `data` in some lists.
+    pub(crate) total: Option<u64>,
+    request: String,
+}
+
+impl Reply {
+    pub(super) fn new(head: &Parts, body: Bytes) -> Self {
+        let reason = match head.extensions.get::<ReasonPhrase>() {
+            Some(phrase) => decode_reason(phrase.as_bytes()),
+            None => head
+                .status
+                .canonical_reason()
+                .unwrap_or_default()
+                .to_owned(),
+        };
+        Self {
+            status: head.status.as_u16(),
+            reason,
+            body,
+        }
+    }
+
+    /// The answer of a request, or what PVE said against it.
+    pub(super) fn into_answer(self, request: &Request) -> Result<Answer, Error> {
+        if !(200..300).contains(&self.status) {
+            return Err(self.into_error());
+        }
+        let decode = |what: &str| Error::Decode {
+            request: request.to_string(),
+            what: what.to_owned(),
+        };
+        if self.body.is_empty() {
+            return Err(decode("it is empty"));
+        }
+        match serde_json::from_slice(&self.body) {
+            Ok(Value::Object(mut members)) => {
+                let data = members
+                    .remove("data")
+                    .ok_or_else(|| decode("it has no `data`; is this a Proxmox VE API?"))?;
+                Ok(Answer {
+                    data,
+                    total: members.get("total").and_then(lenient::as_u64),
+                    request: request.to_string(),
+                })
+            }
+            _ => Err(decode("it is not a JSON object; is this a Proxmox VE API?")),
+        }
+    }
+
+    fn into_error(self) -> Error {
+        let body: Option<Value> = serde_json::from_slice(&self.body).ok();
+        let message = match &body {
+            Some(json) => json.get("message").and_then(lenient::as_text),
+            // A few errors come as plain text.
+            None => plain_text(&self.body),
+        };
+        let errors = body
+            .as_ref()
+            .and_then(|json| json.get("errors")?.as_object())
+            .map(|members| members.iter().map(parameter_error).collect())
+            .unwrap_or_default();
+        Error::Status {
+            status: self.status,
+            reason: self.reason,
+            message,
+            errors,
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn for_test(status: u16) -> Self {
+        Self {
+            status,
+            reason: String::new(),
+            body: Bytes::new(),
+        }
+    }
+}
+
+impl Answer {
+    /// Reads `data` as a type.
+    pub(crate) fn decode<T: DeserializeOwned>(self) -> Result<T, Error> {
+        serde_json::from_value(self.data).map_err(|error| Error::Decode {
+            what: without_values(&error.to_string()),
+            request: self.request,
+        })
+    }
+
+    /// Reads `data` as a list, leaving out items that cannot be read.
+    pub(crate) fn decode_list<T: DeserializeOwned>(self) -> Result<Vec<T>, Error> {
+        lenient::list(self.data).map_err(|what| Error::Decode {
+            request: self.request,
+            what,
+        })
+    }
+}
+
+/// PVE sends UTF-8 or Latin-1, depending on where the text came from.
+fn decode_reason(bytes: &[u8]) -> String {
+    std::str::from_utf8(bytes).map_or_else(
+        |_| bytes.iter().map(|byte| char::from(*byte)).collect(),
+        str::to_owned,
+    )
+}
+
+fn plain_text(body: &[u8]) -> Option<String> {
+    const ENOUGH: usize = 2_000;
+    let text = std::str::from_utf8(body).ok()?.trim();
+    let is_page = text.starts_with('<');
+    (!text.is_empty() && !is_page).then(|| text.chars().take(ENOUGH).collect())
+}
+
+fn parameter_error((parameter, problem): (&String, &Value)) -> (String, String) {
+    let text = lenient::as_text(problem).unwrap_or_else(|| problem.to_string());
+    (parameter.clone(), text)
+}
+
+/// Serde quotes the value that it did not expect, which may be a secret; what it did expect is enough.
+fn without_values(error: &str) -> String {
+    match (error.find("missing field"), error.rfind("expected ")) {
+        (Some(at), _) | (None, Some(at)) => error[at..].to_owned(),
+        (None, None) => "it has an unexpected form".to_owned(),
+    }
+}

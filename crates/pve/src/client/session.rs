@@ -1,0 +1,275 @@
+//! Who we are to PVE: a token's header, or a ticket that is fetched once, shared, and renewed before it ends.
+
+use std::time::{Duration, Instant};
+
+use hyper::header::{AUTHORIZATION, COOKIE, HeaderName, HeaderValue};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use tokio::sync::Mutex;
+
+use super::Client;
+use super::reply::Reply;
+use super::wire::Wire;
+use crate::encode;
+use crate::error::Error;
+use crate::lenient;
+use crate::request::Request;
+use crate::settings::Credentials;
+
+const CSRF: HeaderName = HeaderName::from_static("csrfpreventiontoken");
+/// After two hours PVE refuses a ticket; one that could not be renewed is used until shortly before.
+const TICKET_LIFE: Duration = Duration::from_secs(2 * 60 * 60 - 60);
+
+/// How long to leave PVE alone after a renewal failed while the old ticket still works.
+const RENEWAL_PAUSE: Duration = Duration::from_secs(60);
+
+/// The headers that tell PVE who asks. Sensitive: `HeaderValue` hides them in `Debug`.
+#[derive(Debug, Clone)]
+pub(super) struct Signature {
+    identity: (HeaderName, HeaderValue),
+    csrf: Option<HeaderValue>,
+    /// Which login it came from; 0 for a token.
+    generation: u64,
+}
+
+impl Signature {
+    /// The headers of a request; only writes need the CSRF token.
+    pub(super) fn headers(&self, is_write: bool) -> Vec<(HeaderName, HeaderValue)> {
+        let mut headers = vec![self.identity.clone()];
+        if let Some(csrf) = self.csrf.as_ref().filter(|_| is_write) {
+            headers.push((CSRF, csrf.clone()));
+        }
+        headers
+    }
+}
+
+/// The identity of a client.
+#[derive(Debug)]
+pub(super) struct Session {
+    /// For messages: `root@pam!mcp` or `root@pam`.
+    id: String,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Token(Signature),
+    Login {
+        password: SecretString,
+        state: Mutex<Login>,
+    },
+}
+
+#[derive(Debug, Default)]
+struct Login {
+    ticket: Option<Ticket>,
+    /// The newest failure, for those that were waiting for that very login.
+    failed: Option<(Instant, Error)>,
+    generation: u64,
+}
+
+#[derive(Debug)]
+struct Ticket {
+    text: SecretString,
+    signature: Signature,
+    renew_at: Instant,
+    ends_at: Instant,
+}
+
+#[derive(Deserialize)]
+struct LoginAnswer {
+    #[serde(default)]
+    ticket: Option<SecretString>,
+    #[serde(rename = "CSRFPreventionToken", default)]
+    csrf: Option<SecretString>,
+    #[serde(rename = "NeedTFA", default, deserialize_with = "lenient::flag")]
+    needs_second_factor: bool,
+}
+
+impl Session {
+    pub(super) fn new(credentials: &Credentials) -> Result<Self, Error> {
+        let id = credentials.id();
+        let kind = match credentials {
+            Credentials::Token { user, name, secret } => {
+                check_token(user, name)?;
+                let text = format!("PVEAPIToken={id}={}", secret.expose_secret());
+                Kind::Token(Signature {
+                    identity: (AUTHORIZATION, sensitive(&text)?),
+                    csrf: None,
+                    generation: 0,
+                })
+            }
+            Credentials::Password { user, password } => {
+                check_user(user)?;
+                Kind::Login {
+                    password: password.clone(),
+                    state: Mutex::default(),
+                }
+            }
+        };
+        Ok(Self { id, kind })
+    }
+
+    /// The headers for a request, after a login if there was none or it is getting old.
+    pub(super) async fn signature(&self, client: &Client) -> Result<Signature, Error> {
+        match &self.kind {
+            Kind::Token(signature) => Ok(signature.clone()),
+            Kind::Login { password, state } => self.ticket(client, password, state, 0).await,
+        }
+    }
+
+    /// New headers after PVE refused `refused`; `None` if there is nothing to renew.
+    pub(super) async fn renewed(
+        &self,
+        client: &Client,
+        refused: &Signature,
+    ) -> Result<Option<Signature>, Error> {
+        match &self.kind {
+            Kind::Token(_) => Ok(None),
+            Kind::Login { password, state } => self
+                .ticket(client, password, state, refused.generation)
+                .await
+                .map(Some),
+        }
+    }
+
+    /// What a 401 means for this identity.
+    pub(super) fn refusal(&self, reply: &Reply) -> Error {
+        let whom = match self.kind {
+            Kind::Token(_) => "the API token",
+            Kind::Login { .. } => "the login of",
+        };
+        Error::Auth {
+            what: format!("PVE refused {whom} {}: {}", self.id, reply.reason),
+        }
+    }
+
+    /// A ticket of a later generation than `refused`. The lock is held while logging in, so that callers share one login.
+    async fn ticket(
+        &self,
+        client: &Client,
+        password: &SecretString,
+        state: &Mutex<Login>,
+        refused: u64,
+    ) -> Result<Signature, Error> {
+        let asked = Instant::now();
+        let mut login = state.lock().await;
+        if let Some((_, error)) = login.failed.as_ref().filter(|(at, _)| *at > asked) {
+            return Err(error.clone());
+        }
+        let generation = login.generation + 1;
+        let held = login.ticket.take_if(|t| t.signature.generation > refused);
+        let result = match held {
+            Some(ticket) if Instant::now() < ticket.renew_at => Ok(ticket),
+            Some(ticket) => self.renew(client, password, ticket, generation).await,
+            None => self.log_in(client, password, generation).await,
+        };
+        match result {
+            Ok(ticket) => {
+                let signature = ticket.signature.clone();
+                *login = Login {
+                    generation: signature.generation,
+                    ticket: Some(ticket),
+                    failed: None,
+                };
+                Ok(signature)
+            }
+            Err(error) => {
+                login.failed = Some((Instant::now(), error.clone()));
+                Err(error)
+            }
+        }
+    }
+
+    /// Renews with the ticket itself, which also works for users with a second factor; else with the password.
+    async fn renew(
+        &self,
+        client: &Client,
+        password: &SecretString,
+        mut old: Ticket,
+        generation: u64,
+    ) -> Result<Ticket, Error> {
+        if let Ok(ticket) = self.log_in(client, &old.text, generation).await {
+            return Ok(ticket);
+        }
+        match self.log_in(client, password, generation).await {
+            Err(_) if Instant::now() < old.ends_at => {
+                old.renew_at = Instant::now() + RENEWAL_PAUSE;
+                Ok(old)
+            }
+            result => result,
+        }
+    }
+
+    async fn log_in(
+        &self,
+        client: &Client,
+        password: &SecretString,
+        generation: u64,
+    ) -> Result<Ticket, Error> {
+        let request = Request::post("/access/ticket")
+            .with("username", self.id.as_str())
+            .with("password", password.expose_secret());
+        let issued = Instant::now();
+        let reply = client.exchange(&Wire::login(&request)?, None).await?;
+        if reply.status == 401 {
+            return Err(self.refusal(&reply));
+        }
+        let answer: LoginAnswer = reply.into_answer(&request)?.decode()?;
+        if answer.needs_second_factor {
+            return Err(self.auth_error(
+                "needs a second factor, which cannot be given here: use an API token",
+            ));
+        }
+        let (Some(text), Some(csrf)) = (answer.ticket, answer.csrf) else {
+            return Err(self.auth_error("logged in, but PVE gave no ticket"));
+        };
+        let cookie = encode::encode_cookie(text.expose_secret());
+        Ok(Ticket {
+            signature: Signature {
+                identity: (COOKIE, sensitive(&format!("PVEAuthCookie={cookie}"))?),
+                csrf: Some(sensitive(csrf.expose_secret())?),
+                generation,
+            },
+            text,
+            renew_at: issued + client.settings.timeouts.ticket_renewal,
+            ends_at: issued + TICKET_LIFE,
+        })
+    }
+
+    fn auth_error(&self, what: &str) -> Error {
+        Error::Auth {
+            what: format!("{} {what}", self.id),
+        }
+    }
+}
+
+fn sensitive(text: &str) -> Result<HeaderValue, Error> {
+    // The cause would quote the secret.
+    let mut value = HeaderValue::from_str(text).map_err(|_| Error::Build {
+        what: "the credentials hold characters that no HTTP header can carry".to_owned(),
+    })?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+fn check_user(user: &str) -> Result<(), Error> {
+    match user.rsplit_once('@') {
+        Some((name, realm)) if !name.is_empty() && !realm.is_empty() && !realm.contains('!') => {
+            Ok(())
+        }
+        _ => Err(Error::Build {
+            what: format!("user {user:?} needs its realm, as in \"root@pam\""),
+        }),
+    }
+}
+
+fn check_token(user: &str, name: &str) -> Result<(), Error> {
+    check_user(user)?;
+    if name.is_empty() || name.contains(['!', '@', '=', ' ']) {
+        return Err(Error::Build {
+            what: format!("{name:?} is not the name of a token, which is the part after \"!\""),
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,181 @@
+//! Whom to believe: system roots, a CA file or a pin. Every refusal carries the fingerprint that was presented.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, OtherError, RootCertStore,
+    SignatureScheme,
+};
+
+use crate::error::{Error, Untrusted};
+use crate::fingerprint::Fingerprint;
+use crate::settings::{Host, Trust};
+
+/// Builds the TLS settings for one host. Reads certificates from disk, so it belongs off the async threads.
+pub(super) fn config_for(host: &Host, trust: &Trust) -> Result<Arc<ClientConfig>, Error> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let check = match host.pin {
+        Some(pin) => Check::Pin(pin),
+        None => Check::Roots(roots_verifier(trust, &provider)?),
+    };
+    let verifier = Arc::new(Verifier {
+        host: host.to_string(),
+        check,
+        provider: Arc::clone(&provider),
+    });
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| build(&format!("TLS: {error}")))?
+        .dangerous()
+        .with_custom_certificate_verifier(verifier)
+        .with_no_client_auth();
+    Ok(Arc::new(config))
+}
+
+fn roots_verifier(
+    trust: &Trust,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<WebPkiServerVerifier>, Error> {
+    let roots = match trust {
+        Trust::System => system_roots()?,
+        Trust::CaFile(path) => file_roots(path)?,
+    };
+    WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
+        .build()
+        .map_err(|error| build(&format!("the trusted certificates are unusable: {error}")))
+}
+
+fn system_roots() -> Result<RootCertStore, Error> {
+    let mut roots = RootCertStore::empty();
+    let found = rustls_native_certs::load_native_certs();
+    roots.add_parsable_certificates(found.certs);
+    if roots.is_empty() {
+        return Err(build(
+            "the system has no trusted root certificates; set a CA file or pin the host's certificate",
+        ));
+    }
+    Ok(roots)
+}
+
+fn file_roots(path: &Path) -> Result<RootCertStore, Error> {
+    let wrong = |why: &dyn std::fmt::Display| build(&format!("CA file {}: {why}", path.display()));
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_file_iter(path).map_err(|error| wrong(&error))? {
+        let certificate = certificate.map_err(|error| wrong(&error))?;
+        roots.add(certificate).map_err(|error| wrong(&error))?;
+    }
+    if roots.is_empty() {
+        return Err(wrong(&"it holds no certificate"));
+    }
+    Ok(roots)
+}
+
+fn build(what: &str) -> Error {
+    Error::Build {
+        what: what.to_owned(),
+    }
+}
+
+/// The refusal inside a failed handshake, if that is why it failed.
+pub(super) fn refusal(error: &std::io::Error) -> Option<Untrusted> {
+    let error = error.get_ref()?.downcast_ref::<rustls::Error>()?;
+    match error {
+        rustls::Error::InvalidCertificate(CertificateError::Other(OtherError(inner))) => {
+            inner.downcast_ref::<Untrusted>().cloned()
+        }
+        _ => None,
+    }
+}
+
+impl std::error::Error for Untrusted {}
+
+#[derive(Debug)]
+enum Check {
+    Pin(Fingerprint),
+    Roots(Arc<WebPkiServerVerifier>),
+}
+
+/// Checks the certificate of one host; signatures are the provider's matter in either case.
+#[derive(Debug)]
+struct Verifier {
+    host: String,
+    check: Check,
+    provider: Arc<CryptoProvider>,
+}
+
+impl Verifier {
+    fn refuse(&self, presented: Fingerprint, problem: String) -> rustls::Error {
+        let untrusted = Untrusted {
+            host: self.host.clone(),
+            presented,
+            pinned: match self.check {
+                Check::Pin(pin) => Some(pin),
+                Check::Roots(_) => None,
+            },
+            problem,
+        };
+        CertificateError::Other(OtherError(Arc::new(untrusted))).into()
+    }
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let presented = Fingerprint::of_der(end_entity);
+        match &self.check {
+            Check::Pin(pin) if *pin == presented => Ok(ServerCertVerified::assertion()),
+            Check::Pin(_) => Err(self.refuse(presented, "it is not the pinned one".to_owned())),
+            Check::Roots(roots) => roots
+                .verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+                .map_err(|error| self.refuse(presented, problem(&error))),
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, cert, dss, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, cert, dss, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider
+            .signature_verification_algorithms
+            .supported_schemes()
+    }
+}
+
+fn problem(error: &rustls::Error) -> String {
+    match error {
+        rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
+            "its issuer is not among the trusted ones".to_owned()
+        }
+        rustls::Error::InvalidCertificate(reason) => reason.to_string(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,360 @@
+//! What can go wrong with a call, by the stage it was in, because the stage decides whether it may be repeated.
+//!
+//! `Display` tells the error itself and not its source; walk `source()` for the cause.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::fingerprint::Fingerprint;
+
+/// A shared cause: errors are clonable, so that callers waiting for one login can all be told why it failed.
+pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
+
+/// Why a call did not give its answer.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The request or the settings are wrong; nothing was sent.
+    #[error("not sent: {what}")]
+    Build {
+        /// What is wrong.
+        what: String,
+    },
+    /// No connection; PVE has certainly not seen the request.
+    #[error("{host} was not reached: {what}")]
+    NeverSent {
+        /// The host and port that were tried last.
+        host: String,
+        /// What was being done.
+        what: String,
+        /// The cause, where there is one.
+        #[source]
+        source: Option<Cause>,
+    },
+    /// The answer is missing; PVE may or may not have carried out the request.
+    #[error("no answer from {host}: {what}")]
+    MaybeSent {
+        /// The host and port that were asked.
+        host: String,
+        /// What was being done.
+        what: String,
+        /// The cause, where there is one.
+        #[source]
+        source: Option<Cause>,
+    },
+    /// PVE answered with an error.
+    #[error("{}", status_text(*status, reason, message.as_deref(), errors))]
+    Status {
+        /// The HTTP status.
+        status: u16,
+        /// The HTTP reason phrase, in which PVE puts its message.
+        reason: String,
+        /// The `message` of the body.
+        message: Option<String>,
+        /// What is wrong with which parameter.
+        errors: BTreeMap<String, String>,
+    },
+    /// PVE answered with success, but not with what was expected; a write has been carried out.
+    #[error("the answer to {request} cannot be read: {what}")]
+    Decode {
+        /// Method and path.
+        request: String,
+        /// What was expected.
+        what: String,
+    },
+    /// PVE did not accept the credentials; the request was not carried out.
+    #[error("{what}")]
+    Auth {
+        /// Who was refused and what PVE said.
+        what: String,
+    },
+    /// The server's certificate is not trusted; nothing was sent, no credentials either.
+    #[error("{0}")]
+    Fingerprint(Box<Untrusted>),
+}
+
+/// A certificate that was refused, and the setting that would accept it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Untrusted {
+    /// Host and port.
+    pub host: String,
+    /// The SHA-256 fingerprint of the certificate that the server presented.
+    pub presented: Fingerprint,
+    /// The pin it was compared with, if the host has one.
+    pub pinned: Option<Fingerprint>,
+    /// Why it was refused.
+    pub problem: String,
+}
+
+impl Untrusted {
+    /// The line of the configuration that would trust the presented certificate.
+    pub fn setting(&self) -> String {
+        format!("pin = \"{}\"", self.presented)
+    }
+
+    /// How to decide, and the exact setting.
+    pub fn hint(&self) -> String {
+        format!(
+            "compare it with the SHA-256 fingerprint shown on the node itself (`pvenode cert info`); only if it is \
+             the same, put {} under host {} in its [clusters.NAME] section, or set PROXMOX_FINGERPRINT={}",
+            self.setting(),
+            self.host,
+            self.presented
+        )
+    }
+}
+
+impl fmt::Display for Untrusted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(pinned) = &self.pinned {
+            write!(
+                f,
+                "THE CERTIFICATE OF {} IS NOT THE PINNED ONE: expected {pinned}, presented {}. \
+                 It was renewed, or somebody is in between; ",
+                self.host, self.presented
+            )?;
+        } else {
+            write!(
+                f,
+                "the certificate of {} is not trusted: {}; it presented {}; ",
+                self.host, self.problem, self.presented
+            )?;
+        }
+        f.write_str(&self.hint())
+    }
+}
+
+impl Error {
+    /// True if PVE has certainly not carried out the request, so that sending it again is safe.
+    pub fn is_never_sent(&self) -> bool {
+        match self {
+            Self::Build { .. } | Self::NeverSent { .. } | Self::Auth { .. } => true,
+            Self::Fingerprint(_) => true,
+            // The node that was asked could not reach the node that the request was for.
+            Self::Status { status, .. } => *status == 595,
+            Self::MaybeSent { .. } | Self::Decode { .. } => false,
+        }
+    }
+
+    /// True if nobody can tell from this error whether PVE carried out the request.
+    pub fn is_maybe_sent(&self) -> bool {
+        match self {
+            Self::MaybeSent { .. } | Self::Decode { .. } => true,
+            // The connection between the two nodes broke, or the answer could not be written.
+            Self::Status { status, .. } => *status == 596,
+            _ => false,
+        }
+    }
+
+    /// The HTTP status, if PVE answered with an error.
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            Self::Status { status, .. } => Some(*status),
+            _ => None,
+        }
+    }
+
+    /// What PVE itself said, in the best single text: the message, and what is wrong with which parameter.
+    pub fn pve_text(&self) -> Option<String> {
+        match self {
+            Self::Status {
+                reason,
+                message,
+                errors,
+                ..
+            } => Some(said(reason, message.as_deref(), errors)).filter(|text| !text.is_empty()),
+            _ => None,
+        }
+    }
+
+    /// True if PVE says that the object of the request is not there (it answers 500 for that, hardly ever 404).
+    pub fn is_missing_object(&self) -> bool {
+        let Self::Status { status, .. } = self else {
+            return false;
+        };
+        if *status == 404 {
+            return true;
+        }
+        // A 403 can say so too, but then what is missing is the right to know.
+        let text = self.pve_text().unwrap_or_default().to_ascii_lowercase();
+        matches!(status, 400 | 500)
+            && !text.starts_with("agent error")
+            && [
+                "does not exist",
+                "no such ",
+                "unable to find configuration file",
+                "hostname lookup",
+            ]
+            .iter()
+            .any(|words| text.contains(words))
+    }
+
+    /// The path and the privileges (any one of them would do) that a refused request lacked, if PVE named them.
+    pub fn missing_privilege(&self) -> Option<(String, Vec<String>)> {
+        let Self::Status { status: 403, .. } = self else {
+            return None;
+        };
+        let text = self.pve_text()?;
+        let inner = text
+            .split_once("Permission check failed (")?
+            .1
+            .rsplit_once(')')?
+            .0;
+        let (path, privileges) = inner.split_once(", ")?;
+        let named: Vec<String> = privileges.split('|').map(|p| p.trim().to_owned()).collect();
+        let is_privilege = |p: &String| {
+            p.contains('.') && p.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'.')
+        };
+        (path.starts_with('/') && named.iter().all(is_privilege)).then(|| (path.to_owned(), named))
+    }
+}
+
+fn status_text(
+    status: u16,
+    reason: &str,
+    message: Option<&str>,
+    errors: &BTreeMap<String, String>,
+) -> String {
+    match said(reason, message, errors) {
+        text if text.is_empty() => format!("PVE answered {status} without a text"),
+        text => format!("PVE answered {status}: {text}"),
+    }
+}
+
+/// The reason phrase and the message mostly say the same; the longer one wins unless each has its own to say.
+fn said(reason: &str, message: Option<&str>, errors: &BTreeMap<String, String>) -> String {
+    let reason = reason.trim();
+    let message = message.unwrap_or_default().trim();
+    let mut text = if message.is_empty() || flat(reason).contains(&flat(message)) {
+        reason.to_owned()
+    } else if reason.is_empty() || flat(message).contains(&flat(reason)) {
+        message.to_owned()
+    } else {
+        format!("{reason}: {message}")
+    };
+    if !errors.is_empty() {
+        let each: Vec<String> = errors
+            .iter()
+            .map(|(parameter, problem)| format!("{parameter}: {}", problem.trim()))
+            .collect();
+        text = format!("{} {}", text, each.join("; ")).trim().to_owned();
+    }
+    text
+}
+
+/// A reason phrase is one line; the message has line breaks.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(status: u16, reason: &str, message: Option<&str>) -> Error {
+        Error::Status {
+            status,
+            reason: reason.to_owned(),
+            message: message.map(str::to_owned),
+            errors: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn every_part_of_what_pve_said_reaches_the_caller_once() {
+        let plain = status(
+            500,
+            "VM is locked (backup)",
+            Some("VM is locked (backup)\n"),
+        );
+        assert_eq!(plain.pve_text().unwrap(), "VM is locked (backup)");
+        let wrapped = status(
+            500,
+            "400 Parameter verification failed.",
+            Some("400 Parameter verification failed.\nschedule: bad\n"),
+        );
+        assert_eq!(
+            wrapped.pve_text().unwrap(),
+            "400 Parameter verification failed.\nschedule: bad"
+        );
+        assert_eq!(
+            status(401, "No ticket", None).pve_text().unwrap(),
+            "No ticket"
+        );
+        assert_eq!(status(500, "", None).pve_text(), None);
+        let both = status(500, "one", Some("two")).to_string();
+        assert_eq!(both, "PVE answered 500: one: two");
+    }
+
+    #[test]
+    fn parameter_errors_are_part_of_the_text() {
+        let error = Error::Status {
+            status: 400,
+            reason: "Parameter verification failed.".to_owned(),
+            message: Some("Parameter verification failed.\n".to_owned()),
+            errors: BTreeMap::from([("vmid".to_owned(), "not a valid VM ID\n".to_owned())]),
+        };
+        assert_eq!(
+            error.to_string(),
+            "PVE answered 400: Parameter verification failed. vmid: not a valid VM ID"
+        );
+    }
+
+    #[test]
+    fn missing_objects_are_recognised() {
+        for text in [
+            "Configuration file 'nodes/pve1/qemu-server/999.conf' does not exist",
+            "unable to find configuration file for VM 999 on node 'pve1'",
+            "no such user ('ghost@pve')",
+            "hostname lookup 'nope' failed - failed to get address info for: nope: x",
+            "storage 'nosuch' does not exist",
+            "no such vzdump job",
+        ] {
+            assert!(status(500, text, None).is_missing_object(), "{text}");
+        }
+        assert!(status(400, "no such task", None).is_missing_object());
+        assert!(status(404, "", None).is_missing_object());
+        assert!(!status(500, "Agent error: PID ld does not exist", None).is_missing_object());
+        assert!(
+            !status(
+                403,
+                "Permission check failed (pool 'nope' does not exist)",
+                None
+            )
+            .is_missing_object()
+        );
+        assert!(!status(500, "VM is locked", None).is_missing_object());
+    }
+
+    #[test]
+    fn the_missing_privilege_is_found() {
+        let one = status(403, "Permission check failed (/vms/100, VM.Clone)", None);
+        assert_eq!(
+            one.missing_privilege(),
+            Some(("/vms/100".to_owned(), vec!["VM.Clone".to_owned()]))
+        );
+        let any = status(
+            403,
+            "Permission check failed (/vms/100, VM.Clone|VM.Audit)",
+            None,
+        );
+        assert_eq!(any.missing_privilege().unwrap().1, ["VM.Clone", "VM.Audit"]);
+        for text in [
+            "Permission check failed",
+            "Permission check failed (user != root@pam)",
+            "Permission check failed (, Pool.Allocate)",
+            "Permission check failed (pool 'nope' does not exist)",
+        ] {
+            assert_eq!(status(403, text, None).missing_privilege(), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_proxy_codes_count_by_stage() {
+        assert!(status(595, "No route to host", None).is_never_sent());
+        assert!(status(596, "Broken pipe", None).is_maybe_sent());
+        assert!(!status(500, "x", None).is_never_sent());
+        assert!(!status(500, "x", None).is_maybe_sent());
+    }
+}

@@ -1,0 +1,104 @@
+//! The half of a connection that can only ask.
+
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+
+use crate::answer::{ClusterStatus, NodeStatus, Permissions, Resource, StorageStatus, Version};
+use crate::client::{Answer, Client};
+use crate::error::Error;
+use crate::id::NodeName;
+use crate::request::{Method, Request};
+use crate::settings::{Host, Timeouts};
+
+/// Reads from a cluster. Cheap to clone; clones share connections and login.
+///
+/// Task and guest reads are in [`task`](crate::task) and [`guest`](crate::guest).
+#[derive(Debug, Clone)]
+pub struct Reader {
+    client: Arc<Client>,
+}
+
+impl Reader {
+    pub(crate) fn new(client: Arc<Client>) -> Self {
+        Self { client }
+    }
+
+    /// Sends a GET and reads its `data`. Any other method is refused before anything is sent.
+    pub async fn get<T: DeserializeOwned>(&self, request: impl Into<Request>) -> Result<T, Error> {
+        self.ask(&request.into()).await?.decode()
+    }
+
+    /// Sends a GET and reads its `data` as a list, leaving out items that cannot be read.
+    pub async fn list<T: DeserializeOwned>(
+        &self,
+        request: impl Into<Request>,
+    ) -> Result<Vec<T>, Error> {
+        self.ask(&request.into()).await?.decode_list()
+    }
+
+    pub(crate) async fn ask(&self, request: &Request) -> Result<Answer, Error> {
+        if request.method != Method::Get {
+            return Err(request.build_error("a reader sends only GET"));
+        }
+        self.client.call(request).await
+    }
+
+    pub(crate) fn timeouts(&self) -> &Timeouts {
+        &self.client.settings().timeouts
+    }
+
+    /// The configured hosts, in order.
+    pub fn hosts(&self) -> &[Host] {
+        &self.client.settings().hosts
+    }
+
+    /// The host that the next request goes to first.
+    pub fn current_host(&self) -> &Host {
+        self.client.current_host()
+    }
+
+    /// Who asks: `root@pam!mcp` for a token, `root@pam` for a login.
+    pub fn identity(&self) -> String {
+        self.client.settings().credentials.id()
+    }
+
+    /// PVE's version.
+    pub async fn version(&self) -> Result<Version, Error> {
+        self.get("/version").await
+    }
+
+    /// Everything in the cluster that we may see.
+    pub async fn resources(&self) -> Result<Vec<Resource>, Error> {
+        self.list("/cluster/resources").await
+    }
+
+    /// Quorum and nodes.
+    pub async fn cluster_status(&self) -> Result<ClusterStatus, Error> {
+        Ok(ClusterStatus::from_entries(
+            self.list("/cluster/status").await?,
+        ))
+    }
+
+    /// One node's load, memory and versions.
+    pub async fn node_status(&self, node: &NodeName) -> Result<NodeStatus, Error> {
+        self.get(format!("/nodes/{node}/status")).await
+    }
+
+    /// The storages of a node.
+    pub async fn storages(&self, node: &NodeName) -> Result<Vec<StorageStatus>, Error> {
+        self.list(format!("/nodes/{node}/storage")).await
+    }
+
+    /// What we may do, on the paths that have rules of their own. Rights that come from a pool show only in
+    /// [`permissions_on`](Self::permissions_on).
+    pub async fn permissions(&self) -> Result<Permissions, Error> {
+        self.get("/access/permissions").await
+    }
+
+    /// What we may do on one path, all ways to a right counted in.
+    pub async fn permissions_on(&self, path: &str) -> Result<Permissions, Error> {
+        self.get(Request::get("/access/permissions").with("path", path))
+            .await
+    }
+}

@@ -1,0 +1,319 @@
+//! A request as data: shown in a preview, stored in a plan, and sent, all from the same value.
+//!
+//! Nothing here touches the network.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::encode::{check_path, encode_value};
+use crate::error::Error;
+use crate::id::{NodeName, PoolId, SnapName, StorageId, Vmid};
+
+/// The four methods of PVE's API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Method {
+    /// Read.
+    Get,
+    /// Create, or run an action.
+    Post,
+    /// Update.
+    Put,
+    /// Delete.
+    Delete,
+}
+
+impl Method {
+    /// The method as HTTP writes it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The value of a parameter.
+///
+/// In JSON a text, number or boolean stands for itself, and a hole is `{"hole": "name"}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A boolean; PVE takes only 0 and 1.
+    Bool(bool),
+    /// A number.
+    Int(i64),
+    /// A text.
+    Text(String),
+    /// A named gap, filled later with a secret or an earlier step's answer. A request with a hole is never sent.
+    Hole(#[serde(with = "hole")] String),
+}
+
+mod hole {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Named<T> {
+        hole: T,
+    }
+
+    pub(super) fn serialize<S: Serializer>(name: &str, serializer: S) -> Result<S::Ok, S::Error> {
+        Named { hole: name }.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(de: D) -> Result<String, D::Error> {
+        Named::deserialize(de).map(|named| named.hole)
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(flag) => write!(f, "{}", u8::from(*flag)),
+            Self::Int(number) => number.fmt(f),
+            Self::Text(text) => text.fmt(f),
+            Self::Hole(name) => write!(f, "<{name}>"),
+        }
+    }
+}
+
+macro_rules! value_from {
+    ($($from:ty => |$value:ident| $make:expr),+ $(,)?) => {
+        $(impl From<$from> for Value {
+            fn from($value: $from) -> Self {
+                $make
+            }
+        })+
+    };
+}
+
+value_from! {
+    bool => |flag| Value::Bool(flag),
+    i64 => |number| Value::Int(number),
+    i32 => |number| Value::Int(number.into()),
+    u32 => |number| Value::Int(number.into()),
+    u16 => |number| Value::Int(number.into()),
+    // PVE's numbers fit; one that does not is sent as its digits all the same.
+    u64 => |number| i64::try_from(number).map_or_else(|_| Value::Text(number.to_string()), Value::Int),
+    String => |text| Value::Text(text),
+    &String => |text| Value::Text(text.clone()),
+    &str => |text| Value::Text(text.to_owned()),
+    Vmid => |vmid| Value::Int(vmid.get().into()),
+    &Vmid => |vmid| Value::Int(vmid.get().into()),
+    NodeName => |name| Value::Text(name.as_str().to_owned()),
+    &NodeName => |name| Value::Text(name.as_str().to_owned()),
+    StorageId => |name| Value::Text(name.as_str().to_owned()),
+    &StorageId => |name| Value::Text(name.as_str().to_owned()),
+    PoolId => |name| Value::Text(name.as_str().to_owned()),
+    &PoolId => |name| Value::Text(name.as_str().to_owned()),
+    SnapName => |name| Value::Text(name.as_str().to_owned()),
+    &SnapName => |name| Value::Text(name.as_str().to_owned()),
+}
+
+/// One call of PVE's API, below `/api2/json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    /// The method.
+    pub method: Method,
+    /// The path, such as `/nodes/pve1/qemu/105/status/start`; special names in it are encoded with
+    /// [`encode_segment`](crate::encode_segment).
+    pub path: String,
+    /// The parameters in order; a repeated key is a list to PVE.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub params: Vec<(String, Value)>,
+}
+
+impl Request {
+    /// A request without parameters yet.
+    pub fn new(method: Method, path: impl Into<String>) -> Self {
+        Self {
+            method,
+            path: path.into(),
+            params: Vec::new(),
+        }
+    }
+
+    /// A read.
+    pub fn get(path: impl Into<String>) -> Self {
+        Self::new(Method::Get, path)
+    }
+
+    /// A creation or an action.
+    pub fn post(path: impl Into<String>) -> Self {
+        Self::new(Method::Post, path)
+    }
+
+    /// An update.
+    pub fn put(path: impl Into<String>) -> Self {
+        Self::new(Method::Put, path)
+    }
+
+    /// A deletion.
+    pub fn delete(path: impl Into<String>) -> Self {
+        Self::new(Method::Delete, path)
+    }
+
+    /// Adds a parameter; a key used before is repeated, not replaced.
+    #[must_use]
+    pub fn with(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.params.push((key.into(), value.into()));
+        self
+    }
+
+    /// Adds a parameter if there is a value.
+    #[must_use]
+    pub fn maybe(self, key: impl Into<String>, value: Option<impl Into<Value>>) -> Self {
+        match value {
+            Some(value) => self.with(key, value),
+            None => self,
+        }
+    }
+
+    /// Fills the holes that `values` names; the others stay.
+    #[must_use]
+    pub fn fill(&self, values: &BTreeMap<String, String>) -> Self {
+        let mut filled = self.clone();
+        for (_, value) in &mut filled.params {
+            if let Value::Hole(name) = value
+                && let Some(text) = values.get(name)
+            {
+                *value = Value::Text(text.clone());
+            }
+        }
+        filled
+    }
+
+    /// The names of the holes left, in order.
+    pub fn holes(&self) -> Vec<&str> {
+        self.params
+            .iter()
+            .filter_map(|(_, value)| match value {
+                Value::Hole(name) => Some(name.as_str()),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The first value of a key.
+    pub fn param(&self, key: &str) -> Option<&Value> {
+        self.params.iter().find(|(k, _)| k == key).map(|(_, v)| v)
+    }
+
+    /// The parameters as a form, ready for a query or a body.
+    pub(crate) fn form(&self) -> Result<String, Error> {
+        if let Some(hole) = self.holes().first() {
+            return Err(self.build_error(&format!("the value of {hole:?} is not filled in")));
+        }
+        check_path(&self.path).map_err(|what| self.build_error(&what))?;
+        Ok(self
+            .params
+            .iter()
+            .map(|(key, value)| {
+                format!("{}={}", encode_value(key), encode_value(&value.to_string()))
+            })
+            .collect::<Vec<_>>()
+            .join("&"))
+    }
+
+    pub(crate) fn build_error(&self, what: &str) -> Error {
+        Error::Build {
+            what: format!("{} {}: {what}", self.method, self.path.escape_debug()),
+        }
+    }
+}
+
+/// Method and path, for messages; the parameters may hold secrets and stay out.
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.method, self.path)
+    }
+}
+
+impl From<&str> for Request {
+    fn from(path: &str) -> Self {
+        Self::get(path)
+    }
+}
+
+impl From<String> for Request {
+    fn from(path: String) -> Self {
+        Self::get(path)
+    }
+}
+
+impl From<&Self> for Request {
+    fn from(request: &Self) -> Self {
+        request.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn create() -> Request {
+        Request::post("/nodes/pve1/qemu")
+            .with("vmid", Vmid::new(105).unwrap())
+            .with("name", "a b")
+            .with("onboot", true)
+            .maybe("pool", None::<&str>)
+            .with("cipassword", Value::Hole("cipassword".to_owned()))
+    }
+
+    #[test]
+    fn json_round_trips_and_reads_well() {
+        let value = serde_json::to_value(create()).unwrap();
+        assert_eq!(
+            value,
+            json!({
+                "method": "POST",
+                "path": "/nodes/pve1/qemu",
+                "params": [["vmid", 105], ["name", "a b"], ["onboot", true], ["cipassword", {"hole": "cipassword"}]]
+            })
+        );
+        assert_eq!(serde_json::from_value::<Request>(value).unwrap(), create());
+    }
+
+    #[test]
+    fn a_hole_blocks_the_request_until_filled() {
+        let request = create();
+        assert_eq!(request.holes(), ["cipassword"]);
+        assert!(matches!(request.form(), Err(Error::Build { .. })));
+        let filled = request.fill(&BTreeMap::from([(
+            "cipassword".to_owned(),
+            "s&t".to_owned(),
+        )]));
+        assert_eq!(
+            filled.form().unwrap(),
+            "vmid=105&name=a%20b&onboot=1&cipassword=s%26t"
+        );
+        assert!(filled.holes().is_empty());
+    }
+
+    #[test]
+    fn keys_may_repeat() {
+        let request = Request::post("/x")
+            .with("command", "ls")
+            .with("command", "-l");
+        assert_eq!(request.form().unwrap(), "command=ls&command=-l");
+    }
+
+    #[test]
+    fn a_path_from_outside_cannot_leave_its_place() {
+        let error = Request::get("/nodes/../access").form().unwrap_err();
+        assert!(matches!(error, Error::Build { .. }), "{error}");
+    }
+}
