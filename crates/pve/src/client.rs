@@ -84,6 +84,13 @@ impl Client {
         reply.into_answer(request)
     }
 
+    /// Fetches a static file of the node's web server, which asks nobody who they are.
+    pub(crate) async fn document(&self, path: &str) -> Result<Vec<u8>, Error> {
+        let request = Request::get(path);
+        let reply = self.exchange(&Wire::document(&request)?, None).await?;
+        reply.into_bytes()
+    }
+
     /// Sends until an answer arrives or the retry rules say stop. Any HTTP status but a retried 595 or 596 is an answer.
     async fn exchange(&self, wire: &Wire, signature: Option<&Signature>) -> Result<Reply, Error> {
         let _permit = self.permits.acquire().await.map_err(|_| Error::Build {
@@ -110,11 +117,13 @@ impl Client {
         }
     }
 
-    /// The next request starts at a host that answers; after a lost answer, at another one.
+    /// The next request starts at the host that answered; after a lost answer, at another one. A host whose
+    /// certificate is refused keeps its place, so that the refusal does not go away unseen.
     fn remember(&self, at: usize, outcome: &Result<Reply, Error>) {
         let good = match outcome {
             Ok(_) => at,
-            Err(_) => (at + 1) % self.endpoints.len(),
+            Err(Error::MaybeSent { .. }) => (at + 1) % self.endpoints.len(),
+            Err(_) => return,
         };
         self.good.store(good, Ordering::Relaxed);
     }

@@ -129,8 +129,10 @@ impl Error {
     /// True if PVE has certainly not carried out the request, so that sending it again is safe.
     pub fn is_never_sent(&self) -> bool {
         match self {
-            Self::Build { .. } | Self::NeverSent { .. } | Self::Auth { .. } => true,
-            Self::Fingerprint(_) => true,
+            Self::Build { .. }
+            | Self::NeverSent { .. }
+            | Self::Auth { .. }
+            | Self::Fingerprint(_) => true,
             // The node that was asked could not reach the node that the request was for.
             Self::Status { status, .. } => *status == 595,
             Self::MaybeSent { .. } | Self::Decode { .. } => false,
@@ -238,9 +240,9 @@ fn said(reason: &str, message: Option<&str>, errors: &BTreeMap<String, String>) 
             .iter()
             .map(|(parameter, problem)| format!("{parameter}: {}", problem.trim()))
             .collect();
-        text = format!("{} {}", text, each.join("; ")).trim().to_owned();
+        text = format!("{text} {}", each.join("; "));
     }
-    text
+    text.trim().to_owned()
 }
 
 /// A reason phrase is one line; the message has line breaks.

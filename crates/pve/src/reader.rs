@@ -63,6 +63,12 @@ impl Reader {
         self.client.settings().credentials.id()
     }
 
+    /// A file that the node's web server gives to everybody, such as its own API schema at
+    /// `/pve-docs/api-viewer/apidoc.js`. Sent without credentials.
+    pub async fn document(&self, path: &str) -> Result<Vec<u8>, Error> {
+        self.client.document(path).await
+    }
+
     /// PVE's version.
     pub async fn version(&self) -> Result<Version, Error> {
         self.get("/version").await

@@ -195,7 +195,7 @@ impl Default for Timeouts {
             connect: Duration::from_secs(5),
             answer: Duration::from_secs(45),
             retry: Duration::from_secs(10),
-            ticket_renewal: Duration::from_secs(60 * 60),
+            ticket_renewal: Duration::from_hours(1),
             task_poll: Duration::from_secs(1),
         }
     }

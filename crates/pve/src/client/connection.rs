@@ -49,7 +49,11 @@ impl Endpoint {
         }
     }
 
-    /// Sends once. A request that a dead idle connection gave back unsent goes out over a new one.
+    /// Sends once.
+    ///
+    /// A read goes over an idle connection if there is one, and over a new one if that turns out dead. A write always
+    /// has a new connection: the server may close an idle one at the very moment of sending, and then nobody could
+    /// tell whether the write was carried out.
     pub(super) async fn send(
         &self,
         settings: &Settings,
@@ -57,7 +61,9 @@ impl Endpoint {
         signature: Option<&Signature>,
     ) -> Result<Reply, Error> {
         let mut request = wire.to_http(&self.host, settings, signature)?;
-        while let Some(sender) = self.checkout().await {
+        while wire.repeatable
+            && let Some(sender) = self.checkout().await
+        {
             match self.over(sender, request, settings).await {
                 Ok(reply) => return Ok(reply),
                 Err(Failure::Unsent(unsent, _)) => request = *unsent,

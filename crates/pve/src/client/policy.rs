@@ -17,7 +17,7 @@ const PAUSES: [Duration; 4] = [
     Duration::from_millis(200),
     Duration::from_millis(600),
     Duration::from_millis(1_800),
-    Duration::from_millis(4_000),
+    Duration::from_secs(4),
 ];
 
 /// What to do after an attempt.
@@ -114,10 +114,6 @@ mod tests {
         })
     }
 
-    fn status(status: u16) -> Result<Reply, Error> {
-        Ok(Reply::for_test(status))
-    }
-
     fn write(hosts: usize) -> Retries {
         Retries::new(false, hosts, Instant::now())
     }
@@ -152,13 +148,16 @@ mod tests {
     fn a_write_whose_answer_was_lost_is_never_repeated() {
         for hosts in 1..4 {
             assert_eq!(write(hosts).after(&maybe_sent(), PATIENCE), Next::Stop);
-            assert_eq!(write(hosts).after(&status(596), PATIENCE), Next::Stop);
+            assert_eq!(
+                write(hosts).after(&Ok(Reply::for_test(596)), PATIENCE),
+                Next::Stop
+            );
         }
     }
 
     #[test]
     fn a_read_whose_answer_was_lost_is_repeated_once() {
-        for outcome in [maybe_sent(), status(596)] {
+        for outcome in [maybe_sent(), Ok(Reply::for_test(596))] {
             let mut retries = read(2);
             assert_eq!(retries.after(&outcome, PATIENCE), Next::AtOnce);
             assert_eq!(retries.after(&outcome, PATIENCE), Next::Stop);
@@ -169,14 +168,23 @@ mod tests {
     #[test]
     fn a_595_is_repeated_once_also_for_a_write() {
         let mut retries = write(2);
-        assert_eq!(retries.after(&status(595), PATIENCE), Next::AtOnce);
-        assert_eq!(retries.after(&status(595), PATIENCE), Next::Stop);
+        assert_eq!(
+            retries.after(&Ok(Reply::for_test(595)), PATIENCE),
+            Next::AtOnce
+        );
+        assert_eq!(
+            retries.after(&Ok(Reply::for_test(595)), PATIENCE),
+            Next::Stop
+        );
     }
 
     #[test]
     fn answers_end_it() {
         for code in [200, 400, 401, 403, 500, 501] {
-            assert_eq!(read(3).after(&status(code), PATIENCE), Next::Stop);
+            assert_eq!(
+                read(3).after(&Ok(Reply::for_test(code)), PATIENCE),
+                Next::Stop
+            );
         }
     }
 }

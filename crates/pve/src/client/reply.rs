@@ -72,6 +72,15 @@ impl Reply {
         }
     }
 
+    /// The body as it is, or what PVE said against it.
+    pub(super) fn into_bytes(self) -> Result<Vec<u8>, Error> {
+        if (200..300).contains(&self.status) {
+            Ok(self.body.into())
+        } else {
+            Err(self.into_error())
+        }
+    }
+
     fn into_error(self) -> Error {
         let body: Option<Value> = serde_json::from_slice(&self.body).ok();
         let message = match &body {

@@ -18,10 +18,10 @@ use crate::settings::Credentials;
 
 const CSRF: HeaderName = HeaderName::from_static("csrfpreventiontoken");
 /// After two hours PVE refuses a ticket; one that could not be renewed is used until shortly before.
-const TICKET_LIFE: Duration = Duration::from_secs(2 * 60 * 60 - 60);
+const TICKET_LIFE: Duration = Duration::from_mins(2 * 60 - 1);
 
 /// How long to leave PVE alone after a renewal failed while the old ticket still works.
-const RENEWAL_PAUSE: Duration = Duration::from_secs(60);
+const RENEWAL_PAUSE: Duration = Duration::from_mins(1);
 
 /// The headers that tell PVE who asks. Sensitive: `HeaderValue` hides them in `Debug`.
 #[derive(Debug, Clone)]
@@ -54,10 +54,13 @@ pub(super) struct Session {
 #[derive(Debug)]
 enum Kind {
     Token(Signature),
-    Login {
-        password: SecretString,
-        state: Mutex<Login>,
-    },
+    Login(Box<Account>),
+}
+
+#[derive(Debug)]
+struct Account {
+    password: SecretString,
+    login: Mutex<Login>,
 }
 
 #[derive(Debug, Default)]
@@ -101,10 +104,10 @@ impl Session {
             }
             Credentials::Password { user, password } => {
                 check_user(user)?;
-                Kind::Login {
+                Kind::Login(Box::new(Account {
                     password: password.clone(),
-                    state: Mutex::default(),
-                }
+                    login: Mutex::default(),
+                }))
             }
         };
         Ok(Self { id, kind })
@@ -114,7 +117,7 @@ impl Session {
     pub(super) async fn signature(&self, client: &Client) -> Result<Signature, Error> {
         match &self.kind {
             Kind::Token(signature) => Ok(signature.clone()),
-            Kind::Login { password, state } => self.ticket(client, password, state, 0).await,
+            Kind::Login(account) => self.ticket(client, account, 0).await,
         }
     }
 
@@ -126,8 +129,8 @@ impl Session {
     ) -> Result<Option<Signature>, Error> {
         match &self.kind {
             Kind::Token(_) => Ok(None),
-            Kind::Login { password, state } => self
-                .ticket(client, password, state, refused.generation)
+            Kind::Login(account) => self
+                .ticket(client, account, refused.generation)
                 .await
                 .map(Some),
         }
@@ -137,7 +140,7 @@ impl Session {
     pub(super) fn refusal(&self, reply: &Reply) -> Error {
         let whom = match self.kind {
             Kind::Token(_) => "the API token",
-            Kind::Login { .. } => "the login of",
+            Kind::Login(_) => "the login of",
         };
         Error::Auth {
             what: format!("PVE refused {whom} {}: {}", self.id, reply.reason),
@@ -148,12 +151,12 @@ impl Session {
     async fn ticket(
         &self,
         client: &Client,
-        password: &SecretString,
-        state: &Mutex<Login>,
+        account: &Account,
         refused: u64,
     ) -> Result<Signature, Error> {
         let asked = Instant::now();
-        let mut login = state.lock().await;
+        let Account { password, login } = account;
+        let mut login = login.lock().await;
         if let Some((_, error)) = login.failed.as_ref().filter(|(at, _)| *at > asked) {
             return Err(error.clone());
         }

@@ -2,7 +2,7 @@
 
 use http_body_util::Full;
 use hyper::body::Bytes;
-use hyper::header::{CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
+use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
 
 use super::session::Signature;
 use crate::error::Error;
@@ -37,11 +37,22 @@ impl Wire {
         })
     }
 
+    /// A file outside the API.
+    pub(super) fn document(request: &Request) -> Result<Self, Error> {
+        let mut wire = Self::new(request)?;
+        wire.target.clone_from(&request.path);
+        Ok(wire)
+    }
+
     /// A login: a POST that does no harm when repeated.
     pub(super) fn login(request: &Request) -> Result<Self, Error> {
         let mut wire = Self::new(request)?;
         wire.repeatable = true;
         Ok(wire)
+    }
+
+    fn has_body(&self) -> bool {
+        matches!(self.method, Method::Post | Method::Put)
     }
 
     /// The HTTP request for one host.
@@ -56,6 +67,10 @@ impl Wire {
             .uri(&self.target)
             .header(HOST, host.to_string())
             .header(USER_AGENT, &settings.user_agent);
+        if self.has_body() {
+            // Hyper leaves it out for an empty body, which servers may take for a missing length.
+            builder = builder.header(CONTENT_LENGTH, self.body.len());
+        }
         if !self.body.is_empty() {
             let form = HeaderValue::from_static("application/x-www-form-urlencoded");
             builder = builder.header(CONTENT_TYPE, form);

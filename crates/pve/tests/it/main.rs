@@ -1,0 +1,16 @@
+//! The client against a server that misbehaves in every way that matters.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may panic as the tests themselves"
+)]
+
+mod answers;
+mod auth;
+mod faults;
+mod recorded;
+mod requests;
+mod secrets;
+mod server;
+mod tasks;
+mod trust;
