@@ -25,8 +25,8 @@ use reply::Reply;
 use session::{Session, Signature};
 use wire::Wire;
 
-/// A PVE node has three API workers; more requests than this at once only wait there instead of here.
-const MAX_IN_FLIGHT: usize = 16;
+/// A PVE node has three API workers; more reads than this at once only wait there instead of here.
+const MAX_READS: usize = 16;
 
 /// One cluster as seen by one identity.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Client {
             endpoints,
             session,
             good: AtomicUsize::new(0),
-            permits: Semaphore::new(MAX_IN_FLIGHT),
+            permits: Semaphore::new(MAX_READS),
         })
     }
 
@@ -93,9 +93,12 @@ impl Client {
 
     /// Sends until an answer arrives or the retry rules say stop. Any HTTP status but a retried 595 or 596 is an answer.
     async fn exchange(&self, wire: &Wire, signature: Option<&Signature>) -> Result<Reply, Error> {
-        let _permit = self.permits.acquire().await.map_err(|_| Error::Build {
-            what: "the client is shut down".to_owned(),
-        })?;
+        // Writes do not queue behind reads; the semaphore is never closed, so that `ok` loses nothing.
+        let _permit = if wire.repeatable {
+            self.permits.acquire().await.ok()
+        } else {
+            None
+        };
         let mut retries = Retries::new(wire.repeatable, self.endpoints.len(), Instant::now());
         let mut at = self.good.load(Ordering::Relaxed);
         loop {

@@ -2,11 +2,12 @@
 //!
 //! `Display` tells the error itself and not its source; walk `source()` for the cause.
 
+mod untrusted;
+
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
-use crate::fingerprint::Fingerprint;
+pub use untrusted::Untrusted;
 
 /// A shared cause: errors are clonable, so that callers waiting for one login can all be told why it failed.
 pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
@@ -72,57 +73,6 @@ pub enum Error {
     /// The server's certificate is not trusted; nothing was sent, no credentials either.
     #[error("{0}")]
     Fingerprint(Box<Untrusted>),
-}
-
-/// A certificate that was refused, and the setting that would accept it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Untrusted {
-    /// Host and port.
-    pub host: String,
-    /// The SHA-256 fingerprint of the certificate that the server presented.
-    pub presented: Fingerprint,
-    /// The pin it was compared with, if the host has one.
-    pub pinned: Option<Fingerprint>,
-    /// Why it was refused.
-    pub problem: String,
-}
-
-impl Untrusted {
-    /// The line of the configuration that would trust the presented certificate.
-    pub fn setting(&self) -> String {
-        format!("pin = \"{}\"", self.presented)
-    }
-
-    /// How to decide, and the exact setting.
-    pub fn hint(&self) -> String {
-        format!(
-            "compare it with the SHA-256 fingerprint shown on the node itself (`pvenode cert info`); only if it is \
-             the same, put {} under host {} in its [clusters.NAME] section, or set PROXMOX_FINGERPRINT={}",
-            self.setting(),
-            self.host,
-            self.presented
-        )
-    }
-}
-
-impl fmt::Display for Untrusted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(pinned) = &self.pinned {
-            write!(
-                f,
-                "THE CERTIFICATE OF {} IS NOT THE PINNED ONE: expected {pinned}, presented {}. \
-                 It was renewed, or somebody is in between; ",
-                self.host, self.presented
-            )?;
-        } else {
-            write!(
-                f,
-                "the certificate of {} is not trusted: {}; it presented {}; ",
-                self.host, self.problem, self.presented
-            )?;
-        }
-        f.write_str(&self.hint())
-    }
 }
 
 impl Error {

@@ -1,6 +1,7 @@
 //! The half of a connection that can only ask.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
@@ -9,7 +10,7 @@ use crate::client::{Answer, Client};
 use crate::error::Error;
 use crate::id::NodeName;
 use crate::request::{Method, Request};
-use crate::settings::{Host, Timeouts};
+use crate::settings::Host;
 
 /// Reads from a cluster. Cheap to clone; clones share connections and login.
 ///
@@ -44,8 +45,9 @@ impl Reader {
         self.client.call(request).await
     }
 
-    pub(crate) fn timeouts(&self) -> &Timeouts {
-        &self.client.settings().timeouts
+    /// How often something that is waited for is looked at.
+    pub fn task_poll(&self) -> Duration {
+        self.client.settings().timeouts.task_poll
     }
 
     /// The configured hosts, in order.

@@ -2,6 +2,8 @@
 //!
 //! Nothing here touches the network.
 
+mod value;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -9,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::encode::{check_path, encode_value};
 use crate::error::Error;
-use crate::id::{NodeName, PoolId, SnapName, StorageId, Vmid};
+
+pub use value::Value;
 
 /// The four methods of PVE's API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -41,84 +44,6 @@ impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
-}
-
-/// The value of a parameter.
-///
-/// In JSON a text, number or boolean stands for itself, and a hole is `{"hole": "name"}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Value {
-    /// A boolean; PVE takes only 0 and 1.
-    Bool(bool),
-    /// A number.
-    Int(i64),
-    /// A text.
-    Text(String),
-    /// A named gap, filled later with a secret or an earlier step's answer. A request with a hole is never sent.
-    Hole(#[serde(with = "hole")] String),
-}
-
-mod hole {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    #[derive(Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Named<T> {
-        hole: T,
-    }
-
-    pub(super) fn serialize<S: Serializer>(name: &str, serializer: S) -> Result<S::Ok, S::Error> {
-        Named { hole: name }.serialize(serializer)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(de: D) -> Result<String, D::Error> {
-        Named::deserialize(de).map(|named| named.hole)
-    }
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Bool(flag) => write!(f, "{}", u8::from(*flag)),
-            Self::Int(number) => number.fmt(f),
-            Self::Text(text) => text.fmt(f),
-            Self::Hole(name) => write!(f, "<{name}>"),
-        }
-    }
-}
-
-macro_rules! value_from {
-    ($($from:ty => |$value:ident| $make:expr),+ $(,)?) => {
-        $(impl From<$from> for Value {
-            fn from($value: $from) -> Self {
-                $make
-            }
-        })+
-    };
-}
-
-value_from! {
-    bool => |flag| Value::Bool(flag),
-    i64 => |number| Value::Int(number),
-    i32 => |number| Value::Int(number.into()),
-    u32 => |number| Value::Int(number.into()),
-    u16 => |number| Value::Int(number.into()),
-    // PVE's numbers fit; one that does not is sent as its digits all the same.
-    u64 => |number| i64::try_from(number).map_or_else(|_| Value::Text(number.to_string()), Value::Int),
-    String => |text| Value::Text(text),
-    &String => |text| Value::Text(text.clone()),
-    &str => |text| Value::Text(text.to_owned()),
-    Vmid => |vmid| Value::Int(vmid.get().into()),
-    &Vmid => |vmid| Value::Int(vmid.get().into()),
-    NodeName => |name| Value::Text(name.as_str().to_owned()),
-    &NodeName => |name| Value::Text(name.as_str().to_owned()),
-    StorageId => |name| Value::Text(name.as_str().to_owned()),
-    &StorageId => |name| Value::Text(name.as_str().to_owned()),
-    PoolId => |name| Value::Text(name.as_str().to_owned()),
-    &PoolId => |name| Value::Text(name.as_str().to_owned()),
-    SnapName => |name| Value::Text(name.as_str().to_owned()),
-    &SnapName => |name| Value::Text(name.as_str().to_owned()),
 }
 
 /// One call of PVE's API, below `/api2/json`.
@@ -263,6 +188,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::id::Vmid;
 
     fn create() -> Request {
         Request::post("/nodes/pve1/qemu")

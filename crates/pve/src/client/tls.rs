@@ -93,8 +93,6 @@ pub(super) fn refusal(error: &std::io::Error) -> Option<Untrusted> {
     }
 }
 
-impl std::error::Error for Untrusted {}
-
 #[derive(Debug)]
 enum Check {
     Pin(Fingerprint),

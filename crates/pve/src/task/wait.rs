@@ -38,7 +38,7 @@ impl Reader {
     ) -> Result<Option<TaskEnd>, Error> {
         let begun = Instant::now();
         let mut log = LogFollower::default();
-        let mut pause = FIRST_PAUSE.min(self.timeouts().task_poll);
+        let mut pause = FIRST_PAUSE.min(self.task_poll());
         loop {
             let status = self.task_status(upid).await;
             if let Ok(status) = &status
@@ -59,7 +59,7 @@ impl Reader {
                 Ok(_) if left.is_zero() => return Ok(None),
                 Ok(_) | Err(_) => sleep(pause.min(left)).await,
             }
-            pause = (pause * 3 / 2).min(self.timeouts().task_poll);
+            pause = (pause * 3 / 2).min(self.task_poll());
         }
     }
 }
