@@ -1,1 +1,32 @@
-//! The tools of oxmox.
+//! The tools of oxmox, the plans they return, and the engine that applies them. No transport in here.
+//!
+//! Read in this order: [`tool`] (the two shapes of a tool), [`plan`] (what a change is), [`engine`] (the life of
+//! a call), then any file in [`area`]: two read and you know them all.
+//!
+//! | module | what lives there |
+//! |---|---|
+//! | [`spec`] | what a tool declares about itself |
+//! | [`tool`], [`schema`], [`registry`] | from a declaration to tools/list and to parsed arguments |
+//! | [`context`] | what a tool may look at |
+//! | [`plan`], [`preview`], [`outcome`] | a change before, shown, and after |
+//! | [`engine`], [`policy`] | the one place that sends, and what it may send |
+//! | [`store`], [`keys`] | what outlives a call |
+//! | [`fault`], [`words`], [`clean`] | what callers read |
+//! | [`area`] | the tools |
+
+pub mod area;
+pub mod clean;
+pub mod context;
+pub mod engine;
+pub mod fault;
+pub mod keys;
+pub mod outcome;
+pub mod plan;
+pub mod policy;
+pub mod preview;
+pub mod registry;
+pub mod schema;
+pub mod spec;
+pub mod store;
+pub mod tool;
+pub mod words;

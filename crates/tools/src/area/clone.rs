@@ -1,0 +1,330 @@
+//! `clone_proxmox_vm`
+
+use std::collections::BTreeSet;
+
+use pve::{GuestConfig, GuestKind, GuestRef, NodeName, PoolId, Request, SnapName, StorageId, Vmid};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::context::{Context, Guest, arguments};
+use crate::fault::{Fault, Kind};
+use crate::plan::{Blocker, Check, Effect, Expect, Guard, Impact, Needs, Plan, Step, Trace, Undo};
+use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::tool::Changes;
+
+/// Clones a VM or container into a new guest with an id of its own; the source keeps running and is not
+/// changed.
+///
+/// Use it to make a guest from a template or to try something on a copy. A full clone copies every disk,
+/// takes as long and as much space as they do, and stands alone. A linked clone (full: false) is instant and
+/// small, works from a template only, and keeps the template undeletable. The clone stays off unless start
+/// is true; it has the source's hostname and addresses inside, so start it where the two cannot clash.
+/// A running container can only be cloned from a snapshot. Needs VM.Clone on the source, VM.Allocate on the
+/// new id or pool, Datastore.AllocateSpace on the storage, SDN.Use on the bridge. Waits for PVE's copy task
+/// and reads the new guest back. Undo: `delete_proxmox_vm` on the new id.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct CloneVm {
+    /// The source's id.
+    vmid: Vmid,
+    /// The id of the clone. Left out: the next free one.
+    new_vmid: Option<Vmid>,
+    /// The clone's name (hostname, for a container). Left out: PVE names it after the source.
+    name: Option<String>,
+    /// True copies the disks; false makes a linked clone, from a template only.
+    #[serde(default = "yes")]
+    full: bool,
+    /// The source's node, as a check. Left out: looked up.
+    node: Option<NodeName>,
+    /// The source's kind, as a check. Left out: looked up.
+    vm_type: Option<GuestKind>,
+    /// The node for the clone; another than the source's only if the disks are on shared storage.
+    target: Option<NodeName>,
+    /// The storage for the copied disks; for full clones only. Left out: where the source's are.
+    storage: Option<StorageId>,
+    /// The pool to put the clone into.
+    pool: Option<PoolId>,
+    /// Clone the source as it was at this snapshot.
+    snapshot: Option<SnapName>,
+    /// Notes for the clone.
+    description: Option<String>,
+    /// Start the clone when it is done.
+    #[serde(default)]
+    start: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Changes for CloneVm {
+    const SPEC: Spec = Spec {
+        name: "clone_proxmox_vm",
+        title: "Clone a VM or container",
+        toolset: Toolset::Core,
+        risk: Risk::Change,
+        idempotent: false,
+        takes_host: true,
+        examples: &[
+            Example {
+                ask: "Make a full copy of staging as 300",
+                args: r#"{"node": "pve1", "vmid": 105, "new_vmid": 300, "name": "staging-copy"}"#,
+            },
+            Example {
+                ask: "A linked clone of the Debian template, started",
+                args: r#"{"vmid": 900, "new_vmid": 301, "name": "scratch", "full": false, "start": true}"#,
+            },
+            Example {
+                ask: "Copy the media container",
+                args: r#"{"vmid": 203, "new_vmid": 302, "vm_type": "lxc", "name": "media-copy"}"#,
+            },
+        ],
+    };
+
+    async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
+        let source = cx
+            .guest(self.vmid, self.node.as_ref(), self.vm_type)
+            .await?;
+        source.require_online()?;
+        let config = source.config().await?;
+        let clone = self.clone_at(&source).await?;
+        let kind = if self.full { "full" } else { "linked" };
+        let mut plan = Plan::new(
+            &Self::SPEC,
+            &source.cluster.name,
+            Risk::Change,
+            format!(
+                "Clone {} to {} on {}, as a {kind} clone",
+                source.label(),
+                self.named(&clone),
+                clone.node
+            ),
+        );
+        plan.blockers = self.blockers(&source, &config);
+        plan.targets.push(source.target(&config));
+        plan.guards
+            .extend([source.guard(&config), Guard::VmidFree(clone.vmid)]);
+        plan.needs = self.needs(&source, &config, &clone);
+        plan.impact = self.impact(&config, &clone);
+        plan.steps = self.steps(&source, &clone);
+        plan.undo = Undo::Call {
+            tool: "delete_proxmox_vm".to_owned(),
+            arguments: arguments([("vmid", json!(clone.vmid)), ("stop", json!(self.start))]),
+        };
+        if self.start && self.full {
+            plan.warnings.push(
+                "the clone starts with the source's hostname and addresses inside; they can clash"
+                    .to_owned(),
+            );
+        }
+        Ok(plan)
+    }
+}
+
+impl CloneVm {
+    /// Where the clone will be: a free id that the caller chose, or the next one.
+    async fn clone_at(&self, source: &Guest) -> Result<GuestRef, Fault> {
+        let request = Request::get("/cluster/nextid").maybe("vmid", self.new_vmid);
+        let vmid = match source.pve().get::<Vmid>(request).await {
+            Ok(vmid) => vmid,
+            Err(error) if error.status() == Some(400) => {
+                let taken = self.new_vmid.unwrap_or(self.vmid);
+                let free = source
+                    .pve()
+                    .get::<Vmid>(Request::get("/cluster/nextid"))
+                    .await?;
+                return Err(
+                    Fault::new(Kind::Conflict, format!("the vmid {taken} is taken")).hint(format!(
+                        "{free} is free; send new_vmid: {free}, or leave new_vmid out"
+                    )),
+                );
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let node = self
+            .target
+            .clone()
+            .unwrap_or_else(|| source.at.node.clone());
+        Ok(GuestRef {
+            vmid,
+            node,
+            kind: source.at.kind,
+        })
+    }
+
+    fn named(&self, clone: &GuestRef) -> String {
+        match &self.name {
+            Some(name) => format!("{} ({})", clone.vmid, crate::clean::line(name)),
+            None => clone.vmid.to_string(),
+        }
+    }
+
+    /// What PVE would refuse, said before anything is sent.
+    fn blockers(&self, source: &Guest, config: &GuestConfig) -> Vec<Blocker> {
+        let mut blockers = Vec::new();
+        if let Some(lock) = config.lock() {
+            blockers.push(super::power::locked(source, &lock));
+        }
+        if !self.full
+            && !source.is_template()
+            && self.snapshot.is_none()
+            && !config.disks().is_empty()
+        {
+            blockers.push(Blocker::new(
+                format!(
+                    "a linked clone needs a template, and {} is none",
+                    source.label()
+                ),
+                "send full: true",
+            ));
+        }
+        if !self.full && self.storage.is_some() {
+            blockers.push(Blocker::new(
+                "a linked clone stays on its template's storage",
+                "leave storage out, or send full: true",
+            ));
+        }
+        let running = source.row.is_running();
+        if source.at.kind == GuestKind::Lxc && running && self.snapshot.is_none() {
+            blockers.push(Blocker::new(
+                format!(
+                    "{} is running, and a running container is cloned from a snapshot only",
+                    source.label()
+                ),
+                "send snapshot, or stop it first with stop_proxmox_vm",
+            ));
+        }
+        blockers
+    }
+
+    fn needs(&self, source: &Guest, config: &GuestConfig, clone: &GuestRef) -> Needs {
+        let mut all = vec![
+            Needs::on(source.at.acl_path(), "VM.Audit"),
+            Needs::on(source.at.acl_path(), "VM.Clone"),
+        ];
+        // A guest in a pool inherits what the pool grants.
+        let on_clone = |privilege: &str| match &self.pool {
+            None => Needs::on(clone.acl_path(), privilege),
+            Some(pool) => Needs::Any(vec![
+                Needs::on(clone.acl_path(), privilege),
+                Needs::on(format!("/pool/{pool}"), privilege),
+            ]),
+        };
+        all.extend([on_clone("VM.Allocate"), on_clone("VM.Audit")]);
+        if self.start {
+            all.push(on_clone("VM.PowerMgmt"));
+        }
+        let mut storages: Vec<String> = match &self.storage {
+            Some(storage) => vec![storage.to_string()],
+            None => config
+                .disks()
+                .into_iter()
+                .filter_map(|disk| disk.storage)
+                .collect(),
+        };
+        storages.sort();
+        storages.dedup();
+        all.extend(
+            storages
+                .iter()
+                .map(|storage| Needs::on(format!("/storage/{storage}"), "Datastore.AllocateSpace")),
+        );
+        let bridges: BTreeSet<_> = config
+            .nets()
+            .into_iter()
+            .filter_map(|nic| nic.bridge)
+            .collect();
+        all.extend(
+            bridges
+                .iter()
+                .map(|bridge| Needs::on(format!("/sdn/zones/localnetwork/{bridge}"), "SDN.Use")),
+        );
+        Needs::All(all)
+    }
+
+    fn impact(&self, config: &GuestConfig, clone: &GuestRef) -> Vec<Impact> {
+        let disks = config.disks();
+        let mut impact = vec![Impact::new(
+            Effect::Created,
+            clone.kind.noun(),
+            clone.vmid.to_string(),
+        )];
+        for disk in &disks {
+            let storage = self
+                .storage
+                .as_ref()
+                .map(StorageId::as_str)
+                .or(disk.storage.as_deref())
+                .unwrap_or("?");
+            let (bytes, note) = if self.full {
+                (disk.size_bytes, format!("copy of {}", disk.volume))
+            } else {
+                (
+                    None,
+                    format!("linked to {}; grows with its changes", disk.volume),
+                )
+            };
+            impact.push(
+                Impact::new(
+                    Effect::Created,
+                    "disk",
+                    format!("{} on {storage}", disk.key),
+                )
+                .bytes(bytes)
+                .note(note),
+            );
+        }
+        impact
+    }
+
+    fn steps(&self, source: &Guest, clone: &GuestRef) -> Vec<Step> {
+        let name_key = match source.at.kind {
+            GuestKind::Qemu => "name",
+            GuestKind::Lxc => "hostname",
+        };
+        let request = Request::post(source.at.path("clone"))
+            .with("newid", clone.vmid)
+            .with("full", self.full)
+            .maybe(name_key, self.name.clone())
+            .maybe("target", self.target.clone())
+            .maybe("storage", self.storage.clone())
+            .maybe("pool", self.pool.clone())
+            .maybe("snapname", self.snapshot.clone())
+            .maybe("description", self.description.clone());
+        let task = match source.at.kind {
+            GuestKind::Qemu => "qmclone",
+            GuestKind::Lxc => "vzclone",
+        };
+        let trace = Trace {
+            node: source.at.node.clone(),
+            vmid: source.at.vmid,
+            types: vec![task.to_owned()],
+        };
+        // PVE keeps the lock on the clone until its disks are complete.
+        let made = Check::guest(
+            clone,
+            "config",
+            format!(
+                "{} {} exists and is unlocked",
+                clone.kind.noun(),
+                clone.vmid
+            ),
+            vec![Expect::Is("lock".to_owned(), json!(null))],
+        );
+        let mut steps = vec![
+            Step::request(
+                format!("Clone {} to {}", source.label(), self.named(clone)),
+                request,
+            )
+            .task(trace)
+            .after(made),
+        ];
+        if self.start {
+            steps.push(
+                super::power::start_step(clone, self.name.as_deref().unwrap_or_default(), false)
+                    .group(1),
+            );
+        }
+        steps
+    }
+}

@@ -1,0 +1,338 @@
+//! `delete_proxmox_vm` and `delete_proxmox_vm_preview`
+
+use pve::{GuestConfig, GuestKind, NodeName, Request, Vmid};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::dependents::Dependents;
+use super::power::{State, locked, stop_step};
+use crate::context::{Context, Guest};
+use crate::fault::Fault;
+use crate::plan::{Blocker, Check, Effect, Impact, Needs, Plan, Step, Trace, Undo};
+use crate::preview::{self, Preview};
+use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::tool::{Answer, Changes, Reads};
+use crate::words;
+
+/// Deletes a VM or container with all its disks and snapshots, for good.
+///
+/// Look at `delete_proxmox_vm_preview` first: it shows the disks with their sizes, snapshots, jobs and what
+/// would stand in the way. To keep the guest but end it use `stop_proxmox_vm`. A running guest is refused
+/// unless stop is true, which switches it off first. Refused always: guests with PVE's protection flag or
+/// the tag `protected`, and templates that have linked clones. Backups stay; disks that the configuration
+/// does not name stay. A person has to confirm it, a model cannot. Bound to this very guest: if its id
+/// was reused since the preview, nothing is sent. Needs VM.Allocate. Waits until the id is read back as
+/// free. It cannot be undone; a backup can be restored.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct DeleteVm {
+    /// The guest's id.
+    vmid: Vmid,
+    /// Its node, as a check. Left out: looked up.
+    node: Option<NodeName>,
+    /// Its kind, as a check. Left out: looked up.
+    vm_type: Option<GuestKind>,
+    /// Also take it out of backup jobs, replication and HA. Needed for a guest under HA.
+    #[serde(default)]
+    purge: bool,
+    /// Switch it off first if it runs.
+    #[serde(default)]
+    stop: bool,
+}
+
+impl Changes for DeleteVm {
+    const SPEC: Spec = Spec {
+        name: "delete_proxmox_vm",
+        title: "Delete a VM or container",
+        toolset: Toolset::Core,
+        risk: Risk::Destroy,
+        idempotent: false,
+        takes_host: true,
+        examples: &[
+            Example {
+                ask: "Delete staging and take it out of the backup jobs",
+                args: r#"{"vmid": 105, "purge": true}"#,
+            },
+            Example {
+                ask: "Delete the running VPN container",
+                args: r#"{"vmid": 204, "stop": true}"#,
+            },
+        ],
+    };
+
+    async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
+        let guest = cx
+            .guest(self.vmid, self.node.as_ref(), self.vm_type)
+            .await?;
+        guest.require_online()?;
+        let config = guest.config().await?;
+        let state = State::of(&guest).await?;
+        let dependents = Dependents::of(&guest, &config).await;
+        let bytes = dependents.disks.iter().filter_map(|disk| disk.bytes).sum();
+        let mut plan = Plan::new(
+            &Self::SPEC,
+            &guest.cluster.name,
+            Risk::Destroy,
+            format!(
+                "Delete {} on {} with {} ({}) and {}",
+                guest.label(),
+                guest.at.node,
+                words::count(dependents.disks.len(), "disk"),
+                words::size(bytes),
+                words::count(dependents.snapshots.len(), "snapshot"),
+            ),
+        );
+        plan.targets.push(guest.target(&config));
+        plan.guards.push(guest.guard(&config));
+        plan.blockers = self.blockers(&guest, &config, &state, &dependents);
+        plan.needs = needs(&guest, state.running && self.stop);
+        plan.steps = self.steps(&guest, &state);
+        plan.undo = undo(&dependents);
+        plan.warnings = warnings(&dependents, self.purge);
+        plan.impact = impact(&guest, dependents);
+        Ok(plan)
+    }
+}
+
+impl DeleteVm {
+    fn blockers(
+        &self,
+        guest: &Guest,
+        config: &GuestConfig,
+        state: &State,
+        dependents: &Dependents,
+    ) -> Vec<Blocker> {
+        let mut blockers = Vec::new();
+        if state.running && !self.stop {
+            blockers.push(Blocker::new(
+                format!("{} is running", guest.label()),
+                "send stop: true to switch it off first, or shut it down with stop_proxmox_vm",
+            ));
+        }
+        if let Some(lock) = config.lock() {
+            blockers.push(locked(guest, &lock));
+        }
+        if !dependents.linked_clones.is_empty() {
+            let ids: Vec<_> = dependents
+                .linked_clones
+                .iter()
+                .map(|clone| clone.id.as_str())
+                .collect();
+            blockers.push(Blocker::new(
+                format!(
+                    "{} is the template of the linked clones {}",
+                    guest.label(),
+                    words::list(&ids)
+                ),
+                "delete those first, or keep the template",
+            ));
+        }
+        if dependents.in_ha && !self.purge {
+            blockers.push(Blocker::new(
+                format!(
+                    "{} is under HA, and PVE deletes it only with purge",
+                    guest.label()
+                ),
+                "send purge: true",
+            ));
+        }
+        blockers
+    }
+
+    fn steps(&self, guest: &Guest, state: &State) -> Vec<Step> {
+        let mut steps = Vec::new();
+        if state.running && self.stop {
+            steps.push(stop_step(guest, state.managed));
+        }
+        let task = match guest.at.kind {
+            GuestKind::Qemu => "qmdestroy",
+            GuestKind::Lxc => "vzdestroy",
+        };
+        // Said outright, so that no version's default decides about disks.
+        let request = Request::delete(guest.at.path(""))
+            .with("purge", self.purge)
+            .with("destroy-unreferenced-disks", false);
+        let trace = Trace {
+            node: guest.at.node.clone(),
+            vmid: guest.at.vmid,
+            types: vec![task.to_owned()],
+        };
+        steps.push(
+            Step::request(format!("Delete {}", guest.label()), request)
+                .task(trace)
+                .after(Check::free(guest.at.vmid))
+                .group(1),
+        );
+        steps
+    }
+}
+
+fn needs(guest: &Guest, stops: bool) -> Needs {
+    let path = guest.at.acl_path();
+    let mut all = vec![
+        Needs::on(&path, "VM.Audit"),
+        Needs::on(&path, "VM.Allocate"),
+    ];
+    if stops {
+        all.push(Needs::on(&path, "VM.PowerMgmt"));
+    }
+    Needs::All(all)
+}
+
+fn undo(dependents: &Dependents) -> Undo {
+    let newest = dependents
+        .backups
+        .iter()
+        .max_by_key(|backup| backup.note.clone());
+    Undo::Impossible {
+        because: match newest {
+            Some(backup) => format!(
+                "the disks are gone; the newest backup, {} ({}), could be restored",
+                backup.id,
+                backup.note.as_deref().unwrap_or("of unknown date")
+            ),
+            None => "the disks are gone, and no backup was found".to_owned(),
+        },
+    }
+}
+
+fn warnings(dependents: &Dependents, purge: bool) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if dependents.backups.is_empty() {
+        warnings.push("no backup of it was found".to_owned());
+    }
+    if !purge
+        && dependents
+            .jobs
+            .iter()
+            .any(|job| job.effect == Effect::Changed)
+    {
+        warnings.push(
+            "its id stays in the jobs listed; a later guest with this id would be covered by them"
+                .to_owned(),
+        );
+    }
+    warnings.extend(
+        dependents
+            .unchecked
+            .iter()
+            .map(|what| format!("could not be checked: {what}")),
+    );
+    warnings
+}
+
+fn impact(guest: &Guest, dependents: Dependents) -> Vec<Impact> {
+    let mut all = vec![
+        Impact::new(
+            Effect::Destroyed,
+            guest.at.kind.noun(),
+            guest.at.vmid.to_string(),
+        )
+        .note(guest.name()),
+    ];
+    all.extend(dependents.disks);
+    all.extend(dependents.snapshots);
+    all.extend(dependents.linked_clones);
+    all.extend(dependents.jobs);
+    all.extend(dependents.backups);
+    all
+}
+
+/// Shows what `delete_proxmox_vm` would destroy, change and leave behind, and what would stand in its way.
+///
+/// Use it before every delete, or to learn what depends on a guest; for any other change use
+/// `preview_proxmox_change`. Answers the disks with their sizes, snapshots, linked clones, backup,
+/// replication and HA jobs, the backups that would stay, locks, protection, and the privileges that are
+/// missing. Nothing is changed. Where the token may not look, the answer says so rather than leaving it out;
+/// needs VM.Audit, and Sys.Audit and Datastore.Audit for jobs and backups.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct DeleteVmPreview {
+    /// The guest's id.
+    vmid: Vmid,
+    /// Its node, as a check. Left out: looked up.
+    node: Option<NodeName>,
+    /// Its kind, as a check. Left out: looked up.
+    vm_type: Option<GuestKind>,
+    /// As if `delete_proxmox_vm` were called with this purge.
+    #[serde(default)]
+    purge: bool,
+    /// As if `delete_proxmox_vm` were called with this stop.
+    #[serde(default)]
+    stop: bool,
+}
+
+/// The seed system's dry-run report, filled with what a person needs to decide.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct DryRun {
+    /// Always "`dry_run`".
+    mode: &'static str,
+    /// The tool that would do it.
+    tool: String,
+    /// What would be affected, with sizes.
+    would_affect: Vec<Impact>,
+    /// Always "high": a delete destroys disks.
+    risk_level: &'static str,
+    /// Whether it can be taken back.
+    reversible: bool,
+    /// Whether it would be refused as things are.
+    blocked: bool,
+    /// The plan.
+    preview: Preview,
+}
+
+impl Reads for DeleteVmPreview {
+    const SPEC: Spec = Spec {
+        name: "delete_proxmox_vm_preview",
+        title: "Preview deleting a VM or container",
+        toolset: Toolset::Core,
+        risk: Risk::Read,
+        idempotent: true,
+        takes_host: true,
+        examples: &[
+            Example {
+                ask: "What would deleting staging destroy?",
+                args: r#"{"node": "pve1", "vmid": 105}"#,
+            },
+            Example {
+                ask: "Can the Debian template go?",
+                args: r#"{"vmid": 900, "purge": true}"#,
+            },
+        ],
+    };
+
+    type Answer = DryRun;
+
+    async fn read(self, cx: &Context) -> Result<DryRun, Fault> {
+        let Self {
+            vmid,
+            node,
+            vm_type,
+            purge,
+            stop,
+        } = self;
+        let plan = DeleteVm {
+            vmid,
+            node,
+            vm_type,
+            purge,
+            stop,
+        }
+        .plan(cx)
+        .await?;
+        let preview = preview::of(&plan, &cx.clusters).await;
+        Ok(DryRun {
+            mode: "dry_run",
+            tool: plan.tool,
+            would_affect: plan.impact,
+            risk_level: "high",
+            reversible: matches!(plan.undo, Undo::Call { .. }),
+            blocked: !preview.blockers.is_empty(),
+            preview,
+        })
+    }
+}
+
+impl Answer for DryRun {
+    fn text(&self) -> String {
+        self.preview.text()
+    }
+}

@@ -1,0 +1,36 @@
+//! The tools, a file per operation. Each file reads the same way: the arguments struct with the words
+//! that a model reads, its SPEC, its plan or read, its helpers.
+
+mod clone;
+mod delete;
+mod dependents;
+mod guest_status;
+mod inventory;
+mod keyboard;
+mod node_status;
+mod power;
+mod preview;
+mod task;
+
+use crate::tool::{Change, Read, Tool};
+
+/// Every area's tools, in the order of the documentation.
+pub const ALL: &[&[&dyn Tool]] = &[INVENTORY, GUEST, CONSOLE];
+
+const INVENTORY: &[&dyn Tool] = &[
+    &Read::<inventory::ListResources>::NEW,
+    &Read::<guest_status::GetVmStatus>::NEW,
+    &Read::<node_status::GetNodeStatus>::NEW,
+    &Read::<task::GetTask>::NEW,
+];
+
+const GUEST: &[&dyn Tool] = &[
+    &Change::<clone::CloneVm>::NEW,
+    &Change::<power::StartVm>::NEW,
+    &Change::<power::StopVm>::NEW,
+    &Change::<delete::DeleteVm>::NEW,
+    &Read::<delete::DeleteVmPreview>::NEW,
+    &Read::<preview::PreviewChange>::NEW,
+];
+
+const CONSOLE: &[&dyn Tool] = &[&Change::<keyboard::SendVmKey>::NEW];

@@ -1,0 +1,60 @@
+//! `preview_proxmox_change`
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::context::Context;
+use crate::fault::Fault;
+use crate::preview::{self, Preview};
+use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::tool::{Object, Ran, Reads};
+
+/// Shows what any changing tool would do with the given arguments, without doing it.
+///
+/// Use it when a person should see the steps, what is affected, the warnings, the missing privileges and
+/// the undo before a change; for deletes `delete_proxmox_vm_preview` tells the same in the seed's form. The
+/// preview is the very plan that the tool would send, made from the cluster's present state. Nothing is
+/// changed and nothing is reserved; it needs the read privileges of the tool it previews.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct PreviewChange {
+    /// The changing tool's name, for example "`clone_proxmox_vm`".
+    tool: String,
+    /// The arguments that would be sent to it.
+    #[serde(default)]
+    arguments: Object,
+}
+
+impl Reads for PreviewChange {
+    const SPEC: Spec = Spec {
+        name: "preview_proxmox_change",
+        title: "Preview a change",
+        toolset: Toolset::Core,
+        risk: Risk::Read,
+        idempotent: true,
+        takes_host: false,
+        examples: &[
+            Example {
+                ask: "What would cloning staging do?",
+                args: r#"{"tool": "clone_proxmox_vm", "arguments": {"vmid": 105, "new_vmid": 300}}"#,
+            },
+            Example {
+                ask: "What would pulling the plug on web interrupt?",
+                args: r#"{"tool": "stop_proxmox_vm", "arguments": {"vmid": 100, "action": "stop"}}"#,
+            },
+        ],
+    };
+
+    type Answer = Preview;
+
+    async fn read(self, cx: &Context) -> Result<Preview, Fault> {
+        // Also for tools that read-only mode hides: looking at a plan is a read.
+        let tool = crate::registry::find_change(&self.tool)?;
+        let (arguments, extras) = cx.registry.split(tool, self.arguments)?;
+        let cx = cx.narrowed(extras.cluster.as_deref())?;
+        match tool.run(arguments, &cx).await? {
+            Ran::Plan(plan) => Ok(preview::of(&plan, &cx.clusters).await),
+            Ran::Answer(_) => Err(Fault::bad_input(format!("{} changes nothing", self.tool))
+                .hint("call it; there is nothing to preview")),
+        }
+    }
+}

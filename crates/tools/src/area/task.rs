@@ -1,0 +1,149 @@
+//! `get_proxmox_task`
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use pve::{TaskEnd, Upid};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::context::Context;
+use crate::fault::Fault;
+use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::tool::{Answer, Reads};
+use crate::words;
+
+/// Tells how a PVE task stands: running, done, done with warnings or failed, with the end of its log.
+///
+/// Use it with the task id that a change answered while it was still running, or that
+/// `get_proxmox_vm_status` lists; with wait it returns as soon as the task ends. The node is taken from the id
+/// itself. It changes nothing, and ending the wait never ends the task. Tasks of other users need Sys.Audit
+/// on the node.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct GetTask {
+    /// The task's id, "UPID:node:…".
+    upid: Upid,
+    /// Seconds to wait for its end.
+    #[serde(default)]
+    #[schemars(range(max = 600))]
+    wait: u32,
+    /// How many of the last log lines to show.
+    #[serde(default = "ten")]
+    #[schemars(range(max = 500))]
+    log_lines: u32,
+}
+
+fn ten() -> u32 {
+    10
+}
+
+/// How a task stands.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum TaskState {
+    Running,
+    Ok,
+    Warnings,
+    Failed,
+}
+
+/// A task and the end of its log.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct TaskReport {
+    /// The task's id.
+    upid: String,
+    /// The node that runs it.
+    node: String,
+    /// PVE's word for what it does.
+    task_type: String,
+    /// What it is about, usually a guest's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<String>,
+    /// Who started it.
+    user: String,
+    /// When it started.
+    started: String,
+    /// How it stands.
+    state: TaskState,
+    /// PVE's exit status, once it has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_status: Option<String>,
+    /// The last lines of its log.
+    log: Vec<String>,
+}
+
+impl Reads for GetTask {
+    const SPEC: Spec = Spec {
+        name: "get_proxmox_task",
+        title: "Show a task",
+        toolset: Toolset::Core,
+        risk: Risk::Read,
+        idempotent: true,
+        takes_host: true,
+        examples: &[Example {
+            ask: "How did last night's backup of db end?",
+            args: r#"{"upid": "UPID:pve1:0000A1B2:0012D687:6AF93C00:vzdump:101:root@pam:"}"#,
+        }],
+    };
+
+    type Answer = TaskReport;
+
+    async fn read(self, cx: &Context) -> Result<TaskReport, Fault> {
+        let cluster = cx.node(self.upid.node()).await?;
+        let within = Duration::from_secs(u64::from(self.wait.min(600)));
+        let end = cluster.pve.wait_task(&self.upid, within, |_| {}).await?;
+        let log = cluster
+            .pve
+            .task_log_tail(&self.upid, u64::from(self.log_lines.min(500)))
+            .await?;
+        let (state, exit_status) = match end {
+            None => (TaskState::Running, None),
+            Some(TaskEnd::Ok) => (TaskState::Ok, Some("OK".to_owned())),
+            Some(TaskEnd::Warnings(count)) => {
+                (TaskState::Warnings, Some(format!("WARNINGS: {count}")))
+            }
+            Some(TaskEnd::Failed(why)) => (TaskState::Failed, Some(why)),
+        };
+        let subject = Some(self.upid.id().to_owned()).filter(|id| !id.is_empty());
+        Ok(TaskReport {
+            upid: self.upid.to_string(),
+            node: self.upid.node().to_string(),
+            task_type: self.upid.task_type().to_owned(),
+            subject,
+            user: self.upid.user().to_owned(),
+            started: words::time(i64::try_from(self.upid.starttime()).unwrap_or_default()),
+            state,
+            exit_status,
+            log,
+        })
+    }
+}
+
+impl Answer for TaskReport {
+    fn text(&self) -> String {
+        let state = match self.state {
+            TaskState::Running => "running".to_owned(),
+            TaskState::Ok => "ended OK".to_owned(),
+            TaskState::Warnings | TaskState::Failed => {
+                format!(
+                    "ended with: {}",
+                    self.exit_status.as_deref().unwrap_or_default()
+                )
+            }
+        };
+        let subject = self
+            .subject
+            .as_deref()
+            .map(|subject| format!(" of {subject}"))
+            .unwrap_or_default();
+        let mut out = format!(
+            "{}{subject} on {} by {}, started {}: {state}\n",
+            self.task_type, self.node, self.user, self.started
+        );
+        for line in &self.log {
+            let _ = writeln!(out, "  {line}");
+        }
+        out
+    }
+}

@@ -1,0 +1,92 @@
+//! Text from guests is data. What could hide or act (control and bidirectional characters) is taken
+//! out, and fields that hold secrets are blanked, in one place, on everything that leaves the house.
+
+use serde_json::Value;
+
+use crate::tool::Object;
+
+/// What stands in for a secret.
+pub const REDACTED: &str = "<redacted>";
+
+/// Fields whose value is a secret wherever they stand. PVE itself returns `cipassword` in clear from a
+/// snapshot's configuration.
+const SECRET_FIELDS: &[&str] = &[
+    "cipassword",
+    "password",
+    "ticket",
+    "CSRFPreventionToken",
+    "secret",
+    "vncticket",
+    "token_value",
+];
+
+/// Without control and bidirectional characters; line breaks and tabs stay.
+pub fn text(text: &str) -> String {
+    text.chars()
+        .filter(|c| matches!(c, '\n' | '\t') || !is_hostile(*c))
+        .collect()
+}
+
+/// As [`text`], on one line: for names in tables and sentences.
+pub fn line(text: &str) -> String {
+    text.chars()
+        .map(|c| {
+            if matches!(c, '\n' | '\t' | '\r') {
+                ' '
+            } else {
+                c
+            }
+        })
+        .filter(|c| !is_hostile(*c))
+        .collect()
+}
+
+/// Every string in an object made harmless, every secret field blanked.
+pub fn object(object: &mut Object) {
+    for (key, value) in object {
+        if SECRET_FIELDS.contains(&key.as_str()) && value.is_string() {
+            *value = Value::String(REDACTED.to_owned());
+        } else {
+            clean_value(value);
+        }
+    }
+}
+
+fn clean_value(value: &mut Value) {
+    match value {
+        Value::String(string) if string.chars().any(is_hostile) => *string = text(string),
+        Value::Array(items) => items.iter_mut().for_each(clean_value),
+        Value::Object(inner) => object(inner),
+        _ => {}
+    }
+}
+
+/// Control characters, and those that reorder or hide text (bidi marks, zero-width, tags, BOM).
+fn is_hostile(c: char) -> bool {
+    (c.is_control() && !matches!(c, '\n' | '\t'))
+        || matches!(c,
+            '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
+            | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn hidden_characters_go() {
+        assert_eq!(text("a\u{202e}b\u{1b}[31mc\u{200b}\nd"), "ab[31mc\nd");
+        assert_eq!(line("two\nlines"), "two lines");
+    }
+
+    #[test]
+    fn secrets_go_at_every_depth() {
+        let mut data = json!({"config": [{"cipassword": "hunter2", "name": "we\u{202e}b"}]});
+        object(data.as_object_mut().unwrap());
+        assert_eq!(
+            data,
+            json!({"config": [{"cipassword": REDACTED, "name": "web"}]})
+        );
+    }
+}

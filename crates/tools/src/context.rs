@@ -1,0 +1,318 @@
+//! What a tool may use while it looks around: Readers, and ways to find what the caller named.
+//!
+//! There is no Writer in here and no way to one; that is what keeps "a tool never writes" true.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pve::{
+    GuestConfig, GuestKind, GuestRef, Identity, NodeName, Reader, Request, Resource, ResourceKind,
+    Version, Vmid,
+};
+
+use tokio::sync::OnceCell;
+
+use crate::fault::{Fault, Kind};
+use crate::plan::{Fingerprints, Guard, Target};
+use crate::registry::Registry;
+
+/// A configured cluster, to read from.
+#[derive(Debug)]
+pub struct Cluster {
+    /// Its name in the configuration.
+    pub name: String,
+    /// Its configured addresses; the seed tools' `host` may be one of them.
+    pub hosts: Vec<String>,
+    /// The way to it.
+    pub pve: Reader,
+    version: OnceCell<Version>,
+}
+
+impl Cluster {
+    /// A cluster of that name behind this Reader.
+    pub fn new(name: &str, pve: Reader) -> Self {
+        let hosts = pve.hosts().iter().map(|host| host.name.clone()).collect();
+        Self {
+            name: name.to_owned(),
+            hosts,
+            pve,
+            version: OnceCell::new(),
+        }
+    }
+
+    /// Refuses to change what oxmox was not built for. Reads work on older ones as far as they go.
+    pub async fn require_supported(&self) -> Result<(), Fault> {
+        let version = self.version.get_or_try_init(|| self.pve.version()).await?;
+        if version.at_least(8, 4) {
+            return Ok(());
+        }
+        Err(Fault::refused(format!(
+            "{} runs PVE {}; oxmox changes PVE 8.4 and newer only",
+            self.name, version.text
+        ))
+        .hint("reading works; a person has to upgrade the cluster"))
+    }
+}
+
+/// All that a tool sees.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// The clusters that this call may look at: the one it named, or all.
+    pub clusters: Vec<Arc<Cluster>>,
+    /// The tools that are switched on, for those that look at other tools.
+    pub registry: Arc<Registry>,
+}
+
+impl Context {
+    /// The same with the one cluster that the caller named, by its name or one of its addresses.
+    pub fn narrowed(&self, cluster: Option<&str>) -> Result<Self, Fault> {
+        let Some(wanted) = cluster else {
+            return Ok(self.clone());
+        };
+        let is_wanted = |cluster: &&Arc<Cluster>| {
+            cluster.name == wanted || cluster.hosts.iter().any(|host| host == wanted)
+        };
+        let Some(found) = self.clusters.iter().find(is_wanted) else {
+            let names: Vec<_> = self
+                .clusters
+                .iter()
+                .map(|cluster| cluster.name.as_str())
+                .collect();
+            return Err(
+                Fault::bad_input(format!("\"{wanted}\" is no configured cluster")).hint(format!(
+                    "configured: {}; or leave it out",
+                    crate::words::list(&names)
+                )),
+            );
+        };
+        Ok(Self {
+            clusters: vec![found.clone()],
+            registry: self.registry.clone(),
+        })
+    }
+
+    /// The guest that a caller named. `node` and `kind` may be left out; given but wrong is an error that says what is
+    /// true, because a caller who is wrong about the node may be wrong about the guest.
+    pub async fn guest(
+        &self,
+        vmid: Vmid,
+        node: Option<&NodeName>,
+        kind: Option<GuestKind>,
+    ) -> Result<Guest, Fault> {
+        let mut found = Vec::new();
+        for (cluster, rows) in self.resources().await? {
+            if let Some(guest) = Guest::among(&cluster, &rows, vmid) {
+                found.push(guest);
+            }
+        }
+        let guest = match found.len() {
+            0 => return Err(self.no_such_guest(vmid).await),
+            1 => found.remove(0),
+            _ => {
+                let names: Vec<_> = found
+                    .iter()
+                    .map(|guest| guest.cluster.name.as_str())
+                    .collect();
+                return Err(Fault::bad_input(format!(
+                    "guest {vmid} exists on the clusters {}",
+                    crate::words::list(&names)
+                ))
+                .hint(format!("say which, for example cluster: \"{}\"", names[0])));
+            }
+        };
+        if let Some(kind) = kind.filter(|kind| *kind != guest.at.kind) {
+            return Err(Fault::bad_input(format!(
+                "guest {vmid} is a {}, not a {}",
+                guest.at.kind.noun(),
+                kind.noun()
+            ))
+            .hint(format!(
+                "send vm_type: \"{}\", or leave vm_type out",
+                guest.at.kind
+            )));
+        }
+        if let Some(node) = node.filter(|node| **node != guest.at.node) {
+            return Err(Fault::bad_input(format!(
+                "{} is on node {}, not on {node}",
+                guest.label(),
+                guest.at.node
+            ))
+            .hint(format!(
+                "send node: \"{}\", or leave node out",
+                guest.at.node
+            )));
+        }
+        Ok(guest)
+    }
+
+    /// The cluster that has this node.
+    pub async fn node(&self, name: &NodeName) -> Result<Arc<Cluster>, Fault> {
+        let mut nodes = Vec::new();
+        for (cluster, rows) in self.resources().await? {
+            for row in rows.iter().filter(|row| row.kind == ResourceKind::Node) {
+                if row.node.as_ref() == Some(name) {
+                    return Ok(cluster);
+                }
+                nodes.extend(row.node.as_ref().map(ToString::to_string));
+            }
+        }
+        nodes.sort();
+        Err(
+            Fault::new(Kind::NotFound, format!("there is no node {name}"))
+                .hint(format!("the nodes are {}", crate::words::list(&nodes))),
+        )
+    }
+
+    /// Every cluster's `/cluster/resources`. A change must not be planned on half the picture, so one that cannot be
+    /// reached fails the lookup; lists degrade instead (see the inventory).
+    async fn resources(&self) -> Result<Vec<(Arc<Cluster>, Vec<Resource>)>, Fault> {
+        let mut all = Vec::new();
+        for cluster in &self.clusters {
+            all.push((cluster.clone(), cluster.pve.resources().await?));
+        }
+        Ok(all)
+    }
+
+    /// PVE leaves out of its lists what a token may not see. `nextid` tells the two apart.
+    async fn no_such_guest(&self, vmid: Vmid) -> Fault {
+        for cluster in &self.clusters {
+            let taken = cluster
+                .pve
+                .get::<serde_json::Value>(Request::get("/cluster/nextid").with("vmid", vmid))
+                .await;
+            if taken.is_err_and(|error| error.status() == Some(400)) {
+                return Fault::new(
+                    Kind::Forbidden,
+                    format!(
+                        "guest {vmid} exists on {}, but the token may not see it",
+                        cluster.name
+                    ),
+                )
+                .hint(format!("the token needs VM.Audit on /vms/{vmid}"));
+            }
+        }
+        let names: Vec<_> = self
+            .clusters
+            .iter()
+            .map(|cluster| cluster.name.as_str())
+            .collect();
+        Fault::new(
+            Kind::NotFound,
+            format!(
+                "no guest has the vmid {vmid} on {}",
+                crate::words::list(&names)
+            ),
+        )
+        .hint("list_proxmox_resources shows the guests there are")
+    }
+}
+
+/// A guest that was found.
+#[derive(Debug, Clone)]
+pub struct Guest {
+    /// Where it was found.
+    pub cluster: Arc<Cluster>,
+    /// Which guest, on which node.
+    pub at: GuestRef,
+    /// Its row of `/cluster/resources`.
+    pub row: pve::Guest,
+    /// Whether its node answers.
+    pub node_online: bool,
+}
+
+impl Guest {
+    fn among(cluster: &Arc<Cluster>, rows: &[Resource], vmid: Vmid) -> Option<Self> {
+        let row = rows
+            .iter()
+            .find(|row| row.vmid == Some(vmid))
+            .and_then(pve::Guest::from_resource)?;
+        let at = row.at.clone();
+        let node_online = rows.iter().any(|other| {
+            other.kind == ResourceKind::Node
+                && other.node.as_ref() == Some(&at.node)
+                && other.status.as_deref() == Some("online")
+        });
+        Some(Self {
+            cluster: cluster.clone(),
+            at,
+            row,
+            node_online,
+        })
+    }
+
+    /// The way to its cluster.
+    pub fn pve(&self) -> &Reader {
+        &self.cluster.pve
+    }
+
+    /// "VM 105 (staging)"
+    pub fn label(&self) -> String {
+        label(&self.at, self.name())
+    }
+
+    /// Its name, or nothing.
+    pub fn name(&self) -> &str {
+        self.row.name.as_deref().unwrap_or_default()
+    }
+
+    /// Whether it is a template.
+    pub fn is_template(&self) -> bool {
+        self.row.template
+    }
+
+    /// Refuses what cannot work because the node is down, before anything waits for it.
+    pub fn require_online(&self) -> Result<(), Fault> {
+        if self.node_online {
+            return Ok(());
+        }
+        Err(Fault::new(
+            Kind::Unreachable,
+            format!("node {} of {} is offline", self.at.node, self.label()),
+        )
+        .hint("get_proxmox_node_status shows the nodes; try again when it is back"))
+    }
+
+    /// Its current configuration.
+    pub async fn config(&self) -> Result<GuestConfig, Fault> {
+        Ok(self.pve().guest_config(&self.at).await?)
+    }
+
+    /// Binds a plan to this very guest: its identity, not only its number.
+    pub fn guard(&self, config: &GuestConfig) -> Guard {
+        Guard::SameGuest {
+            at: self.at.clone(),
+            identity: Identity::of(self.at.kind, config),
+            name: self.name().to_owned(),
+            config: Fingerprints::of(config),
+        }
+    }
+
+    /// What policy rules look at.
+    pub fn target(&self, config: &GuestConfig) -> Target {
+        Target {
+            at: self.at.clone(),
+            name: self.name().to_owned(),
+            pool: self.row.pool.clone(),
+            tags: config.tags(),
+            protection: config.protection(),
+        }
+    }
+}
+
+/// "VM 105 (staging)"
+pub fn label(at: &GuestRef, name: &str) -> String {
+    let name = crate::clean::line(name);
+    if name.is_empty() {
+        format!("{} {}", at.kind.noun(), at.vmid)
+    } else {
+        format!("{} {} ({name})", at.kind.noun(), at.vmid)
+    }
+}
+
+/// Arguments of an undo or a next call.
+pub fn arguments<const N: usize>(pairs: [(&str, serde_json::Value); N]) -> crate::tool::Object {
+    BTreeMap::from(pairs)
+        .into_iter()
+        .map(|(key, value)| (key.to_owned(), value))
+        .collect()
+}

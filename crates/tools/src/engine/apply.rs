@@ -1,0 +1,216 @@
+//! Sends a plan's steps, in a task of its own: a caller that goes away ends the waiting, never the work.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::StreamExt as _;
+use futures_util::stream;
+use tokio::sync::mpsc;
+
+use super::confirm::Frozen;
+use super::record::{Attempt, result_word};
+use super::{Engine, Progress, Reply, Talk};
+use crate::fault::{Fault, Kind};
+use crate::outcome::{Outcome, Status, StepOutcome, StepState};
+use crate::plan::{Plan, Step};
+use crate::registry::{DEFAULT_WAIT, Extras};
+use crate::tool::Rendered;
+
+/// How many steps of one group run side by side.
+const PARALLEL: usize = 4;
+
+/// The steps so far, seen by the worker and by whoever waits.
+#[derive(Clone)]
+pub(super) struct Report {
+    steps: Arc<Mutex<Vec<StepOutcome>>>,
+    progress: mpsc::UnboundedSender<Progress>,
+}
+
+impl Report {
+    /// What is known of a step now.
+    pub(super) fn step(&self, index: usize, change: impl FnOnce(&mut StepOutcome)) {
+        let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(step) = steps.get_mut(index) {
+            change(step);
+        }
+    }
+
+    /// How far it is. Nobody listening is fine.
+    pub(super) fn progress(&self, progress: Progress) {
+        let _ = self.progress.send(progress);
+    }
+
+    fn steps(&self) -> Vec<StepOutcome> {
+        self.steps
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+impl Engine {
+    /// Records the intent, sends the steps and waits for them as long as the caller wants to.
+    pub(super) async fn apply(
+        self: &Arc<Self>,
+        frozen: Frozen,
+        extras: &Extras,
+        attempt: &Arc<Attempt>,
+        talk: &dyn Talk,
+    ) -> Result<Reply, Fault> {
+        attempt.open(frozen.confirmed_by.as_deref())?;
+        if frozen.id.is_none() {
+            self.keep_unasked(&frozen.plan, attempt)?;
+        }
+        let plan = Arc::new(frozen.plan);
+        let outcome = Outcome::unsent(Status::Running, &attempt.id(), &plan);
+        let (progress, mut news) = mpsc::unbounded_channel();
+        let report = Report {
+            steps: Arc::new(Mutex::new(outcome.steps.clone())),
+            progress,
+        };
+        let mut work = tokio::spawn(self.clone().work(
+            plan.clone(),
+            report.clone(),
+            attempt.clone(),
+        ));
+        let patience = tokio::time::sleep(extras.wait.unwrap_or(DEFAULT_WAIT));
+        tokio::pin!(patience);
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut work => {
+                    let outcome = done.map_err(|error| Fault::new(Kind::Internal, format!("applying the plan broke off: {error}")))??;
+                    return Ok(Reply::Done(Rendered::of(&outcome)?));
+                }
+                Some(progress) = news.recv() => talk.progress(progress),
+                () = &mut patience => {
+                    let steps = report.steps();
+                    let next = Some(running_hint(&steps));
+                    return Ok(Reply::Done(Rendered::of(&Outcome { steps, next, ..outcome }.with_undo(&plan))?));
+                }
+            }
+        }
+    }
+
+    /// All steps, group by group, then the closing entry. Runs to its end whoever waits for it.
+    async fn work(
+        self: Arc<Self>,
+        plan: Arc<Plan>,
+        report: Report,
+        attempt: Arc<Attempt>,
+    ) -> Result<Outcome, Fault> {
+        let mut groups: BTreeMap<u16, Vec<(usize, &Step)>> = BTreeMap::new();
+        for (index, step) in plan.steps.iter().enumerate() {
+            groups.entry(step.group).or_default().push((index, step));
+        }
+        for steps in groups.into_values() {
+            let running: Vec<_> = steps
+                .into_iter()
+                .map(|(index, step)| self.step(&plan, index, step, &report))
+                .collect();
+            // Every step of a group runs to its end, whatever becomes of the others.
+            let states: Vec<_> = stream::iter(running)
+                .buffer_unordered(PARALLEL)
+                .collect()
+                .await;
+            if states.iter().any(|state| *state != StepState::Done) {
+                break;
+            }
+        }
+        let outcome = finished(&attempt.id(), &plan, report.steps());
+        self.store()?.close_plan(&outcome.plan, &outcome)?;
+        if let Some(fault) = failure(&outcome) {
+            attempt.close("failed", Some(fault.to_string()), outcome.steps)?;
+            Err(fault)
+        } else {
+            attempt.close(&result_word(&outcome), None, outcome.steps.clone())?;
+            Ok(outcome)
+        }
+    }
+}
+
+/// The outcome that the steps add up to.
+fn finished(id: &str, plan: &Plan, steps: Vec<StepOutcome>) -> Outcome {
+    let any = |state| steps.iter().any(|step| step.state == state);
+    let status = if any(StepState::Unknown) {
+        Status::Unknown
+    } else if any(StepState::Running) {
+        Status::Running
+    } else if steps.iter().all(|step| step.state == StepState::Done) {
+        Status::Applied
+    } else {
+        Status::NotApplied
+    };
+    let next = match status {
+        Status::Unknown => Some(unknown_hint(plan)),
+        Status::Running => Some(running_hint(&steps)),
+        _ => None,
+    };
+    let outcome = Outcome {
+        steps,
+        next,
+        ..Outcome::unsent(status, id, plan)
+    };
+    if status == Status::NotApplied {
+        outcome
+    } else {
+        outcome.with_undo(plan)
+    }
+}
+
+/// A failed step as the caller sees it: what was done, what failed, what was not sent.
+fn failure(outcome: &Outcome) -> Option<Fault> {
+    let failed = outcome
+        .steps
+        .iter()
+        .find(|step| step.state == StepState::Failed)?;
+    let detail = failed.detail.as_deref().unwrap_or("PVE gave no reason");
+    let mut message = format!("{} failed: {detail}", failed.step);
+    if let Some(task) = &failed.task {
+        let _ = write!(message, "\ntask: {task}");
+    }
+    let named = |state| {
+        outcome
+            .steps
+            .iter()
+            .filter(move |step| step.state == state)
+            .map(|step| step.step.as_str())
+    };
+    let done: Vec<_> = named(StepState::Done).collect();
+    let unsent: Vec<_> = named(StepState::NotSent).collect();
+    if !done.is_empty() {
+        let _ = write!(message, "\ndone before: {}", done.join("; "));
+    }
+    if !unsent.is_empty() {
+        let _ = write!(message, "\nnot sent: {}", unsent.join("; "));
+    }
+    Some(
+        Fault::new(Kind::Failed, message)
+            .hint("nothing is tried again by itself; mend the cause, then make the call anew"),
+    )
+}
+
+fn running_hint(steps: &[StepOutcome]) -> String {
+    let task = steps
+        .iter()
+        .find(|step| step.state == StepState::Running)
+        .and_then(|step| step.task.as_ref());
+    match task {
+        Some(task) => format!(
+            "it goes on; get_proxmox_task with upid \"{task}\" and a wait tells how it ends"
+        ),
+        None => "it goes on; get_proxmox_vm_status tells when it is done".to_owned(),
+    }
+}
+
+fn unknown_hint(plan: &Plan) -> String {
+    let vmid = plan
+        .targets
+        .first()
+        .map(|target| target.at.vmid.to_string())
+        .unwrap_or_default();
+    format!(
+        "do not send it again before looking: get_proxmox_vm_status with vmid {vmid} and include [\"tasks\"] tells what happened"
+    )
+}

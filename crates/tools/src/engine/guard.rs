@@ -1,0 +1,150 @@
+//! The last look before the first step: is the world still the one that the plan was made for?
+
+use std::sync::Arc;
+
+use pve::{Identity, Reader, Request};
+use serde_json::Value;
+
+use super::confirm::Frozen;
+use super::record::Attempt;
+use super::{Call, Engine, Reply, Talk};
+use crate::context::{Cluster, label};
+use crate::fault::{Fault, Kind};
+use crate::plan::{Fingerprints, Guard, Plan};
+use crate::registry::Extras;
+use crate::tool::{Rendered, Tool};
+
+/// Why a plan may not be sent as it is.
+enum Broken {
+    /// It must not be sent at all.
+    Conflict(Fault),
+    /// The guest is the same, but these settings are not.
+    Changed(Vec<String>),
+}
+
+impl Engine {
+    /// Applies a plan whose guards hold. If only the configuration changed since a person saw it, they get a new preview
+    /// that says so, and decide again.
+    pub(super) async fn guarded(
+        self: &Arc<Self>,
+        frozen: Frozen,
+        tool: &'static dyn Tool,
+        call: &Call,
+        extras: &Extras,
+        attempt: &Arc<Attempt>,
+        talk: &dyn Talk,
+    ) -> Result<Reply, Fault> {
+        match self.check_guards(&frozen.plan).await {
+            Ok(()) => self.apply(frozen, extras, attempt, talk).await,
+            Err(Broken::Conflict(fault)) => Err(fault),
+            Err(Broken::Changed(keys)) if frozen.id.is_none() => Err(changed_fault(&keys)),
+            Err(Broken::Changed(keys)) => {
+                let (mut plan, _) = self.plan(tool, call).await?;
+                plan.warnings.insert(
+                    0,
+                    format!("changed since the last preview: {}", keys.join(", ")),
+                );
+                attempt.renew(&plan);
+                let question = self.ask_again(plan, call, attempt)?;
+                attempt.unsent(
+                    &question.outcome,
+                    Some(format!("changed since: {}", keys.join(", "))),
+                )?;
+                Ok(Reply::Done(Rendered::of(&question.outcome)?))
+            }
+        }
+    }
+
+    async fn check_guards(&self, plan: &Plan) -> Result<(), Broken> {
+        let cluster = self.cluster(&plan.cluster).map_err(Broken::Conflict)?;
+        cluster
+            .require_supported()
+            .await
+            .map_err(Broken::Conflict)?;
+        let pve = &cluster.pve;
+        for guard in &plan.guards {
+            check(pve, guard).await?;
+        }
+        Ok(())
+    }
+
+    /// The cluster of a plan.
+    pub(super) fn cluster(&self, name: &str) -> Result<&Cluster, Fault> {
+        let found = self.clusters.iter().find(|cluster| cluster.name == name);
+        found.map(AsRef::as_ref).ok_or_else(|| {
+            Fault::new(
+                Kind::Conflict,
+                format!("the cluster {name} is not configured any more"),
+            )
+        })
+    }
+}
+
+async fn check(pve: &Reader, guard: &Guard) -> Result<(), Broken> {
+    match guard {
+        Guard::VmidFree(vmid) => {
+            let request = Request::get("/cluster/nextid").with("vmid", *vmid);
+            match pve.get::<Value>(request).await {
+                Ok(_) => Ok(()),
+                Err(error) if error.status() == Some(400) => Err(Broken::Conflict(
+                    Fault::new(
+                        Kind::Conflict,
+                        format!("the vmid {vmid} has been taken meanwhile; nothing was sent"),
+                    )
+                    .hint("choose another id; list_proxmox_resources shows the taken ones"),
+                )),
+                Err(error) => Err(Broken::Conflict(error.into())),
+            }
+        }
+        Guard::SameGuest {
+            at,
+            identity,
+            name,
+            config,
+        } => {
+            let now = match pve.guest_config(at).await {
+                Ok(now) => now,
+                Err(error) if error.is_missing_object() => {
+                    return Err(Broken::Conflict(
+                        Fault::new(
+                            Kind::Conflict,
+                            format!(
+                                "{} is not on node {} any more; nothing was sent",
+                                label(at, name),
+                                at.node
+                            ),
+                        )
+                        .hint("get_proxmox_vm_status tells where it is; plan again"),
+                    ));
+                }
+                Err(error) => return Err(Broken::Conflict(error.into())),
+            };
+            if let Some(difference) = identity.difference(&Identity::of(at.kind, &now)) {
+                return Err(Broken::Conflict(
+                    Fault::new(
+                        Kind::Conflict,
+                        format!("the vmid {} now belongs to another guest ({difference}); nothing was sent", at.vmid),
+                    )
+                    .hint("the id was given away and reused; look at the guest that has it now and plan again"),
+                ));
+            }
+            let changed = config.changed(&Fingerprints::of(&now));
+            if changed.is_empty() {
+                Ok(())
+            } else {
+                Err(Broken::Changed(changed))
+            }
+        }
+    }
+}
+
+fn changed_fault(keys: &[String]) -> Fault {
+    Fault::new(
+        Kind::Conflict,
+        format!(
+            "the guest's {} changed while this was planned; nothing was sent",
+            keys.join(", ")
+        ),
+    )
+    .hint("make the same call again")
+}

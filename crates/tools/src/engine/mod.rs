@@ -1,0 +1,241 @@
+//! The one place that sends changes. Read [`Engine::call`] first: it is the life of every call.
+//!
+//! What exists here exists once for all tools: policy, confirmation, guards, audit, waiting, reading back.
+//! The [`Writer`]s are in here and nowhere else.
+
+mod apply;
+mod confirm;
+mod guard;
+mod record;
+mod step;
+mod talk;
+
+pub use confirm::{Answered, Question};
+pub use talk::{Asked, Progress, Silent, Talk};
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::context::{Cluster, Context};
+use crate::fault::Fault;
+use crate::keys;
+use crate::plan::Plan;
+use crate::policy::{Decision, Policy};
+use crate::registry::{Extras, Registry};
+use crate::spec::Risk;
+use crate::store::Store;
+use crate::tool::{Object, Ran, Rendered, Tool};
+use confirm::Consent;
+use record::Attempt;
+
+/// Applies plans. One per process.
+pub struct Engine {
+    #[expect(
+        clippy::disallowed_types,
+        reason = "this is the one place that may write"
+    )]
+    writers: BTreeMap<String, pve::Writer>,
+    clusters: Vec<Arc<Cluster>>,
+    registry: Arc<Registry>,
+    policy: Policy,
+    state: State,
+    store: OnceLock<Store>,
+    clock: Clock,
+}
+
+/// Where the store is.
+#[derive(Debug, Clone)]
+pub enum State {
+    /// In this directory.
+    Dir(PathBuf),
+    /// In memory, gone with the process.
+    Memory,
+}
+
+/// What tells the time, so that tests can say what time it is.
+pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
+
+/// One call of a tool, whatever transport it came by.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// The tool's name.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: Object,
+    /// Who calls: confirmations and the audit trail are bound to it.
+    pub caller: String,
+    /// Show the plan, and stop there.
+    pub preview: bool,
+    /// A person's answer to a [`Question`] that an earlier call gave back.
+    pub answer: Option<Answered>,
+}
+
+impl Call {
+    /// A plain call.
+    pub fn new(tool: &str, arguments: Object, caller: &str) -> Self {
+        Self {
+            tool: tool.to_owned(),
+            arguments,
+            caller: caller.to_owned(),
+            preview: false,
+            answer: None,
+        }
+    }
+}
+
+/// What a call gives back.
+#[derive(Debug)]
+pub enum Reply {
+    /// The answer.
+    Done(Rendered),
+    /// A question for a person, for transports that carry the answer in a second call.
+    Ask(Box<Question>),
+}
+
+impl Engine {
+    /// An engine over these clusters. Opens nothing and connects to nothing: the store is made when a change needs it.
+    #[expect(
+        clippy::disallowed_types,
+        reason = "this is the one place that may write"
+    )]
+    pub fn new(
+        clusters: Vec<(Cluster, pve::Writer)>,
+        toolsets: &[crate::spec::Toolset],
+        policy: Policy,
+        state: State,
+        clock: Clock,
+    ) -> Arc<Self> {
+        let mut writers = BTreeMap::new();
+        let mut readers = Vec::new();
+        for (cluster, writer) in clusters {
+            writers.insert(cluster.name.clone(), writer);
+            readers.push(Arc::new(cluster));
+        }
+        let registry = Arc::new(Registry::new(toolsets, policy.mode, &readers));
+        Arc::new(Self {
+            writers,
+            clusters: readers,
+            registry,
+            policy,
+            state,
+            store: OnceLock::new(),
+            clock,
+        })
+    }
+
+    /// The life of a call: find the tool, parse, look or plan, decide, confirm, guard, record, send, read back.
+    pub async fn call(self: &Arc<Self>, call: Call, talk: &dyn Talk) -> Result<Reply, Fault> {
+        let tool = self.registry.find(&call.tool)?;
+        if tool.spec().risk == Risk::Read {
+            let (arguments, extras) = self.registry.split(tool, call.arguments)?;
+            return match tool.run(arguments, &self.context(&extras)?).await? {
+                Ran::Answer(answer) => Ok(Reply::Done(answer)),
+                Ran::Plan(_) => Err(Fault::refused("a reading tool planned a change")),
+            };
+        }
+        if call.preview {
+            let preview =
+                crate::preview::of(&self.plan(tool, &call).await?.0, &self.clusters).await;
+            return Ok(Reply::Done(Rendered::of(&preview)?));
+        }
+        let attempt = Arc::new(Attempt::new(self, &call));
+        match self.change(tool, &call, &attempt, talk).await {
+            Ok(reply) => Ok(reply),
+            Err(fault) => Err(attempt.refused(fault)?),
+        }
+    }
+
+    /// A change, from planning to its end or to the question that it waits for.
+    async fn change(
+        self: &Arc<Self>,
+        tool: &'static dyn Tool,
+        call: &Call,
+        attempt: &Arc<Attempt>,
+        talk: &dyn Talk,
+    ) -> Result<Reply, Fault> {
+        let (plan, extras) = self.plan(tool, call).await?;
+        attempt.planned(&plan);
+        let consent = match self.policy.decide(&plan) {
+            Decision::Deny(fault) => return Err(fault),
+            Decision::Run => Consent::not_needed(plan),
+            Decision::Ask => self.consent(plan, call, &extras, attempt, talk).await?,
+        };
+        match consent {
+            Consent::Given(frozen) => {
+                self.guarded(*frozen, tool, call, &extras, attempt, talk)
+                    .await
+            }
+            Consent::Refused(reply) | Consent::Waiting(reply) => Ok(reply),
+        }
+    }
+
+    async fn plan(&self, tool: &'static dyn Tool, call: &Call) -> Result<(Plan, Extras), Fault> {
+        let (arguments, extras) = self.registry.split(tool, call.arguments.clone())?;
+        match tool.run(arguments, &self.context(&extras)?).await? {
+            Ran::Plan(plan) => Ok((*plan, extras)),
+            Ran::Answer(_) => Err(Fault::refused("a changing tool gave no plan")),
+        }
+    }
+
+    /// What a tool may see during this call.
+    fn context(&self, extras: &Extras) -> Result<Context, Fault> {
+        if self.clusters.is_empty() {
+            return Err(Fault::refused("no cluster is configured")
+                .hint("a person has to configure one (PROXMOX_HOST and a token, or the config file), or start oxmox with --demo"));
+        }
+        let all = Context {
+            clusters: self.clusters.clone(),
+            registry: self.registry.clone(),
+        };
+        all.narrowed(extras.cluster.as_deref())
+    }
+
+    /// The tools that are switched on.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// The clusters, to read from.
+    pub fn clusters(&self) -> &[Arc<Cluster>] {
+        &self.clusters
+    }
+
+    /// The settings that decide.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The store, opened on first use.
+    pub fn store(&self) -> Result<&Store, Fault> {
+        if let Some(store) = self.store.get() {
+            return Ok(store);
+        }
+        let opened = match &self.state {
+            State::Dir(dir) => Store::open(dir)?,
+            State::Memory => Store::in_memory()?,
+        };
+        Ok(self.store.get_or_init(|| opened))
+    }
+
+    fn now(&self) -> i64 {
+        (self.clock)()
+    }
+}
+
+/// Stands for the arguments of a call: a confirmation counts for the same arguments only.
+fn hash_arguments(arguments: &Object) -> String {
+    let mut sorted: BTreeMap<&str, &Value> = arguments
+        .iter()
+        .map(|(key, value)| (key.as_str(), value))
+        .collect();
+    // These say how to run the call, not what it does.
+    sorted.remove("confirm");
+    sorted.remove("wait");
+    keys::hex(&Sha256::digest(
+        serde_json::to_vec(&sorted).unwrap_or_default(),
+    ))
+}

@@ -1,0 +1,142 @@
+//! The audit trail of one attempted change: exactly one opened and one closed entry, whatever happens.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+
+use super::{Call, Engine};
+use crate::fault::{Fault, Kind};
+use crate::keys;
+use crate::outcome::{Outcome, StepOutcome};
+use crate::plan::Plan;
+use crate::spec::Risk;
+use crate::store::AuditEntry;
+
+/// An attempted change on its way through the engine.
+pub(super) struct Attempt {
+    engine: Arc<Engine>,
+    caller: String,
+    tool: String,
+    arguments: Value,
+    known: Mutex<Known>,
+}
+
+/// What is known of it so far.
+#[derive(Default)]
+struct Known {
+    plan: String,
+    summary: Option<String>,
+    risk: Option<Risk>,
+    digest: Option<String>,
+    opened: bool,
+}
+
+impl Attempt {
+    pub(super) fn new(engine: &Arc<Engine>, call: &Call) -> Self {
+        let mut arguments = call.arguments.clone();
+        arguments.remove("confirm");
+        crate::clean::object(&mut arguments);
+        Self {
+            engine: engine.clone(),
+            caller: call.caller.clone(),
+            tool: call.tool.clone(),
+            arguments: Value::Object(arguments),
+            known: Mutex::new(Known {
+                plan: keys::short_id(),
+                ..Known::default()
+            }),
+        }
+    }
+
+    /// The id of the plan that this attempt is about.
+    pub(super) fn id(&self) -> String {
+        self.known().plan.clone()
+    }
+
+    /// Who asked for it.
+    pub(super) fn caller(&self) -> &str {
+        &self.caller
+    }
+
+    /// A plan was made.
+    pub(super) fn planned(&self, plan: &Plan) {
+        let mut known = self.known();
+        known.summary = Some(plan.summary.clone());
+        known.risk = Some(plan.risk);
+        known.digest = Some(plan.digest());
+    }
+
+    /// A new plan takes the place of the one that was shown.
+    pub(super) fn renew(&self, plan: &Plan) {
+        self.continues(&keys::short_id(), plan);
+    }
+
+    /// It goes on with a plan that was shown earlier.
+    pub(super) fn continues(&self, id: &str, plan: &Plan) {
+        id.clone_into(&mut self.known().plan);
+        self.planned(plan);
+    }
+
+    /// Written before the first step is sent: if we die now, this says that something may have happened.
+    pub(super) fn open(&self, confirmed_by: Option<&str>) -> Result<(), Fault> {
+        let mut known = self.known();
+        self.engine.store()?.append_audit(&AuditEntry::Opened {
+            at: self.engine.now(),
+            plan: known.plan.clone(),
+            caller: self.caller.clone(),
+            tool: self.tool.clone(),
+            arguments: self.arguments.clone(),
+            summary: known.summary.clone(),
+            risk: known.risk,
+            digest: known.digest.clone(),
+            confirmed_by: confirmed_by.map(ToOwned::to_owned),
+        })?;
+        known.opened = true;
+        Ok(())
+    }
+
+    /// Nothing was sent, for this reason.
+    pub(super) fn refused(&self, fault: Fault) -> Result<Fault, Fault> {
+        if self.known().opened {
+            return Ok(fault); // closed where it failed
+        }
+        let result = match fault.kind {
+            Kind::Refused => "refused",
+            _ => "failed",
+        };
+        self.open(None)?;
+        self.close(result, Some(fault.to_string()), Vec::new())?;
+        Ok(fault)
+    }
+
+    /// It waits for a person, or a person said no.
+    pub(super) fn unsent(&self, outcome: &Outcome, reason: Option<String>) -> Result<(), Fault> {
+        self.open(None)?;
+        self.close(&result_word(outcome), reason, Vec::new())
+    }
+
+    /// What became of it.
+    pub(super) fn close(
+        &self,
+        result: &str,
+        reason: Option<String>,
+        steps: Vec<StepOutcome>,
+    ) -> Result<(), Fault> {
+        self.engine.store()?.append_audit(&AuditEntry::Closed {
+            at: self.engine.now(),
+            plan: self.id(),
+            result: result.to_owned(),
+            reason,
+            steps,
+        })
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The audit trail's word for an outcome.
+pub(super) fn result_word(outcome: &Outcome) -> String {
+    outcome.status.word().replace(' ', "_")
+}

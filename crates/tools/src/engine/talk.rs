@@ -1,0 +1,54 @@
+//! How the engine reaches the person or program at the other end of a call.
+
+use futures_util::future::BoxFuture;
+
+use super::Question;
+
+/// What the transport of a call can do meanwhile.
+pub trait Talk: Send + Sync {
+    /// Tells how far a change is.
+    fn progress(&self, progress: Progress);
+    /// Puts a question to a person.
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Asked>;
+}
+
+/// How far a change is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress {
+    /// 0 to 1, where PVE says.
+    pub fraction: Option<f64>,
+    /// What is going on, with the task's last log line.
+    pub message: String,
+}
+
+/// What came of a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asked {
+    /// A person said yes.
+    Yes {
+        /// Who, as far as the transport can tell.
+        by: String,
+        /// Also for the next ten minutes of key presses on this guest.
+        lease: bool,
+    },
+    /// A person said no.
+    No {
+        /// Who.
+        by: String,
+    },
+    /// The answer comes in a second call.
+    Later,
+    /// Nobody can be asked here.
+    Nobody,
+}
+
+/// Nobody is there: no progress, no questions.
+pub struct Silent;
+
+impl Talk for Silent {
+    fn progress(&self, _: Progress) {}
+
+    fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Asked> {
+        Box::pin(async { Asked::Nobody })
+    }
+}

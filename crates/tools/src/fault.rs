@@ -1,0 +1,128 @@
+//! What a caller is told when something did not work: what was wrong, what is true instead, what to send.
+
+use std::fmt;
+
+use pve::Error;
+use serde::{Deserialize, Serialize};
+
+/// Which sort of failure it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The arguments are wrong; nothing was sent.
+    BadInput,
+    /// What was named is not there.
+    NotFound,
+    /// The token lacks a privilege.
+    Forbidden,
+    /// oxmox itself refuses: read-only mode, a rule, a protected guest, a freeze.
+    Refused,
+    /// The world is not as the plan expects it.
+    Conflict,
+    /// PVE refused, or a task failed.
+    Failed,
+    /// PVE could not be reached, or did not answer as PVE.
+    Unreachable,
+    /// A defect or a broken environment on our side.
+    Internal,
+}
+
+/// Whether trying again makes sense.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Retry {
+    /// Yes, with the corrected arguments that the hint names.
+    Corrected,
+    /// Yes, the same call, later.
+    Later,
+    /// No.
+    No,
+}
+
+/// A failure as the caller sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    /// Which sort.
+    pub kind: Kind,
+    /// What was wrong and what is true instead.
+    pub message: String,
+    /// What to send or do instead.
+    pub hint: Option<String>,
+    /// Whether trying again makes sense.
+    pub retry: Retry,
+}
+
+impl Fault {
+    /// A failure of this kind with the retry advice that is usual for it.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        let retry = match kind {
+            Kind::BadInput | Kind::NotFound | Kind::Conflict => Retry::Corrected,
+            Kind::Unreachable => Retry::Later,
+            Kind::Forbidden | Kind::Refused | Kind::Failed | Kind::Internal => Retry::No,
+        };
+        Self {
+            kind,
+            message: message.into(),
+            hint: None,
+            retry,
+        }
+    }
+
+    /// Wrong arguments.
+    pub fn bad_input(message: impl Into<String>) -> Self {
+        Self::new(Kind::BadInput, message)
+    }
+
+    /// Refused by oxmox.
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self::new(Kind::Refused, message)
+    }
+
+    /// With the line that says what to do instead.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match &self.hint {
+            Some(hint) => write!(f, "\nhint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl From<Error> for Fault {
+    /// PVE's own words always reach the caller; the hint adds what PVE does not say.
+    fn from(error: Error) -> Self {
+        let text = error.to_string();
+        if let Some((path, privileges)) = error.missing_privilege() {
+            return Self::new(Kind::Forbidden, format!("PVE refused: {text}")).hint(format!(
+                "the token needs {} on {path}",
+                privileges.join(" or ")
+            ));
+        }
+        match &error {
+            Error::Build { .. } => Self::new(Kind::BadInput, text),
+            Error::Status { status: 403, .. } => {
+                Self::new(Kind::Forbidden, format!("PVE refused: {text}"))
+            }
+            Error::Status { .. } if error.is_missing_object() => {
+                Self::new(Kind::NotFound, text).hint("list_proxmox_resources shows what there is")
+            }
+            Error::Status { .. } => Self::new(Kind::Failed, format!("PVE refused: {text}")),
+            Error::Auth { .. } => Self::new(Kind::Forbidden, text)
+                .hint("a person has to mend the token or password in the configuration of oxmox"),
+            Error::Fingerprint(untrusted) => {
+                Self::new(Kind::Unreachable, text).hint(untrusted.hint())
+            }
+            _ => Self::new(Kind::Unreachable, text),
+        }
+    }
+}

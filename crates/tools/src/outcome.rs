@@ -1,0 +1,215 @@
+//! What every changing tool answers: one small schema for all of them.
+
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::plan::{Impact, Plan, Undo};
+use crate::spec::Risk;
+use crate::tool::{Answer, Object};
+use crate::words;
+
+/// What became of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum Status {
+    /// Done, and read back.
+    Applied,
+    /// Nothing was sent.
+    NotApplied,
+    /// Sent, and still going on.
+    Running,
+    /// Sent, and nobody can say whether it took effect.
+    Unknown,
+    /// Waiting for a person's yes.
+    NeedsConfirmation,
+}
+
+impl Status {
+    /// As in the text.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Applied => "applied",
+            Self::NotApplied => "not applied",
+            Self::Running => "running",
+            Self::Unknown => "unknown",
+            Self::NeedsConfirmation => "needs confirmation",
+        }
+    }
+}
+
+/// What became of one step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum StepState {
+    /// Not sent.
+    NotSent,
+    /// Sent, still going on.
+    Running,
+    /// Done and read back.
+    Done,
+    /// Refused or failed.
+    Failed,
+    /// Sent, outcome not known.
+    Unknown,
+}
+
+/// One step and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct StepOutcome {
+    /// What the step does.
+    pub step: String,
+    /// What became of it.
+    pub state: StepState,
+    /// The PVE task that ran it, for `get_proxmox_task`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// What was read back, or what went wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+/// A call of another tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct NextCall {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: Object,
+}
+
+/// The result of a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Outcome {
+    /// What became of the change.
+    pub status: Status,
+    /// What it does to what.
+    pub summary: String,
+    /// The risk of these arguments.
+    pub risk: Risk,
+    /// The plan's id: names it in the audit trail and for `oxmox approve`.
+    pub plan: String,
+    /// Each step and what became of it.
+    pub steps: Vec<StepOutcome>,
+    /// While it needs a confirmation: what would be affected.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub affects: Vec<Impact>,
+    /// What to know besides.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub warnings: Vec<String>,
+    /// Sent back as `confirm` with the same arguments, it applies the plan. Absent where only a person may confirm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirm: Option<String>,
+    /// The call that takes it back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<NextCall>,
+    /// What to do next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+impl Outcome {
+    /// Of a plan of which nothing was sent yet.
+    pub fn unsent(status: Status, id: &str, plan: &Plan) -> Self {
+        Self {
+            status,
+            summary: plan.summary.clone(),
+            risk: plan.risk,
+            plan: id.to_owned(),
+            steps: plan
+                .steps
+                .iter()
+                .map(|step| StepOutcome {
+                    step: step.says.clone(),
+                    state: StepState::NotSent,
+                    task: None,
+                    detail: None,
+                })
+                .collect(),
+            affects: Vec::new(),
+            warnings: plan.warnings.clone(),
+            confirm: None,
+            undo: None,
+            next: None,
+        }
+    }
+
+    /// With the call that takes `plan` back, where there is one.
+    #[must_use]
+    pub fn with_undo(mut self, plan: &Plan) -> Self {
+        if let Undo::Call { tool, arguments } = &plan.undo {
+            self.undo = Some(NextCall {
+                tool: tool.clone(),
+                arguments: arguments.clone(),
+            });
+        }
+        self
+    }
+}
+
+impl Answer for Outcome {
+    fn text(&self) -> String {
+        let mut out = format!("{}: {}\n", self.status.word(), self.summary);
+        for step in self
+            .steps
+            .iter()
+            .filter(|step| step.state != StepState::NotSent || self.steps.len() > 1)
+        {
+            let state = match step.state {
+                StepState::NotSent => "not sent",
+                StepState::Running => "running",
+                StepState::Done => "done",
+                StepState::Failed => "failed",
+                StepState::Unknown => "unknown",
+            };
+            let _ = write!(out, "- {state}: {}", step.step);
+            if let Some(detail) = &step.detail {
+                let _ = write!(out, "; {detail}");
+            }
+            if let Some(task) = &step.task {
+                let _ = write!(out, " [{task}]");
+            }
+            out.push('\n');
+        }
+        if !self.affects.is_empty() {
+            out.push_str(&impact_table(&self.affects));
+        }
+        for warning in &self.warnings {
+            let _ = writeln!(out, "warning: {warning}");
+        }
+        if let Some(undo) = &self.undo {
+            let _ = writeln!(
+                out,
+                "undo: {} {}",
+                undo.tool,
+                serde_json::Value::Object(undo.arguments.clone())
+            );
+        }
+        if let Some(next) = &self.next {
+            let _ = writeln!(out, "next: {next}");
+        }
+        out
+    }
+}
+
+/// What is affected, as a table.
+pub fn impact_table(affects: &[Impact]) -> String {
+    let rows: Vec<_> = affects
+        .iter()
+        .map(|item| {
+            [
+                item.effect.word().to_owned(),
+                item.kind.clone(),
+                item.id.clone(),
+                item.bytes.map(words::size).unwrap_or_default(),
+                item.note.clone().unwrap_or_default(),
+            ]
+        })
+        .collect();
+    words::table(["effect", "what", "id", "size", "note"], &rows)
+}

@@ -1,0 +1,60 @@
+//! What must still be true right before the first step is sent.
+
+use std::collections::BTreeMap;
+
+use pve::{GuestConfig, GuestRef, Identity, Vmid};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+/// A fact that the plan rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Guard {
+    /// The vmid still belongs to the guest that was planned for, and that guest is still configured as it was.
+    SameGuest {
+        /// Where it was.
+        at: GuestRef,
+        /// What tells it from any other guest that might get its id.
+        identity: Identity,
+        /// Its name.
+        name: String,
+        /// Its configuration, to tell what has changed since.
+        config: Fingerprints,
+    },
+    /// Nobody has taken the id.
+    VmidFree(Vmid),
+}
+
+/// A short hash of each configuration key: enough to say which changed, without keeping the values.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fingerprints(BTreeMap<String, String>);
+
+impl Fingerprints {
+    /// Of a configuration. PVE's own digest is left out: it changes with the file, not only with what is in it.
+    pub fn of(config: &GuestConfig) -> Self {
+        Self(
+            config
+                .values()
+                .iter()
+                .filter(|(key, _)| *key != "digest")
+                .map(|(key, value)| {
+                    (
+                        key.clone(),
+                        crate::keys::hex(&Sha256::digest(value.to_string())[..6]),
+                    )
+                })
+                .collect(),
+        )
+    }
+
+    /// The keys that are not as they were.
+    pub fn changed(&self, now: &Self) -> Vec<String> {
+        let keys = self
+            .0
+            .keys()
+            .chain(now.0.keys().filter(|key| !self.0.contains_key(*key)));
+        keys.filter(|key| self.0.get(*key) != now.0.get(*key))
+            .cloned()
+            .collect()
+    }
+}

@@ -1,0 +1,219 @@
+//! A plan: everything that a change will do, as plain data, before any of it is done.
+//!
+//! Tools build plans, [`crate::preview`] shows them, [`crate::engine`] applies them. Nothing here reads or sends, and nothing
+//! in a plan is a closure: what cannot be shown cannot be planned.
+
+mod check;
+mod guard;
+mod needs;
+mod step;
+
+pub use check::{Check, Expect};
+pub use guard::{Fingerprints, Guard};
+pub use needs::Needs;
+pub use step::{Action, Step, Trace, Wait};
+
+use pve::{GuestRef, Request};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use crate::spec::{Risk, Spec};
+
+/// What a changing tool returns.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Plan {
+    /// The tool that planned it.
+    pub tool: String,
+    /// The cluster that it changes.
+    pub cluster: String,
+    /// One sentence: what will be done to what.
+    pub summary: String,
+    /// The risk of these arguments, not of the tool at its worst.
+    pub risk: Risk,
+    /// What is sent, in order.
+    pub steps: Vec<Step>,
+    /// What must still be true right before the first step.
+    pub guards: Vec<Guard>,
+    /// What is affected, with sizes: guests, disks, snapshots, jobs.
+    pub impact: Vec<Impact>,
+    /// What a person should know before saying yes.
+    pub warnings: Vec<String>,
+    /// Why it would be refused as things are. A plan with one is shown, and never sent.
+    pub blockers: Vec<Blocker>,
+    /// How to take it back.
+    pub undo: Undo,
+    /// The privileges that it takes, its own reads included.
+    pub needs: Needs,
+    /// The guests that it acts on, with what policy rules look at.
+    pub targets: Vec<Target>,
+}
+
+impl Plan {
+    /// A plan of `spec`'s tool that does nothing yet.
+    pub fn new(spec: &Spec, cluster: &str, risk: Risk, summary: impl Into<String>) -> Self {
+        Self {
+            tool: spec.name.to_owned(),
+            cluster: cluster.to_owned(),
+            summary: summary.into(),
+            risk,
+            steps: Vec::new(),
+            guards: Vec::new(),
+            impact: Vec::new(),
+            warnings: Vec::new(),
+            blockers: Vec::new(),
+            undo: Undo::Impossible {
+                because: "nothing is known that takes it back".to_owned(),
+            },
+            needs: Needs::Nothing,
+            targets: Vec::new(),
+        }
+    }
+
+    /// What a confirmation is bound to: any change of what would be sent, to what, gives another digest.
+    pub fn digest(&self) -> String {
+        let bytes = serde_json::to_vec(self).unwrap_or_default();
+        crate::keys::hex(&Sha256::digest(bytes))
+    }
+
+    /// The requests that it will send, in order.
+    pub fn requests(&self) -> impl Iterator<Item = &Request> {
+        self.steps.iter().map(|step| match &step.action {
+            Action::Request(request) => request,
+        })
+    }
+}
+
+/// Something that stands in the way of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blocker {
+    /// What is true.
+    pub because: String,
+    /// What to send or do about it.
+    pub instead: String,
+}
+
+impl Blocker {
+    /// What is true, and what to do about it.
+    pub fn new(because: impl Into<String>, instead: impl Into<String>) -> Self {
+        Self {
+            because: because.into(),
+            instead: instead.into(),
+        }
+    }
+}
+
+/// One thing that a plan affects.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(inline)]
+pub struct Impact {
+    /// What becomes of it.
+    pub effect: Effect,
+    /// What sort of thing: `vm`, `container`, `disk`, `snapshot`, `backup job`…
+    pub kind: String,
+    /// Its name or id.
+    pub id: String,
+    /// Its size, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// What else is worth knowing of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl Impact {
+    /// Without size or note.
+    pub fn new(effect: Effect, kind: &str, id: impl Into<String>) -> Self {
+        Self {
+            effect,
+            kind: kind.to_owned(),
+            id: id.into(),
+            bytes: None,
+            note: None,
+        }
+    }
+
+    /// With its size.
+    #[must_use]
+    pub fn bytes(mut self, bytes: Option<u64>) -> Self {
+        self.bytes = bytes;
+        self
+    }
+
+    /// With a note.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.note = Some(note.into());
+        self
+    }
+}
+
+/// What becomes of an affected thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum Effect {
+    /// It comes to be.
+    Created,
+    /// It is altered.
+    Changed,
+    /// It runs, and is interrupted.
+    Interrupted,
+    /// It is gone afterwards.
+    Destroyed,
+    /// It stays, and is worth knowing of.
+    Kept,
+}
+
+impl Effect {
+    /// As a column of the preview.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Changed => "changed",
+            Self::Interrupted => "interrupted",
+            Self::Destroyed => "destroyed",
+            Self::Kept => "kept",
+        }
+    }
+}
+
+/// How a change is taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Undo {
+    /// By this call.
+    Call {
+        /// The tool.
+        tool: String,
+        /// Its arguments.
+        arguments: Map<String, Value>,
+    },
+    /// Not at all.
+    Impossible {
+        /// Why, and what comes closest.
+        because: String,
+    },
+}
+
+/// A guest that a plan acts on, with what policy rules look at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// Which guest, where.
+    pub at: GuestRef,
+    /// Its name at the time of planning.
+    pub name: String,
+    /// The pool that it is in.
+    pub pool: Option<String>,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// Whether PVE's own protection flag is set.
+    pub protection: bool,
+}
+
+impl Target {
+    /// Whether a person marked this guest as not to be destroyed.
+    pub fn is_protected(&self) -> bool {
+        self.protection || self.tags.iter().any(|tag| tag == "protected")
+    }
+}

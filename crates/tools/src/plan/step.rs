@@ -1,0 +1,84 @@
+//! One thing that is sent, what it waits for, and what must be true afterwards.
+
+use pve::{NodeName, Request, Vmid};
+use serde::{Deserialize, Serialize};
+
+use super::Check;
+
+/// One step of a plan.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Step {
+    /// What it does, for people: "Clone VM 105 to 300".
+    pub says: String,
+    /// What is sent.
+    pub action: Action,
+    /// When the next step may go.
+    pub wait: Wait,
+    /// What a read must show before the step counts as done.
+    pub after: Option<Check>,
+    /// Steps of the same group run side by side; groups run in ascending order.
+    pub group: u16,
+}
+
+impl Step {
+    /// A request that is finished when PVE has answered it.
+    pub fn request(says: impl Into<String>, request: Request) -> Self {
+        Self {
+            says: says.into(),
+            action: Action::Request(request),
+            wait: Wait::Nothing,
+            after: None,
+            group: 0,
+        }
+    }
+
+    /// It starts a task of PVE and waits for its end.
+    #[must_use]
+    pub fn task(mut self, trace: Trace) -> Self {
+        self.wait = Wait::Task(trace);
+        self
+    }
+
+    /// What a read must show before it counts as done.
+    #[must_use]
+    pub fn after(mut self, check: Check) -> Self {
+        self.after = Some(check);
+        self
+    }
+
+    /// In this group.
+    #[must_use]
+    pub fn group(mut self, group: u16) -> Self {
+        self.group = group;
+        self
+    }
+}
+
+/// What a step sends. A closed set of plain data: the preview shows it, the audit keeps it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// One request to the API.
+    Request(Request),
+}
+
+/// What a step waits for before its postcondition is read.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wait {
+    /// For PVE's answer only.
+    Nothing,
+    /// For the task that PVE names in its answer.
+    Task(Trace),
+}
+
+/// How to find the task of a step in the node's own list when PVE's answer was lost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trace {
+    /// The node that runs it.
+    pub node: NodeName,
+    /// The guest that the task is listed under.
+    pub vmid: Vmid,
+    /// The task types that this step may start (an HA-managed guest gives another one).
+    pub types: Vec<String>,
+}

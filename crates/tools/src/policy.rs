@@ -1,0 +1,226 @@
+//! Whether a plan may run, must be confirmed, or is refused. Pure: a plan and settings in, a decision out.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::context::label;
+use crate::fault::{Fault, Kind};
+use crate::plan::{Plan, Target};
+use crate::spec::Risk;
+
+/// How much oxmox may do on its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Nothing changes, whatever the rules say.
+    ReadOnly,
+    /// Changes run; what interrupts, destroys or grants needs a person's yes.
+    #[default]
+    Ask,
+    /// Nothing asks.
+    Trusted,
+}
+
+impl Mode {
+    /// As written after `--mode`.
+    pub fn parse(word: &str) -> Option<Self> {
+        match word {
+            "read-only" => Some(Self::ReadOnly),
+            "ask" => Some(Self::Ask),
+            "trusted" => Some(Self::Trusted),
+            _ => None,
+        }
+    }
+}
+
+/// What a rule orders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Run it without asking.
+    Allow,
+    /// Ask a person.
+    Ask,
+    /// Refuse it.
+    Deny,
+}
+
+/// A refinement of the mode. Every condition that is given must hold; the first rule that matches decides.
+/// On a plan with several guests `allow` takes effect only if all of them match, `ask` and `deny` if one does.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Rule {
+    /// The tool's name.
+    pub tool: Option<String>,
+    /// The plan's risk.
+    pub risk: Option<Risk>,
+    /// The cluster's name.
+    pub cluster: Option<String>,
+    /// A node that a target is on.
+    pub node: Option<String>,
+    /// A pool that a target is in.
+    pub pool: Option<String>,
+    /// A tag that a target has.
+    pub tag: Option<String>,
+    /// `105` or `100-199`.
+    pub vmid: Option<String>,
+    /// What then.
+    pub verdict: Option<Verdict>,
+}
+
+/// The settings that decide.
+#[derive(Debug, Clone, Default)]
+pub struct Policy {
+    /// How much oxmox may do on its own.
+    pub mode: Mode,
+    /// Refinements, the first match decides.
+    pub rules: Vec<Rule>,
+    /// Whether a model may confirm what destroys or grants. A person should.
+    pub allow_model_confirm: bool,
+    /// While this file exists, nothing is sent.
+    pub freeze: Option<PathBuf>,
+}
+
+/// What becomes of a plan.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Decision {
+    /// It runs.
+    Run,
+    /// It waits for a person.
+    Ask,
+    /// It does not run.
+    Deny(Fault),
+}
+
+impl Policy {
+    /// The decision on a plan.
+    pub fn decide(&self, plan: &Plan) -> Decision {
+        if self.mode == Mode::ReadOnly && plan.risk > Risk::Read {
+            return Decision::Deny(
+                Fault::refused("oxmox runs in read-only mode: nothing is changed")
+                    .hint("preview_proxmox_change shows what it would do; a person can start oxmox with --mode ask"),
+            );
+        }
+        if let Some(fault) = self.frozen() {
+            return Decision::Deny(fault);
+        }
+        if let Some(fault) = protection(plan) {
+            return Decision::Deny(fault);
+        }
+        if let Some(blocker) = plan.blockers.first() {
+            let because: Vec<_> = plan
+                .blockers
+                .iter()
+                .map(|blocker| blocker.because.as_str())
+                .collect();
+            return Decision::Deny(
+                Fault::new(Kind::Conflict, because.join("; ")).hint(blocker.instead.clone()),
+            );
+        }
+        let verdict = self
+            .rules
+            .iter()
+            .find(|rule| rule.matches(plan))
+            .and_then(|rule| rule.verdict);
+        match verdict {
+            Some(Verdict::Allow) => Decision::Run,
+            Some(Verdict::Deny) => Decision::Deny(
+                Fault::refused(format!(
+                    "a rule in the configuration of oxmox denies this: {}",
+                    plan.summary
+                ))
+                .hint("a person can change the rule; there is nothing to send instead"),
+            ),
+            None if self.mode == Mode::Trusted || plan.risk <= Risk::Change => Decision::Run,
+            Some(Verdict::Ask) | None => Decision::Ask,
+        }
+    }
+
+    /// The fault that stops every step while a person has frozen oxmox.
+    pub fn frozen(&self) -> Option<Fault> {
+        let file = self.freeze.as_ref().filter(|file| file.exists())?;
+        Some(
+            Fault::refused("oxmox is frozen: a person stopped all changes").hint(format!(
+                "`oxmox thaw` (or removing {}) lets changes run again",
+                file.display()
+            )),
+        )
+    }
+
+    /// Whether a model may confirm this plan itself.
+    pub fn model_may_confirm(&self, plan: &Plan) -> bool {
+        plan.risk <= Risk::Disrupt || self.allow_model_confirm
+    }
+}
+
+/// Why a plan is denied in every mode: it destroys something of a guest that a person marked as not to be destroyed.
+pub fn protection(plan: &Plan) -> Option<Fault> {
+    let target = plan
+        .targets
+        .iter()
+        .find(|target| plan.risk == Risk::Destroy && target.is_protected())?;
+    let why = if target.protection {
+        "PVE's protection flag is set"
+    } else {
+        "it has the tag `protected`"
+    };
+    Some(
+        Fault::refused(format!(
+            "{} is protected ({why}) and is not destroyed",
+            label(&target.at, &target.name)
+        ))
+        .hint("a person has to take the protection off first"),
+    )
+}
+
+impl Rule {
+    fn matches(&self, plan: &Plan) -> bool {
+        let is = |wanted: &Option<String>, have: &str| {
+            wanted.as_deref().is_none_or(|wanted| wanted == have)
+        };
+        let targets_match = |wanted: &Option<String>, test: &dyn Fn(&Target, &str) -> bool| {
+            let Some(wanted) = wanted.as_deref() else {
+                return true;
+            };
+            let mut targets = plan.targets.iter().map(|target| test(target, wanted));
+            if self.verdict == Some(Verdict::Allow) {
+                !plan.targets.is_empty() && targets.all(|matches| matches)
+            } else {
+                targets.any(|matches| matches)
+            }
+        };
+        is(&self.tool, &plan.tool)
+            && self.risk.is_none_or(|risk| risk == plan.risk)
+            && is(&self.cluster, &plan.cluster)
+            && targets_match(&self.node, &|target, node| target.at.node.as_str() == node)
+            && targets_match(&self.pool, &|target, pool| {
+                target.pool.as_deref() == Some(pool)
+            })
+            && targets_match(&self.tag, &|target, tag| {
+                target.tags.iter().any(|have| have == tag)
+            })
+            && targets_match(&self.vmid, &|target, range| {
+                vmid_range(range).is_some_and(|range| range.contains(&target.at.vmid.get()))
+            })
+    }
+
+    /// What is wrong with the rule itself, found when the configuration is read and not when it is needed.
+    pub fn fault(&self) -> Option<String> {
+        if self.verdict.is_none() {
+            return Some("a rule needs a verdict: allow, ask or deny".to_owned());
+        }
+        match &self.vmid {
+            Some(range) if vmid_range(range).is_none() => Some(format!(
+                "vmid = \"{range}\" is neither an id (105) nor a range (100-199)"
+            )),
+            _ => None,
+        }
+    }
+}
+
+fn vmid_range(text: &str) -> Option<RangeInclusive<u32>> {
+    let (low, high) = text.split_once('-').unwrap_or((text, text));
+    Some(low.trim().parse().ok()?..=high.trim().parse().ok()?)
+}

@@ -1,0 +1,173 @@
+//! A plan, shown. The same plan is what the engine sends; there is no second path.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use pve::{Method, Value as Parameter};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::context::Cluster;
+use crate::outcome::{NextCall, impact_table};
+use crate::plan::{Action, Impact, Plan, Undo};
+use crate::policy;
+use crate::spec::Risk;
+use crate::tool::Answer;
+
+/// What a change would do.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Preview {
+    /// The tool that would do it.
+    pub tool: String,
+    /// What it would do to what.
+    pub summary: String,
+    /// The risk of these arguments.
+    pub risk: Risk,
+    /// What would be sent, in order.
+    pub steps: Vec<PreviewStep>,
+    /// What is affected, with sizes.
+    pub affects: Vec<Impact>,
+    /// What to know before saying yes.
+    pub warnings: Vec<String>,
+    /// Why it would be refused as things are, and what to do about it; empty if nothing stands in the way.
+    pub blockers: Vec<String>,
+    /// Privileges that the token lacks for it; empty if none.
+    pub privileges_missing: Vec<String>,
+    /// The call that takes it back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<NextCall>,
+    /// Why it cannot be taken back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub irreversible: Option<String>,
+}
+
+/// One step of a preview.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct PreviewStep {
+    /// What it does.
+    pub step: String,
+    /// The request that would be sent.
+    pub request: String,
+    /// What is read back before it counts as done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub then: Option<String>,
+}
+
+/// Shows a plan. Asks PVE which of the needed privileges are there; sends nothing else.
+pub async fn of(plan: &Plan, clusters: &[Arc<Cluster>]) -> Preview {
+    let (undo, irreversible) = match &plan.undo {
+        Undo::Call { tool, arguments } => (
+            Some(NextCall {
+                tool: tool.clone(),
+                arguments: arguments.clone(),
+            }),
+            None,
+        ),
+        Undo::Impossible { because } => (None, Some(because.clone())),
+    };
+    let mut blockers: Vec<_> = plan
+        .blockers
+        .iter()
+        .map(|blocker| format!("{}: {}", blocker.because, blocker.instead))
+        .collect();
+    blockers.extend(
+        policy::protection(plan)
+            .map(|fault| format!("{}: {}", fault.message, fault.hint.unwrap_or_default())),
+    );
+    Preview {
+        tool: plan.tool.clone(),
+        summary: plan.summary.clone(),
+        risk: plan.risk,
+        steps: plan
+            .steps
+            .iter()
+            .map(|step| PreviewStep {
+                step: step.says.clone(),
+                request: request_line(&step.action),
+                then: step.after.as_ref().map(|check| check.says.clone()),
+            })
+            .collect(),
+        affects: plan.impact.clone(),
+        warnings: plan.warnings.clone(),
+        blockers,
+        privileges_missing: missing(plan, clusters).await,
+        undo,
+        irreversible,
+    }
+}
+
+/// The privileges that the token lacks, as far as PVE tells.
+async fn missing(plan: &Plan, clusters: &[Arc<Cluster>]) -> Vec<String> {
+    let Some(cluster) = clusters.iter().find(|cluster| cluster.name == plan.cluster) else {
+        return Vec::new();
+    };
+    let mut held = BTreeMap::new();
+    for path in plan.needs.paths() {
+        match cluster.pve.permissions_on(path).await {
+            Ok(on_path) => held.insert(path, on_path),
+            Err(error) => return vec![format!("(the token's privileges cannot be read: {error})")],
+        };
+    }
+    plan.needs
+        .missing(&|path, privilege| held.get(path).is_some_and(|held| held.has(path, privilege)))
+}
+
+/// `POST /nodes/pve1/qemu/105/clone newid=300 full=1`
+fn request_line(action: &Action) -> String {
+    let Action::Request(request) = action;
+    let method = match request.method {
+        Method::Get => "GET",
+        Method::Post => "POST",
+        Method::Put => "PUT",
+        Method::Delete => "DELETE",
+    };
+    let mut line = format!("{method} {}", request.path);
+    for (key, value) in &request.params {
+        let _ = match value {
+            Parameter::Text(text) => write!(line, " {key}={}", crate::clean::line(text)),
+            Parameter::Int(number) => write!(line, " {key}={number}"),
+            Parameter::Bool(flag) => write!(line, " {key}={}", u8::from(*flag)),
+            Parameter::Hole(name) => write!(line, " {key}=<{name}>"),
+        };
+    }
+    line
+}
+
+impl Answer for Preview {
+    fn text(&self) -> String {
+        let mut out = format!("would: {} (risk: {})\n", self.summary, self.risk.word());
+        for (number, step) in self.steps.iter().enumerate() {
+            let _ = writeln!(out, "{}. {} [{}]", number + 1, step.step, step.request);
+        }
+        if !self.affects.is_empty() {
+            out.push_str(&impact_table(&self.affects));
+        }
+        for warning in &self.warnings {
+            let _ = writeln!(out, "warning: {warning}");
+        }
+        for blocker in &self.blockers {
+            let _ = writeln!(out, "would be refused: {blocker}");
+        }
+        for missing in &self.privileges_missing {
+            let _ = writeln!(out, "missing privilege: {missing}");
+        }
+        match (&self.undo, &self.irreversible) {
+            (Some(undo), _) => {
+                let _ = writeln!(
+                    out,
+                    "undo: {} {}",
+                    undo.tool,
+                    serde_json::Value::Object(undo.arguments.clone())
+                );
+            }
+            (None, Some(because)) => {
+                let _ = writeln!(out, "cannot be undone: {because}");
+            }
+            (None, None) => {}
+        }
+        out.push_str("nothing was changed\n");
+        out
+    }
+}

@@ -1,0 +1,253 @@
+//! The tools that are switched on, in the order of the documentation, and what is the same for all of
+//! them: arguments that the engine reads itself, annotations, the names' grammar.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::area;
+use crate::context::Cluster;
+use crate::fault::Fault;
+use crate::policy::Mode;
+use crate::schema;
+use crate::spec::{Risk, Toolset};
+use crate::tool::{Object, Tool};
+
+/// The first word of every tool's name.
+pub const VERBS: &[&str] = &[
+    "list", "get", "create", "clone", "start", "stop", "update", "snapshot", "delete", "rollback",
+    "backup", "migrate", "preview", "send", "type", "capture", "run", "search", "read", "write",
+];
+
+/// How long a change is waited for if the caller does not say; common clients give up at 60 s.
+pub const DEFAULT_WAIT: Duration = Duration::from_secs(40);
+const LONGEST_WAIT: u64 = 600;
+
+/// Every tool there is, area by area.
+pub fn all() -> impl Iterator<Item = &'static dyn Tool> {
+    area::ALL.iter().flat_map(|area| area.iter().copied())
+}
+
+/// The changing tool of that name, switched on or not: looking at a plan is a read.
+pub fn find_change(name: &str) -> Result<&'static dyn Tool, Fault> {
+    let changes = || all().filter(|tool| tool.spec().risk > Risk::Read);
+    if let Some(tool) = changes().find(|tool| tool.spec().name == name) {
+        return Ok(tool);
+    }
+    let names: Vec<_> = changes().map(|tool| tool.spec().name).collect();
+    Err(
+        Fault::bad_input(format!("{name} is no tool that changes anything"))
+            .hint(format!("those that do: {}", names.join(", "))),
+    )
+}
+
+/// The tools that one server offers. Fixed at start: a list that changes under a client is a trap.
+pub struct Registry {
+    tools: Vec<&'static dyn Tool>,
+    clusters: Vec<String>,
+}
+
+/// A tool as tools/list, the command line and the documentation show it.
+#[derive(Debug, Clone)]
+pub struct Described {
+    /// `clone_proxmox_vm`
+    pub name: &'static str,
+    /// For people.
+    pub title: &'static str,
+    /// What a model reads.
+    pub description: String,
+    /// Schema of all arguments, the engine's own included.
+    pub input: Object,
+    /// Schema of the answer.
+    pub output: Object,
+    /// The worst that it can do.
+    pub risk: Risk,
+    /// Whether a second identical call changes nothing more.
+    pub idempotent: bool,
+}
+
+/// The arguments that the engine reads itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// The configured cluster that the call is for.
+    pub cluster: Option<String>,
+    /// How long the caller wants to wait; `None` if it did not say.
+    pub wait: Option<Duration>,
+    /// A confirm value from an earlier answer.
+    pub confirm: Option<String>,
+}
+
+impl Registry {
+    /// The tools of these toolsets that the mode leaves any use for.
+    pub fn new(toolsets: &[Toolset], mode: Mode, clusters: &[Arc<Cluster>]) -> Self {
+        let tools = all()
+            .filter(|tool| toolsets.contains(&tool.spec().toolset))
+            .filter(|tool| mode != Mode::ReadOnly || tool.spec().risk == Risk::Read)
+            .collect();
+        Self {
+            tools,
+            clusters: clusters
+                .iter()
+                .map(|cluster| cluster.name.clone())
+                .collect(),
+        }
+    }
+
+    /// The tools, in order.
+    pub fn tools(&self) -> impl Iterator<Item = &'static dyn Tool> {
+        self.tools.iter().copied()
+    }
+
+    /// The tool of that name, or an error that names the near one.
+    pub fn find(&self, name: &str) -> Result<&'static dyn Tool, Fault> {
+        if let Some(tool) = self.tools().find(|tool| tool.spec().name == name) {
+            return Ok(tool);
+        }
+        if all().any(|tool| tool.spec().name == name) {
+            return Err(Fault::refused(format!("the tool {name} is switched off here"))
+                .hint("it changes something and oxmox runs read-only, or its toolset is off; a person can change --mode or --toolsets"));
+        }
+        let fault = Fault::bad_input(format!("there is no tool {name}"));
+        Err(
+            match schema::nearest(name, self.tools().map(|tool| tool.spec().name)) {
+                Some(near) => fault.hint(format!("did you mean {near}?")),
+                None => fault.hint("tools/list has the names"),
+            },
+        )
+    }
+
+    /// All that is said of a tool.
+    pub fn describe(&self, tool: &dyn Tool) -> Described {
+        let spec = tool.spec();
+        let mut input = tool.input();
+        let description = match input.remove("description") {
+            Some(Value::String(text)) => text,
+            _ => String::new(),
+        };
+        if let Some(Value::Object(properties)) = input.get_mut("properties") {
+            properties.extend(self.engine_arguments(tool));
+        }
+        input.insert("additionalProperties".to_owned(), json!(false));
+        let mut output = tool.output();
+        output.remove("description");
+        Described {
+            name: spec.name,
+            title: spec.title,
+            description,
+            input,
+            output,
+            risk: spec.risk,
+            idempotent: spec.idempotent,
+        }
+    }
+
+    /// The properties that the engine adds to a tool's own.
+    fn engine_arguments(&self, tool: &dyn Tool) -> Object {
+        let spec = tool.spec();
+        let mut added = Object::new();
+        let mut add = |name: &str, schema: Value| added.insert(name.to_owned(), schema);
+        if self.clusters.len() > 1 {
+            add(
+                "cluster",
+                json!({
+                    "type": "string", "enum": self.clusters,
+                    "description": "The cluster it is for. Needed where more than one has the guest or node.",
+                }),
+            );
+        }
+        if spec.takes_host {
+            add(
+                "host",
+                json!({
+                    "type": "string",
+                    "description": "A configured cluster, by its name or one of its addresses. Never a new target.",
+                }),
+            );
+        }
+        if spec.risk > Risk::Read {
+            add(
+                "wait",
+                json!({
+                    "type": "integer", "minimum": 0, "maximum": LONGEST_WAIT, "default": DEFAULT_WAIT.as_secs(),
+                    "description": "Seconds to wait for the result. What is not done by then goes on; get_proxmox_task tells how it ends.",
+                }),
+            );
+        }
+        if spec.risk > Risk::Change {
+            add(
+                "confirm",
+                json!({
+                    "type": "string",
+                    "description": "The confirm value of the answer that asked for it, with otherwise the same arguments.",
+                }),
+            );
+        }
+        added
+    }
+
+    /// Takes the engine's own arguments out of a call, and checks that the rest is known.
+    pub fn split(&self, tool: &dyn Tool, mut args: Object) -> Result<(Object, Extras), Fault> {
+        schema::known(&args, &self.describe(tool).input)?;
+        let spec = tool.spec();
+        let mut extras = Extras::default();
+        let text = |args: &mut Object, name: &str| match args.remove(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(Fault::bad_input(format!(
+                "argument `{name}`: {other} is not a string"
+            ))),
+        };
+        if self.clusters.len() > 1 {
+            extras.cluster = text(&mut args, "cluster")?;
+        }
+        if spec.takes_host
+            && let Some(host) = text(&mut args, "host")?
+        {
+            extras.cluster = Some(match extras.cluster {
+                Some(cluster) if cluster != host => {
+                    return Err(Fault::bad_input(format!(
+                        "host \"{host}\" and cluster \"{cluster}\" name different clusters"
+                    ))
+                    .hint("send one of them"));
+                }
+                _ => host,
+            });
+        }
+        if spec.risk > Risk::Change {
+            extras.confirm = text(&mut args, "confirm")?;
+        }
+        if spec.risk > Risk::Read {
+            extras.wait = wait(args.remove("wait"))?;
+        }
+        Ok((args, extras))
+    }
+}
+
+fn wait(value: Option<Value>) -> Result<Option<Duration>, Fault> {
+    let seconds = match &value {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::String(text)) => text.parse().ok(),
+        Some(number) => number.as_u64(),
+    };
+    match seconds {
+        Some(seconds) if seconds <= LONGEST_WAIT => Ok(Some(Duration::from_secs(seconds))),
+        _ => Err(Fault::bad_input(format!(
+            "argument `wait`: {} is not a number of seconds",
+            value.unwrap_or_default()
+        ))
+        .hint(format!(
+            "send 0 to {LONGEST_WAIT}, or leave it out for {}",
+            DEFAULT_WAIT.as_secs()
+        ))),
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.tools().map(|tool| tool.spec().name))
+            .finish()
+    }
+}

@@ -1,0 +1,252 @@
+//! JSON Schemas as every client can read them, and arguments checked against the types behind them.
+//!
+//! Several clients break on `$ref`, on nullable types and on `format: uint32`. Schemas are cleaned
+//! here, once, and the result is kept in a snapshot per tool.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::fault::Fault;
+use crate::tool::Object;
+
+/// The cleaned schema of a type.
+pub fn of<T: JsonSchema>() -> Object {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    let mut schema = settings
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value();
+    clean(&mut schema);
+    let Value::Object(mut schema) = schema else {
+        return Object::new();
+    };
+    // A struct without fields has no `properties`, which some clients take for "anything".
+    schema.entry("properties").or_insert_with(|| json!({}));
+    schema
+}
+
+/// Takes out what clients trip over, at every depth.
+fn clean(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            for noise in ["$schema", "title", "format"] {
+                // A property may well be *called* title; then its value is a schema, not a string.
+                if object.get(noise).is_some_and(Value::is_string) {
+                    object.remove(noise);
+                }
+            }
+            drop_null(object);
+            merge_constants(object);
+            if let Some(Value::String(text)) = object.get_mut("description") {
+                *text = unwrap_lines(text);
+            }
+            object.values_mut().for_each(clean);
+        }
+        Value::Array(items) => items.iter_mut().for_each(clean),
+        _ => {}
+    }
+}
+
+/// `Option<T>` means "may be left out" here, never "may be null".
+fn drop_null(object: &mut Object) {
+    if let Some(Value::Array(types)) = object.get_mut("type") {
+        types.retain(|kind| kind != "null");
+        if let [only] = types.as_slice() {
+            object["type"] = only.clone();
+        }
+    }
+    if let Some(Value::Array(values)) = object.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
+    if object.get("default").is_some_and(Value::is_null) {
+        object.remove("default");
+    }
+    let Some(Value::Array(choices)) = object.get_mut("anyOf") else {
+        return;
+    };
+    choices.retain(|choice| choice != &json!({"type": "null"}));
+    if let [Value::Object(only)] = choices.as_slice() {
+        let only = only.clone();
+        object.remove("anyOf");
+        for (key, value) in only {
+            object.entry(key).or_insert(value);
+        }
+    }
+}
+
+/// An enum with documented variants arrives as a `oneOf` of constants; an `enum` says the same.
+fn merge_constants(object: &mut Object) {
+    let Some(Value::Array(choices)) = object.get("oneOf") else {
+        return;
+    };
+    let mut values = Vec::new();
+    for choice in choices {
+        match (choice.get("const"), choice.get("enum")) {
+            (Some(value), _) => values.push(value.clone()),
+            (None, Some(Value::Array(several))) => values.extend(several.iter().cloned()),
+            _ => return,
+        }
+    }
+    object.remove("oneOf");
+    object.insert("type".to_owned(), json!("string"));
+    object.insert("enum".to_owned(), Value::Array(values));
+}
+
+/// Doc comments are wrapped for the eye; a model pays for every line break. Blank lines stay.
+fn unwrap_lines(text: &str) -> String {
+    text.split("\n\n")
+        .map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect::<Vec<_>>()
+        .join("\n\n")
+}
+
+/// Arguments into a tool. The error names the argument and says what it takes.
+pub fn parse<T: DeserializeOwned + JsonSchema>(args: Object) -> Result<T, Fault> {
+    let schema = of::<T>();
+    known(&args, &schema)?;
+    // A null is how several clients send "left out".
+    let args: Object = args
+        .into_iter()
+        .filter(|(_, value)| !value.is_null())
+        .collect();
+    serde_path_to_error::deserialize(Value::Object(args)).map_err(|error| {
+        let path = error.path().to_string();
+        let what = error.inner().to_string();
+        let message = if path == "." {
+            what
+        } else {
+            format!("argument `{path}`: {what}")
+        };
+        Fault::bad_input(message).hint(takes(&schema))
+    })
+}
+
+/// Every argument is one that the schema has; otherwise the near ones are named.
+pub fn known(args: &Object, schema: &Object) -> Result<(), Fault> {
+    let Some(Value::Object(properties)) = schema.get("properties") else {
+        return Ok(());
+    };
+    for name in args.keys() {
+        if properties.contains_key(name) {
+            continue;
+        }
+        let near = nearest(name, properties.keys().map(String::as_str));
+        let hint = match near {
+            Some(near) => format!("did you mean `{near}`? {}", takes(schema)),
+            None => takes(schema),
+        };
+        return Err(Fault::bad_input(format!("there is no argument `{name}`")).hint(hint));
+    }
+    Ok(())
+}
+
+/// The candidate that was probably meant.
+pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
+        .filter(|(score, _)| *score > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+/// "it takes vmid, node (optional), …"
+fn takes(schema: &Object) -> String {
+    let Some(Value::Object(properties)) = schema.get("properties") else {
+        return String::new();
+    };
+    if properties.is_empty() {
+        return "it takes no arguments".to_owned();
+    }
+    let required = |name: &String| {
+        schema
+            .get("required")
+            .and_then(Value::as_array)
+            .is_some_and(|names| names.iter().any(|n| n == name))
+    };
+    let list: Vec<_> = properties
+        .keys()
+        .map(|name| {
+            if required(name) {
+                name.clone()
+            } else {
+                format!("{name} (optional)")
+            }
+        })
+        .collect();
+    format!("it takes {}", list.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+
+    /// Does a thing
+    /// to a guest.
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only its schema and its parsing are looked at")]
+    struct Sample {
+        /// Which one.
+        vmid: pve::Vmid,
+        /// How.
+        how: Option<How>,
+        /// How long.
+        wait: Option<u32>,
+    }
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    enum How {
+        /// Gently.
+        Soft,
+        /// At once.
+        Hard,
+    }
+
+    fn object(value: Value) -> Object {
+        value.as_object().cloned().unwrap()
+    }
+
+    #[test]
+    fn a_schema_is_plain() {
+        let schema = Value::Object(of::<Sample>());
+        assert_eq!(schema["description"], "Does a thing to a guest.");
+        assert_eq!(schema["properties"]["how"]["enum"], json!(["soft", "hard"]));
+        assert_eq!(schema["properties"]["wait"]["type"], "integer");
+        let text = schema.to_string();
+        for noise in ["$ref", "null", "anyOf", "oneOf", "uint32", "title"] {
+            assert!(!text.contains(noise), "{noise} in {text}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_argument_names_the_near_one() {
+        let fault = parse::<Sample>(object(json!({"vmidd": 105}))).unwrap_err();
+        assert_eq!(fault.message, "there is no argument `vmidd`");
+        assert!(fault.hint.unwrap().starts_with("did you mean `vmid`?"));
+    }
+
+    #[test]
+    fn a_wrong_value_names_its_argument() {
+        let fault = parse::<Sample>(object(json!({"vmid": 105, "wait": "long"}))).unwrap_err();
+        assert!(
+            fault.message.starts_with("argument `wait`: "),
+            "{}",
+            fault.message
+        );
+    }
+
+    #[test]
+    fn a_null_counts_as_left_out() {
+        assert!(
+            parse::<Sample>(object(json!({"vmid": 105, "how": null})))
+                .unwrap()
+                .how
+                .is_none()
+        );
+    }
+}

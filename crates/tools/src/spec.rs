@@ -1,0 +1,97 @@
+//! What a tool declares about itself, and nothing about how it works.
+
+use serde::{Deserialize, Serialize};
+
+/// How much a call can cost. Ordered: a later one is worse.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum Risk {
+    /// Nothing changes.
+    Read,
+    /// Something is added or altered; nothing that runs is interrupted, nothing is lost.
+    Change,
+    /// A running guest or service is interrupted.
+    Disrupt,
+    /// A volume, snapshot, backup or configuration is removed or overwritten.
+    Destroy,
+    /// Power is handed out: users, tokens, commands inside a guest, credentials put into it.
+    Grant,
+}
+
+impl Risk {
+    /// The word used in text, rules and the audit trail.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Change => "change",
+            Self::Disrupt => "disrupt",
+            Self::Destroy => "destroy",
+            Self::Grant => "grant",
+        }
+    }
+}
+
+/// A named group of tools that is switched on or off as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Toolset {
+    /// What an operator does in a day; on by default.
+    Core,
+}
+
+impl Toolset {
+    /// Every toolset, in the order of the documentation.
+    pub const ALL: &[Self] = &[Self::Core];
+
+    /// The name as written after `--toolsets`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Core => "core",
+        }
+    }
+
+    /// The toolset of that name.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|set| set.word() == word)
+    }
+}
+
+/// One call that works on the demo world. Examples are documentation and test at once: every sweep runs them.
+#[derive(Debug, Clone, Copy)]
+pub struct Example {
+    /// What a person would have asked for.
+    pub ask: &'static str,
+    /// The arguments, as JSON.
+    pub args: &'static str,
+}
+
+/// A tool's declaration. Its description and parameters come from the doc comments of its arguments struct.
+#[derive(Debug)]
+pub struct Spec {
+    /// `verb_noun`; see [`crate::registry`] for the verbs.
+    pub name: &'static str,
+    /// For people, in lists and dialogs.
+    pub title: &'static str,
+    /// The group that switches it on.
+    pub toolset: Toolset,
+    /// The worst that any arguments can do. The plan holds what *these* arguments do.
+    pub risk: Risk,
+    /// Whether a second identical call changes nothing more.
+    pub idempotent: bool,
+    /// Takes `host` as a synonym of `cluster`, as the seed systems' tools of this name do.
+    pub takes_host: bool,
+    /// At least one, the plainest first.
+    pub examples: &'static [Example],
+}

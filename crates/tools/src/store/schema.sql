@@ -1,0 +1,29 @@
+BEGIN;
+CREATE TABLE IF NOT EXISTS plans (
+    id         TEXT PRIMARY KEY,
+    caller     TEXT NOT NULL,
+    tool       TEXT NOT NULL,
+    arguments  TEXT NOT NULL, -- hash of the caller's arguments
+    digest     TEXT NOT NULL,
+    plan       TEXT NOT NULL, -- frozen, as JSON
+    state      TEXT NOT NULL,
+    expires    INTEGER NOT NULL,
+    decided_by TEXT,
+    seal       TEXT,          -- over the decision, so that a row edited by hand approves nothing
+    outcome    TEXT
+) STRICT;
+CREATE INDEX IF NOT EXISTS plans_by_call ON plans (caller, tool, arguments, state);
+
+CREATE TABLE IF NOT EXISTS leases (
+    caller  TEXT NOT NULL,
+    guest   TEXT NOT NULL,
+    expires INTEGER NOT NULL,
+    PRIMARY KEY (caller, guest)
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS audit (
+    seq   INTEGER PRIMARY KEY,
+    entry TEXT NOT NULL,      -- as JSON, exactly the bytes that the link covers
+    link  TEXT NOT NULL
+) STRICT;
+COMMIT;

@@ -1,0 +1,149 @@
+//! The two shapes a tool can have. The arguments struct *is* the tool.
+//!
+//! Implement [`Reads`] or [`Changes`] on a struct that derives `Deserialize` and `JsonSchema`. Its doc
+//! comment is the description that a model reads, its fields' doc comments are the parameters'.
+//! Neither shape can send anything: a [`Context`] holds Readers only, and a [`Plan`] is data.
+
+use std::marker::PhantomData;
+
+use futures_util::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::context::Context;
+use crate::fault::{Fault, Kind};
+use crate::outcome::Outcome;
+use crate::plan::Plan;
+use crate::schema;
+use crate::spec::Spec;
+
+/// A JSON object: arguments, schemas, answers.
+pub type Object = Map<String, Value>;
+
+/// A tool that looks and answers.
+pub trait Reads: DeserializeOwned + JsonSchema + Send + 'static {
+    /// Its declaration.
+    const SPEC: Spec;
+    /// What it answers.
+    type Answer: Answer;
+    /// Looks.
+    fn read(self, cx: &Context) -> impl Future<Output = Result<Self::Answer, Fault>> + Send;
+}
+
+/// A tool that works out a change. The engine applies it.
+pub trait Changes: DeserializeOwned + JsonSchema + Send + 'static {
+    /// Its declaration.
+    const SPEC: Spec;
+    /// Works out what would be sent. Everything that can be refused beforehand is refused here.
+    fn plan(self, cx: &Context) -> impl Future<Output = Result<Plan, Fault>> + Send;
+}
+
+/// A typed answer: its fields are the output schema, its text is what most models read.
+pub trait Answer: Serialize + JsonSchema + Send {
+    /// Compact, complete enough to act on, a table for lists.
+    fn text(&self) -> String;
+}
+
+/// An answer ready to leave the house.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rendered {
+    /// For reading.
+    pub text: String,
+    /// For programs; matches the tool's output schema.
+    pub data: Object,
+}
+
+impl Rendered {
+    /// Both forms of an answer, with what came from guests made harmless.
+    pub fn of(answer: &impl Answer) -> Result<Self, Fault> {
+        let Ok(Value::Object(data)) = serde_json::to_value(answer) else {
+            return Err(Fault::new(Kind::Internal, "an answer that is no object"));
+        };
+        let mut rendered = Self {
+            text: crate::clean::text(&answer.text()),
+            data,
+        };
+        crate::clean::object(&mut rendered.data);
+        Ok(rendered)
+    }
+}
+
+/// What running a tool gives.
+pub enum Ran {
+    /// A read's answer.
+    Answer(Rendered),
+    /// A change's plan.
+    Plan(Box<Plan>),
+}
+
+/// A tool of either shape, as the registry holds it.
+pub trait Tool: Send + Sync {
+    /// Its declaration.
+    fn spec(&self) -> &'static Spec;
+    /// The schema of its own arguments, description included, cleaned.
+    fn input(&self) -> Object;
+    /// The schema of its answer, cleaned.
+    fn output(&self) -> Object;
+    /// Parses the arguments and runs it.
+    fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>>;
+}
+
+/// A [`Reads`] as a [`Tool`].
+pub struct Read<T>(PhantomData<fn() -> T>);
+
+/// A [`Changes`] as a [`Tool`].
+pub struct Change<T>(PhantomData<fn() -> T>);
+
+impl<T> Read<T> {
+    /// For the static slice of an area.
+    pub const NEW: Self = Self(PhantomData);
+}
+
+impl<T> Change<T> {
+    /// For the static slice of an area.
+    pub const NEW: Self = Self(PhantomData);
+}
+
+impl<T: Reads> Tool for Read<T> {
+    fn spec(&self) -> &'static Spec {
+        const { &T::SPEC }
+    }
+
+    fn input(&self) -> Object {
+        schema::of::<T>()
+    }
+
+    fn output(&self) -> Object {
+        schema::of::<T::Answer>()
+    }
+
+    fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>> {
+        Box::pin(async move {
+            let tool: T = schema::parse(args)?;
+            Ok(Ran::Answer(Rendered::of(&tool.read(cx).await?)?))
+        })
+    }
+}
+
+impl<T: Changes> Tool for Change<T> {
+    fn spec(&self) -> &'static Spec {
+        const { &T::SPEC }
+    }
+
+    fn input(&self) -> Object {
+        schema::of::<T>()
+    }
+
+    fn output(&self) -> Object {
+        schema::of::<Outcome>()
+    }
+
+    fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>> {
+        Box::pin(async move {
+            let tool: T = schema::parse(args)?;
+            Ok(Ran::Plan(Box::new(tool.plan(cx).await?)))
+        })
+    }
+}

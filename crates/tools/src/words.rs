@@ -1,0 +1,129 @@
+//! Small pieces of text: tables, sizes, durations, lists.
+
+use std::fmt::Write as _;
+
+/// Rows under a heading, columns aligned by two spaces. The last column is not padded.
+pub fn table<const N: usize>(heading: [&str; N], rows: &[[String; N]]) -> String {
+    let mut widths = heading.map(|cell| cell.chars().count());
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut out = String::new();
+    let mut line = |cells: [&str; N]| {
+        let mut text = String::new();
+        for (cell, width) in cells.iter().zip(widths) {
+            let _ = write!(text, "{cell:<width$}  ");
+        }
+        out.push_str(text.trim_end());
+        out.push('\n');
+    };
+    line(heading);
+    for row in rows {
+        line(
+            row.each_ref()
+                .map(|cell| crate::clean::line(cell))
+                .each_ref()
+                .map(String::as_str),
+        );
+    }
+    out
+}
+
+/// "16.0 GiB"
+pub fn size(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    #[expect(clippy::cast_precision_loss, reason = "one decimal is shown")]
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 {
+        format!("{bytes} B")
+    } else {
+        format!("{value:.1} {}", UNITS[unit])
+    }
+}
+
+/// "3 d 4 h", "12 min", "40 s": the two largest units.
+pub fn duration(seconds: u64) -> String {
+    let parts = [(86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")];
+    let mut rest = seconds;
+    let mut words = Vec::new();
+    for (unit, name) in parts {
+        let count = rest / unit;
+        rest %= unit;
+        if count > 0 || (unit == 1 && words.is_empty()) {
+            words.push(format!("{count} {name}"));
+        } else if !words.is_empty() {
+            break;
+        }
+        if words.len() == 2 {
+            break;
+        }
+    }
+    words.join(" ")
+}
+
+/// "a, b and c"
+pub fn list<S: AsRef<str>>(items: &[S]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.as_ref().to_owned(),
+        [head @ .., last] => {
+            let head: Vec<_> = head.iter().map(AsRef::as_ref).collect();
+            format!("{} and {}", head.join(", "), last.as_ref())
+        }
+    }
+}
+
+/// At most this many characters of text that somebody else chose.
+pub fn clip(text: &str, most: usize) -> String {
+    let text = crate::clean::line(text);
+    if text.chars().count() <= most {
+        return text;
+    }
+    text.chars().take(most).chain(['…']).collect()
+}
+
+/// "1 disk", "3 disks"
+pub fn count(number: usize, noun: &str) -> String {
+    if number == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{number} {noun}s")
+    }
+}
+
+/// A Unix time as people and models read it: `2026-11-15T19:35:49Z`.
+pub fn time(unix: i64) -> String {
+    jiff::Timestamp::from_second(unix).map_or_else(|_| unix.to_string(), |at| at.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_durations() {
+        assert_eq!(size(17_179_869_184), "16.0 GiB");
+        assert_eq!(size(512), "512 B");
+        assert_eq!(duration(0), "0 s");
+        assert_eq!(duration(40), "40 s");
+        assert_eq!(duration(3_600), "1 h");
+        assert_eq!(duration(273_600), "3 d 4 h");
+        assert_eq!(list(&["a", "b", "c"]), "a, b and c");
+    }
+
+    #[test]
+    fn a_table_keeps_its_lines_whatever_a_guest_is_called() {
+        let rows = [["105".to_owned(), "evil\nname".to_owned()]];
+        assert_eq!(
+            table(["vmid", "name"], &rows),
+            "vmid  name\n105   evil name\n"
+        );
+    }
+}
