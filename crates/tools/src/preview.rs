@@ -130,6 +130,7 @@ fn request_line(action: &Action) -> String {
             Parameter::Int(number) => write!(line, " {key}={number}"),
             Parameter::Bool(flag) => write!(line, " {key}={}", u8::from(*flag)),
             Parameter::Hole(name) => write!(line, " {key}=<{name}>"),
+            Parameter::Filled(_) => write!(line, " {key}={}", crate::clean::REDACTED),
         };
     }
     line

@@ -1,4 +1,4 @@
-//! `clone_proxmox_vm`
+//! clone_proxmox_vm
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ use crate::tool::Changes;
 /// is true; it has the source's hostname and addresses inside, so start it where the two cannot clash.
 /// A running container can only be cloned from a snapshot. Needs VM.Clone on the source, VM.Allocate on the
 /// new id or pool, Datastore.AllocateSpace on the storage, SDN.Use on the bridge. Waits for PVE's copy task
-/// and reads the new guest back. Undo: `delete_proxmox_vm` on the new id.
+/// and reads the new guest back. Undo: delete_proxmox_vm on the new id.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct CloneVm {
     /// The source's id.

@@ -1,4 +1,4 @@
-//! `delete_proxmox_vm` and `delete_proxmox_vm_preview`
+//! delete_proxmox_vm and delete_proxmox_vm_preview
 
 use pve::{GuestConfig, GuestKind, NodeName, Request, Vmid};
 use schemars::JsonSchema;
@@ -16,8 +16,8 @@ use crate::words;
 
 /// Deletes a VM or container with all its disks and snapshots, for good.
 ///
-/// Look at `delete_proxmox_vm_preview` first: it shows the disks with their sizes, snapshots, jobs and what
-/// would stand in the way. To keep the guest but end it use `stop_proxmox_vm`. A running guest is refused
+/// Look at delete_proxmox_vm_preview first: it shows the disks with their sizes, snapshots, jobs and what
+/// would stand in the way. To keep the guest but end it use stop_proxmox_vm. A running guest is refused
 /// unless stop is true, which switches it off first. Refused always: guests with PVE's protection flag or
 /// the tag `protected`, and templates that have linked clones. Backups stay; disks that the configuration
 /// does not name stay. A person has to confirm it, a model cannot. Bound to this very guest: if its id
@@ -237,10 +237,10 @@ fn impact(guest: &Guest, dependents: Dependents) -> Vec<Impact> {
     all
 }
 
-/// Shows what `delete_proxmox_vm` would destroy, change and leave behind, and what would stand in its way.
+/// Shows what delete_proxmox_vm would destroy, change and leave behind, and what would stand in its way.
 ///
 /// Use it before every delete, or to learn what depends on a guest; for any other change use
-/// `preview_proxmox_change`. Answers the disks with their sizes, snapshots, linked clones, backup,
+/// preview_proxmox_change. Answers the disks with their sizes, snapshots, linked clones, backup,
 /// replication and HA jobs, the backups that would stay, locks, protection, and the privileges that are
 /// missing. Nothing is changed. Where the token may not look, the answer says so rather than leaving it out;
 /// needs VM.Audit, and Sys.Audit and Datastore.Audit for jobs and backups.
@@ -252,10 +252,10 @@ pub(super) struct DeleteVmPreview {
     node: Option<NodeName>,
     /// Its kind, as a check. Left out: looked up.
     vm_type: Option<GuestKind>,
-    /// As if `delete_proxmox_vm` were called with this purge.
+    /// As if delete_proxmox_vm were called with this purge.
     #[serde(default)]
     purge: bool,
-    /// As if `delete_proxmox_vm` were called with this stop.
+    /// As if delete_proxmox_vm were called with this stop.
     #[serde(default)]
     stop: bool,
 }
@@ -263,7 +263,7 @@ pub(super) struct DeleteVmPreview {
 /// The seed system's dry-run report, filled with what a person needs to decide.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct DryRun {
-    /// Always "`dry_run`".
+    /// Always "dry_run".
     mode: &'static str,
     /// The tool that would do it.
     tool: String,

@@ -38,7 +38,7 @@ struct Volume {
 }
 
 impl Dependents {
-    /// Looks everywhere that PVE lets us. Nothing here fails: what cannot be read is named in `unchecked`.
+    /// Looks everywhere that PVE lets us. Nothing here fails: what cannot be read is named in unchecked.
     pub(super) async fn of(guest: &Guest, config: &GuestConfig) -> Self {
         let mut found = Self {
             disks: disks(config),

@@ -11,6 +11,7 @@ mod node_status;
 mod power;
 mod preview;
 mod task;
+mod task_rows;
 
 use crate::tool::{Change, Read, Tool};
 

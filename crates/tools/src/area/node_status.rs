@@ -1,4 +1,4 @@
-//! `get_proxmox_node_status`
+//! get_proxmox_node_status
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::guest_status::{TaskRow, task_table};
+use super::task_rows::{TaskRow, task_table};
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
 use crate::spec::{Example, Risk, Spec, Toolset};
@@ -18,7 +18,7 @@ use crate::words;
 /// tasks.
 ///
 /// Use it to judge a node's health or to see why something on it fails; for the guests on it use
-/// `list_proxmox_resources` with filter "node:NAME", for all nodes at once with `resource_type` "node". An offline
+/// list_proxmox_resources with filter "node:NAME", for all nodes at once with resource_type "node". An offline
 /// node is answered as offline, not as an error. Needs Sys.Audit on the node; parts that the token may not
 /// read are named in the notes.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,4 +1,4 @@
-//! `start_proxmox_vm` and `stop_proxmox_vm`
+//! start_proxmox_vm and stop_proxmox_vm
 
 use pve::{GuestKind, GuestRef, NodeName, Request, Vmid};
 use schemars::JsonSchema;
@@ -13,10 +13,10 @@ use crate::tool::Changes;
 
 /// Starts a stopped VM or container, resumes a paused VM, or wakes a hibernated one.
 ///
-/// A guest that runs already is left alone and reported so. To restart a running guest use `stop_proxmox_vm`
+/// A guest that runs already is left alone and reported so. To restart a running guest use stop_proxmox_vm
 /// with action reboot. Refused beforehand: templates, locked guests, guests on an offline node. Needs
 /// VM.PowerMgmt. Waits until the guest is seen running; under HA the start is only queued by PVE, so it
-/// can end as "running" here. That the operating system inside is up is not known. Undo: `stop_proxmox_vm`.
+/// can end as "running" here. That the operating system inside is up is not known. Undo: stop_proxmox_vm.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct StartVm {
     /// The guest's id.
@@ -155,9 +155,9 @@ impl Action {
 /// The default, action shutdown, asks the operating system inside to end and waits for it; with force it is
 /// switched off if it has not ended within timeout. Use action stop only for a guest that does not react: it
 /// is like pulling the plug, and what was not written is lost. reboot restarts cleanly; reset (VM only) is
-/// the reset button; suspend (VM only) freezes it in memory, and `start_proxmox_vm` resumes it. To remove a
-/// guest use `delete_proxmox_vm`. What runs inside is interrupted, so it asks for a confirmation first. Needs
-/// VM.PowerMgmt. Waits until the new state is read back. Undo: `start_proxmox_vm`.
+/// the reset button; suspend (VM only) freezes it in memory, and start_proxmox_vm resumes it. To remove a
+/// guest use delete_proxmox_vm. What runs inside is interrupted, so it asks for a confirmation first. Needs
+/// VM.PowerMgmt. Waits until the new state is read back. Undo: start_proxmox_vm.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct StopVm {
     /// The guest's id.

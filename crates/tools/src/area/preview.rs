@@ -1,4 +1,4 @@
-//! `preview_proxmox_change`
+//! preview_proxmox_change
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,12 +12,12 @@ use crate::tool::{Object, Ran, Reads};
 /// Shows what any changing tool would do with the given arguments, without doing it.
 ///
 /// Use it when a person should see the steps, what is affected, the warnings, the missing privileges and
-/// the undo before a change; for deletes `delete_proxmox_vm_preview` tells the same in the seed's form. The
+/// the undo before a change; for deletes delete_proxmox_vm_preview tells the same in the seed's form. The
 /// preview is the very plan that the tool would send, made from the cluster's present state. Nothing is
 /// changed and nothing is reserved; it needs the read privileges of the tool it previews.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct PreviewChange {
-    /// The changing tool's name, for example "`clone_proxmox_vm`".
+    /// The changing tool's name, for example "clone_proxmox_vm".
     tool: String,
     /// The arguments that would be sent to it.
     #[serde(default)]

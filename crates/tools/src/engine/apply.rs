@@ -69,7 +69,7 @@ impl Engine {
             steps: Arc::new(Mutex::new(outcome.steps.clone())),
             progress,
         };
-        let mut work = tokio::spawn(self.clone().work(
+        let mut work = self.running.spawn(self.clone().work(
             plan.clone(),
             report.clone(),
             attempt.clone(),

@@ -16,9 +16,11 @@ pub use talk::{Asked, Progress, Silent, Talk};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use tokio_util::task::TaskTracker;
 
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
@@ -45,6 +47,8 @@ pub struct Engine {
     state: State,
     store: OnceLock<Store>,
     clock: Clock,
+    /// Plans being applied; they outlive the calls that started them.
+    running: TaskTracker,
 }
 
 /// Where the store is.
@@ -124,6 +128,7 @@ impl Engine {
             state,
             store: OnceLock::new(),
             clock,
+            running: TaskTracker::new(),
         })
     }
 
@@ -192,6 +197,15 @@ impl Engine {
             registry: self.registry.clone(),
         };
         all.narrowed(extras.cluster.as_deref())
+    }
+
+    /// Waits for plans that are being applied, before the process ends. False: some were still running, and the audit
+    /// trail shows them as open.
+    pub async fn drain(&self, within: Duration) -> bool {
+        self.running.close();
+        tokio::time::timeout(within, self.running.wait())
+            .await
+            .is_ok()
     }
 
     /// The tools that are switched on.

@@ -1,4 +1,4 @@
-//! `list_proxmox_resources`
+//! list_proxmox_resources
 
 mod filter;
 
@@ -23,7 +23,7 @@ const PAGE: usize = 30;
 /// Lists VMs, containers, nodes, storages and pools of all configured clusters, filtered and paged.
 ///
 /// Use it to find a guest by name, tag or node, or to get an overview; for one guest in detail use
-/// `get_proxmox_vm_status`, for one node `get_proxmox_node_status`. A node that is down does not break the list: its
+/// get_proxmox_vm_status, for one node get_proxmox_node_status. A node that is down does not break the list: its
 /// guests are shown with their last known state, and a note says so. What the token may not see (VM.Audit,
 /// Datastore.Audit, Sys.Audit, Pool.Audit) PVE leaves out without a word; a note tells if that made the list
 /// empty.
@@ -39,7 +39,7 @@ pub(super) struct ListResources {
     #[serde(default = "page")]
     #[schemars(range(min = 1, max = 500))]
     limit: usize,
-    /// Where to go on: the `next_cursor` of the answer before.
+    /// Where to go on: the next_cursor of the answer before.
     cursor: Option<String>,
 }
 

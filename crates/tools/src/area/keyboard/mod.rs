@@ -1,4 +1,4 @@
-//! `send_vm_key`
+//! send_vm_key
 
 mod names;
 
@@ -16,7 +16,7 @@ use crate::tool::Changes;
 /// Presses one key or key combination on a VM's console, as a person at its keyboard would.
 ///
 /// Use it for what only a keyboard can do: ctrl-alt-delete at a login screen, a boot menu, a stuck prompt.
-/// To end or restart a VM use `stop_proxmox_vm`, which asks the system properly. The VM must be running;
+/// To end or restart a VM use stop_proxmox_vm, which asks the system properly. The VM must be running;
 /// containers have no keyboard. What the key does is up to what is on the screen (ctrl-alt-delete reboots many
 /// systems), so it asks for a confirmation, which a person can let cover ten minutes of keys on this VM.
 /// Needs VM.Console. It returns when the key was handed to the VM; whether anything reacted is not known.

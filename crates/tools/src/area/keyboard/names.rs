@@ -4,7 +4,7 @@
 use crate::fault::Fault;
 use crate::schema;
 
-/// Every name that QEMU's monitor takes after `sendkey`.
+/// Every name that QEMU's monitor takes after sendkey.
 #[rustfmt::skip]
 const KEYS: &[&str] = &[
     "shift", "shift_r", "alt", "alt_r", "ctrl", "ctrl_r", "menu", "esc", "1", "2", "3", "4", "5", "6", "7", "8", "9", "0",

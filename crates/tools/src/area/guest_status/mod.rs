@@ -1,0 +1,263 @@
+//! get_proxmox_vm_status
+
+mod report;
+
+use pve::{GuestConfig, GuestKind, GuestStatus, NodeName, Vmid};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::dependents::Dependents;
+use super::task_rows::TaskRow;
+use crate::context::{Context, Guest};
+use crate::fault::Fault;
+use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::tool::Reads;
+use crate::words;
+use report::{DiskRow, GuestReport, SnapshotRow};
+
+/// Shows one VM or container: state, size, disks, lock, protection, and on request its configuration, snapshots,
+/// pending changes, addresses, backups, HA state or tasks.
+///
+/// Use it before and after changing a guest; to find the guest use list_proxmox_resources, to see what deleting it
+/// would take along use delete_proxmox_vm_preview. A guest on an offline node is answered as last known. A
+/// paused VM is running with qmp_status paused. Addresses of a VM come from its guest agent and need one.
+/// Needs VM.Audit; parts that cannot be read are named in the notes with the reason.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct GetVmStatus {
+    /// The guest's id.
+    vmid: Vmid,
+    /// Its node, as a check. Left out: looked up.
+    node: Option<NodeName>,
+    /// Its kind, as a check. Left out: looked up.
+    vm_type: Option<GuestKind>,
+    /// What to show besides: any of config, snapshots, pending, addresses, backups, ha, tasks.
+    #[serde(default)]
+    include: Vec<Part>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum Part {
+    Config,
+    Snapshots,
+    Pending,
+    Addresses,
+    Backups,
+    Ha,
+    Tasks,
+}
+
+impl Reads for GetVmStatus {
+    const SPEC: Spec = Spec {
+        name: "get_proxmox_vm_status",
+        title: "Show a VM or container",
+        toolset: Toolset::Core,
+        risk: Risk::Read,
+        idempotent: true,
+        takes_host: true,
+        examples: &[
+            Example {
+                ask: "How is the web server?",
+                args: r#"{"vmid": 100}"#,
+            },
+            Example {
+                ask: "Snapshots, tasks and pending changes of web",
+                args: r#"{"vmid": 100, "node": "pve1", "include": ["snapshots", "tasks", "pending", "ha"]}"#,
+            },
+            Example {
+                ask: "Configuration and addresses of the DNS container",
+                args: r#"{"vmid": 200, "vm_type": "lxc", "include": ["config", "addresses", "backups"]}"#,
+            },
+        ],
+    };
+
+    type Answer = GuestReport;
+
+    async fn read(self, cx: &Context) -> Result<GuestReport, Fault> {
+        let guest = cx
+            .guest(self.vmid, self.node.as_ref(), self.vm_type)
+            .await?;
+        let mut report = GuestReport::of(&guest);
+        if !guest.node_online {
+            report.notes.push(format!(
+                "node {} is offline; this is what was last known",
+                guest.at.node
+            ));
+            return Ok(report);
+        }
+        match guest.pve().guest_status(&guest.at).await {
+            Ok(status) => report.fill_status(status),
+            Err(error) => report.notes.push(format!("status: {}", Fault::from(error))),
+        }
+        match guest.config().await {
+            Ok(config) => {
+                report.fill_config(&config);
+                if self.include.contains(&Part::Config) {
+                    report.config = Some(config.values().clone().into_iter().collect());
+                }
+            }
+            Err(fault) => report.notes.push(format!("config: {fault}")),
+        }
+        for part in self.include {
+            if let Err(error) = report.include(part, &guest).await {
+                report.notes.push(format!(
+                    "{}: {}",
+                    format!("{part:?}").to_lowercase(),
+                    Fault::from(error)
+                ));
+            }
+        }
+        Ok(report)
+    }
+}
+
+impl GuestReport {
+    /// What the cluster knows of it even while its node is down.
+    fn of(guest: &Guest) -> Self {
+        Self {
+            vmid: guest.at.vmid.get(),
+            name: guest.name().to_owned(),
+            kind: guest.at.kind.to_string(),
+            node: guest.at.node.to_string(),
+            cluster: guest.cluster.name.clone(),
+            status: guest
+                .row
+                .status
+                .clone()
+                .unwrap_or_else(|| "unknown".to_owned()),
+            template: guest.row.template,
+            lock: guest.row.lock.clone(),
+            tags: guest.row.tags.clone(),
+            pool: guest.row.pool.clone(),
+            ..Self::default()
+        }
+    }
+
+    fn fill_status(&mut self, status: GuestStatus) {
+        let running = status.is_running();
+        if let Some(word) = status.status {
+            self.status = word;
+        }
+        self.qmp_status = status.qmpstatus.filter(|qmp| *qmp != self.status);
+        self.uptime = status.uptime.filter(|_| running);
+        self.cpu = status.cpu.filter(|_| running);
+        self.cpus = status.cpus;
+        self.memory_used = status.mem.filter(|_| running);
+        self.memory_total = status.maxmem;
+    }
+
+    fn fill_config(&mut self, config: &GuestConfig) {
+        self.protection = config.protection();
+        self.lock = config.lock();
+        let row = |disk: pve::Disk| DiskRow {
+            key: disk.key,
+            volume: disk.volume,
+            size: disk.size_bytes,
+        };
+        self.disks = config.disks().into_iter().map(row).collect();
+        let card = |nic: pve::Nic| {
+            let mac = nic.mac.unwrap_or_else(|| "no MAC".to_owned());
+            format!(
+                "{} {mac} on {}",
+                nic.key,
+                nic.bridge.unwrap_or_else(|| "no bridge".to_owned())
+            )
+        };
+        self.networks = config.nets().into_iter().map(card).collect();
+    }
+
+    async fn include(&mut self, part: Part, guest: &Guest) -> Result<(), pve::Error> {
+        let (pve, at) = (guest.pve(), &guest.at);
+        match part {
+            Part::Config => {}
+            Part::Snapshots => {
+                let row = |entry: pve::SnapshotEntry| SnapshotRow {
+                    taken: entry
+                        .snaptime
+                        .and_then(|taken| i64::try_from(taken).ok())
+                        .map(words::time),
+                    name: entry.name,
+                    parent: entry.parent,
+                };
+                self.snapshots = pve.snapshots(at).await?.into_iter().map(row).collect();
+            }
+            Part::Pending => {
+                let entries: Vec<Value> = pve.list(at.path("pending")).await?;
+                self.pending = Some(entries.iter().filter_map(pending_line).collect());
+            }
+            Part::Addresses => self.addresses = addresses(guest).await?,
+            Part::Backups => {
+                let config = pve.guest_config(at).await?;
+                let found = Dependents::of(guest, &config).await;
+                self.backups = found.backups;
+                self.notes.extend(
+                    found
+                        .unchecked
+                        .into_iter()
+                        .filter(|what| what.starts_with("backups")),
+                );
+            }
+            Part::Ha => {
+                let status = pve.guest_status(at).await?;
+                self.ha = Some(match status.ha {
+                    Some(ha) if status_managed(&ha) => {
+                        ha["state"].as_str().unwrap_or("managed").to_owned()
+                    }
+                    _ => "not managed".to_owned(),
+                });
+            }
+            Part::Tasks => self.tasks = TaskRow::latest(pve, &at.node, Some(at.vmid)).await?,
+        }
+        Ok(())
+    }
+}
+
+fn status_managed(ha: &Value) -> bool {
+    pve::lenient::as_bool(&ha["managed"]).unwrap_or(false)
+}
+
+/// "memory: 2048 -> 4096", "net1: removed"; nothing for what is in force already.
+fn pending_line(entry: &Value) -> Option<String> {
+    let text = |value: &Value| pve::lenient::as_text(value).unwrap_or_else(|| "unset".to_owned());
+    let key = entry["key"].as_str()?;
+    if entry.get("delete").is_some() {
+        return Some(format!("{key}: {} -> removed", text(&entry["value"])));
+    }
+    let pending = entry.get("pending")?;
+    Some(format!(
+        "{key}: {} -> {}",
+        text(&entry["value"]),
+        text(pending)
+    ))
+}
+
+/// The addresses that the guest has now: a VM's from its agent, a container's from its network namespace.
+async fn addresses(guest: &Guest) -> Result<Vec<String>, pve::Error> {
+    let interfaces: Vec<Value> = match guest.at.kind {
+        GuestKind::Qemu => {
+            let answer: Value = guest
+                .pve()
+                .get(guest.at.path("agent/network-get-interfaces"))
+                .await?;
+            answer["result"].as_array().cloned().unwrap_or_default()
+        }
+        GuestKind::Lxc => guest.pve().list(guest.at.path("interfaces")).await?,
+    };
+    let mut found = Vec::new();
+    for interface in interfaces
+        .iter()
+        .filter(|interface| interface["name"] != "lo")
+    {
+        let name = interface["name"].as_str().unwrap_or("?");
+        for address in interface["ip-addresses"].as_array().into_iter().flatten() {
+            let prefix = pve::lenient::as_text(&address["prefix"]).unwrap_or_default();
+            found.push(format!(
+                "{name} {}/{prefix}",
+                address["ip-address"].as_str().unwrap_or("?")
+            ));
+        }
+    }
+    Ok(found)
+}
