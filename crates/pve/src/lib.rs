@@ -39,7 +39,7 @@ pub use fingerprint::Fingerprint;
 pub use guest::{Disk, Guest, GuestConfig, GuestRef, Identity, Nic, PropertyString, parse_size};
 pub use id::{GuestKind, IdError, NodeName, PoolId, SnapName, StorageId, Vmid};
 pub use reader::Reader;
-pub use request::{Method, Request, Value};
+pub use request::{Filled, Method, Request, Value};
 pub use settings::{Credentials, Host, Settings, Timeouts, Trust};
 pub use task::{TaskEnd, TaskProgress, TaskStatus, TaskSummary, Upid};
 pub use writer::Writer;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::encode::{check_path, encode_value};
 use crate::error::Error;
 
-pub use value::Value;
+pub use value::{Filled, Value};
 
 /// The four methods of PVE's API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -105,7 +105,7 @@ impl Request {
         }
     }
 
-    /// Fills the holes that `values` names; the others stay.
+    /// Fills the holes that `values` names; the others stay. What was filled in is sent, but never shown.
     #[must_use]
     pub fn fill(&self, values: &BTreeMap<String, String>) -> Self {
         let mut filled = self.clone();
@@ -113,7 +113,7 @@ impl Request {
             if let Value::Hole(name) = value
                 && let Some(text) = values.get(name)
             {
-                *value = Value::Text(text.clone());
+                *value = Value::Filled(Filled::new(name, text));
             }
         }
         filled
@@ -137,18 +137,15 @@ impl Request {
 
     /// The parameters as a form, ready for a query or a body.
     pub(crate) fn form(&self) -> Result<String, Error> {
-        if let Some(hole) = self.holes().first() {
-            return Err(self.build_error(&format!("the value of {hole:?} is not filled in")));
-        }
         check_path(&self.path).map_err(|what| self.build_error(&what))?;
-        Ok(self
-            .params
-            .iter()
-            .map(|(key, value)| {
-                format!("{}={}", encode_value(key), encode_value(&value.to_string()))
-            })
-            .collect::<Vec<_>>()
-            .join("&"))
+        let mut pairs = Vec::with_capacity(self.params.len());
+        for (key, value) in &self.params {
+            let Some(text) = value.wire_text() else {
+                return Err(self.build_error(&format!("{key} is not filled in yet ({value})")));
+            };
+            pairs.push(format!("{}={}", encode_value(key), encode_value(&text)));
+        }
+        Ok(pairs.join("&"))
     }
 
     pub(crate) fn build_error(&self, what: &str) -> Error {
@@ -227,6 +224,14 @@ mod tests {
             "vmid=105&name=a%20b&onboot=1&cipassword=s%26t"
         );
         assert!(filled.holes().is_empty());
+        let shown = format!("{filled:?} {}", serde_json::to_string(&filled).unwrap());
+        assert!(!shown.contains("s&t"), "{shown}");
+        let json = |request: &Request| serde_json::to_value(request).unwrap();
+        assert_eq!(
+            json(&filled),
+            json(&request),
+            "a filled request is stored as it was shown"
+        );
     }
 
     #[test]

@@ -214,11 +214,10 @@ impl Session {
             .with("username", self.id.as_str())
             .with("password", password.expose_secret());
         let issued = Instant::now();
-        let reply = client.exchange(&Wire::login(&request)?, None).await?;
-        if reply.status == 401 {
-            return Err(self.refusal(&reply));
-        }
-        let answer: LoginAnswer = reply.into_answer(&request)?.decode()?;
+        let answer = self
+            .ask_for_ticket(client, &request)
+            .await
+            .map_err(|error| self.login_error(error))?;
         if answer.needs_second_factor {
             return Err(self.auth_error(
                 "needs a second factor, which cannot be given here: use an API token",
@@ -238,6 +237,33 @@ impl Session {
             renew_at: issued + client.settings.timeouts.ticket_renewal,
             ends_at: issued + TICKET_LIFE,
         })
+    }
+
+    async fn ask_for_ticket(
+        &self,
+        client: &Client,
+        request: &Request,
+    ) -> Result<LoginAnswer, Error> {
+        let reply = client.exchange(&Wire::login(request)?, None).await?;
+        if reply.status == 401 {
+            return Err(self.refusal(&reply));
+        }
+        reply.into_answer(request)?.decode()
+    }
+
+    /// A login that got lost does not mean that the request it was for did: that one was never sent.
+    fn login_error(&self, error: Error) -> Error {
+        match error {
+            Error::MaybeSent { host, what, source } => Error::NeverSent {
+                host,
+                what: format!("the login got no answer: {what}"),
+                source,
+            },
+            Error::Status { .. } | Error::Decode { .. } => {
+                self.auth_error(&format!("could not log in: {error}"))
+            }
+            other => other,
+        }
     }
 
     fn auth_error(&self, what: &str) -> Error {

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::id::{NodeName, PoolId, SnapName, StorageId, Vmid};
 
@@ -20,6 +21,55 @@ pub enum Value {
     Text(String),
     /// A named gap, filled later with a secret or an earlier step's answer. A request with a hole is never sent.
     Hole(#[serde(with = "hole")] String),
+    /// A hole that was filled. It prints, compares and serializes without its value, which only sending opens.
+    #[serde(skip_deserializing)]
+    Filled(Filled),
+}
+
+/// A hole with its value in it.
+#[derive(Debug, Clone)]
+pub struct Filled {
+    hole: String,
+    value: SecretString,
+}
+
+impl Filled {
+    pub(super) fn new(hole: &str, value: &str) -> Self {
+        Self {
+            hole: hole.to_owned(),
+            value: value.into(),
+        }
+    }
+
+    /// The name of the hole.
+    pub fn hole(&self) -> &str {
+        &self.hole
+    }
+}
+
+impl PartialEq for Filled {
+    fn eq(&self, other: &Self) -> bool {
+        self.hole == other.hole
+    }
+}
+
+impl Eq for Filled {}
+
+impl Serialize for Filled {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        hole::serialize(&self.hole, serializer)
+    }
+}
+
+impl Value {
+    /// The value as PVE reads it; `None` for a hole.
+    pub(super) fn wire_text(&self) -> Option<String> {
+        match self {
+            Self::Hole(_) => None,
+            Self::Filled(filled) => Some(filled.value.expose_secret().to_owned()),
+            plain => Some(plain.to_string()),
+        }
+    }
 }
 
 mod hole {
@@ -46,7 +96,7 @@ impl fmt::Display for Value {
             Self::Bool(flag) => write!(f, "{}", u8::from(*flag)),
             Self::Int(number) => number.fmt(f),
             Self::Text(text) => text.fmt(f),
-            Self::Hole(name) => write!(f, "<{name}>"),
+            Self::Hole(name) | Self::Filled(Filled { hole: name, .. }) => write!(f, "<{name}>"),
         }
     }
 }

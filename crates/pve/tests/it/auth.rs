@@ -253,3 +253,20 @@ async fn a_login_moves_on_to_a_host_that_answers() {
     writer.send(&Request::post("/x")).await.unwrap();
     assert_eq!(server.seen().len(), 2);
 }
+
+#[tokio::test]
+async fn a_lost_login_does_not_make_the_write_uncertain() {
+    let scripts: [fn() -> Act; 4] = [
+        || Act::Close,
+        || answer(596, "Broken pipe", ""),
+        || answer(500, "no quorum", ""),
+        || answer(200, "OK", "{"),
+    ];
+    for script in scripts {
+        let server = Server::start(move |_| script()).await;
+        let (_, writer) = connect(password_settings(vec![server.pinned()])).unwrap();
+        let error = writer.send(&Request::post("/x")).await.unwrap_err();
+        assert!(error.is_never_sent() && !error.is_maybe_sent(), "{error:?}");
+        assert_eq!(logins(&server).len(), server.seen().len());
+    }
+}
