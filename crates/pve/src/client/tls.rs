@@ -20,9 +20,10 @@ use crate::settings::{Host, Trust};
 /// Builds the TLS settings for one host. Reads certificates from disk, so it belongs off the async threads.
 pub(super) fn config_for(host: &Host, trust: &Trust) -> Result<Arc<ClientConfig>, Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let check = match host.pin {
-        Some(pin) => Check::Pin(pin),
-        None => Check::Roots(roots_verifier(trust, &provider)?),
+    let check = match (host.pin, trust) {
+        (Some(pin), _) => Check::Pin(pin),
+        (None, Trust::System) => system_check(&provider)?,
+        (None, Trust::CaFile(path)) => Check::Roots(verifier(file_roots(path)?, &provider)?),
     };
     let verifier = Arc::new(Verifier {
         host: host.to_string(),
@@ -38,29 +39,23 @@ pub(super) fn config_for(host: &Host, trust: &Trust) -> Result<Arc<ClientConfig>
     Ok(Arc::new(config))
 }
 
-fn roots_verifier(
-    trust: &Trust,
+/// Small containers come without roots. Connecting all the same is harmless, and the refusal then names the fingerprint.
+fn system_check(provider: &Arc<CryptoProvider>) -> Result<Check, Error> {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if roots.is_empty() {
+        return Ok(Check::Nobody);
+    }
+    verifier(roots, provider).map(Check::Roots)
+}
+
+fn verifier(
+    roots: RootCertStore,
     provider: &Arc<CryptoProvider>,
 ) -> Result<Arc<WebPkiServerVerifier>, Error> {
-    let roots = match trust {
-        Trust::System => system_roots()?,
-        Trust::CaFile(path) => file_roots(path)?,
-    };
     WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
         .build()
         .map_err(|error| build(&format!("the trusted certificates are unusable: {error}")))
-}
-
-fn system_roots() -> Result<RootCertStore, Error> {
-    let mut roots = RootCertStore::empty();
-    let found = rustls_native_certs::load_native_certs();
-    roots.add_parsable_certificates(found.certs);
-    if roots.is_empty() {
-        return Err(build(
-            "the system has no trusted root certificates; set a CA file or pin the host's certificate",
-        ));
-    }
-    Ok(roots)
 }
 
 fn file_roots(path: &Path) -> Result<RootCertStore, Error> {
@@ -97,6 +92,7 @@ pub(super) fn refusal(error: &std::io::Error) -> Option<Untrusted> {
 enum Check {
     Pin(Fingerprint),
     Roots(Arc<WebPkiServerVerifier>),
+    Nobody,
 }
 
 /// Checks the certificate of one host; signatures are the provider's matter in either case.
@@ -114,7 +110,7 @@ impl Verifier {
             presented,
             pinned: match self.check {
                 Check::Pin(pin) => Some(pin),
-                Check::Roots(_) => None,
+                Check::Roots(_) | Check::Nobody => None,
             },
             problem,
         };
@@ -135,6 +131,10 @@ impl ServerCertVerifier for Verifier {
         match &self.check {
             Check::Pin(pin) if *pin == presented => Ok(ServerCertVerified::assertion()),
             Check::Pin(_) => Err(self.refuse(presented, "it is not the pinned one".to_owned())),
+            Check::Nobody => {
+                let problem = "this system has no trusted root certificates";
+                Err(self.refuse(presented, problem.to_owned()))
+            }
             Check::Roots(roots) => roots
                 .verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
                 .map_err(|error| self.refuse(presented, problem(&error))),

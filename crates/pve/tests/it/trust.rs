@@ -89,6 +89,18 @@ async fn an_unknown_issuer_is_refused_with_the_exact_setting() {
 }
 
 #[tokio::test]
+async fn the_systems_roots_do_not_believe_a_strangers_certificate() {
+    let server = Server::start(|_| data("7")).await;
+    let untrusted = refused(&server, server.host(), Trust::System).await;
+    assert_eq!(untrusted.presented, server.fingerprint);
+    assert!(
+        untrusted.problem.contains("trusted"),
+        "{}",
+        untrusted.problem
+    );
+}
+
+#[tokio::test]
 async fn the_clusters_ca_is_believed_for_its_names_only() {
     let server = Server::start(|_| data("7")).await;
     let file = ca_file(&server.ca_pem);
