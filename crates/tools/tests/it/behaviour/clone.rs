@@ -1,0 +1,110 @@
+//! Cloning: the seed's call unchanged, and what PVE refuses said beforehand.
+
+use tools::policy::Mode;
+
+use crate::house::House;
+
+#[tokio::test]
+async fn the_seeds_call_works_unchanged() {
+    let house = House::new().await;
+    let args = r#"{"node": "pve1", "vmid": 105, "new_vmid": 300, "name": "copy", "full": true, "vm_type": "qemu"}"#;
+    let answer = house.call("clone_proxmox_vm", args).await.unwrap();
+    assert_eq!(answer.data["status"], "applied");
+    assert_eq!(answer.data["undo"]["tool"], "delete_proxmox_vm");
+    assert_eq!(house.writes(), ["POST /nodes/pve1/qemu/105/clone"]);
+    let clone = house.call("get_proxmox_vm_status", r#"{"vmid": 300}"#).await.unwrap();
+    assert_eq!(clone.data["name"], "copy");
+    assert_eq!(clone.data["status"], "stopped");
+}
+
+#[tokio::test]
+async fn without_a_new_id_the_next_free_one_is_taken() {
+    let house = House::new().await;
+    let answer = house.call("clone_proxmox_vm", r#"{"vmid": 105}"#).await.unwrap();
+    let vmid = answer.data["undo"]["arguments"]["vmid"].as_u64().unwrap();
+    house.call("get_proxmox_vm_status", &format!(r#"{{"vmid": {vmid}}}"#)).await.unwrap();
+}
+
+#[tokio::test]
+async fn full_false_really_makes_a_linked_clone() {
+    let house = House::in_mode(Mode::Trusted).await;
+    house.call("clone_proxmox_vm", r#"{"vmid": 900, "new_vmid": 301, "full": false}"#).await.unwrap();
+    let clone = house.call("get_proxmox_vm_status", r#"{"vmid": 301}"#).await.unwrap();
+    let volume = clone.data["disks"][0]["volume"].as_str().unwrap();
+    assert!(volume.contains("base-900-disk-0"), "{volume}");
+}
+
+#[tokio::test]
+async fn a_linked_clone_of_what_is_no_template_is_refused_as_pve_refuses_it() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let fault = house.call("clone_proxmox_vm", r#"{"vmid": 105, "new_vmid": 300, "full": false}"#).await.unwrap_err();
+    assert!(fault.message.contains("needs a template"), "{fault}");
+    assert_eq!(fault.hint.as_deref(), Some("send full: true"));
+    assert_eq!(house.writes(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_taken_id_is_refused_whatever_has_it() {
+    let house = House::in_mode(Mode::Trusted).await;
+    for taken in [100, 200] {
+        let args = format!(r#"{{"vmid": 105, "new_vmid": {taken}}}"#);
+        let fault = house.call("clone_proxmox_vm", &args).await.unwrap_err();
+        assert_eq!(fault.message, format!("the vmid {taken} is taken"));
+        assert!(fault.hint.unwrap().contains("is free"));
+    }
+    assert_eq!(house.writes(), [""; 0]);
+}
+
+/// PVE answers differently if the id is taken between our look and its own: at once for a VM's id, in the task for a
+/// container's. Both reach the caller.
+#[tokio::test]
+async fn an_id_taken_at_the_last_moment_fails_with_pves_words() {
+    for (thief, words) in [(100, "already exists"), (200, "File exists")] {
+        let house = House::in_mode(Mode::Trusted).await;
+        // The id looks free to nextid, and is taken when the clone begins.
+        house.sim.world(|world| {
+            let mut guest = world.guests[&thief].clone();
+            guest.vmid = 555;
+            world.guests.insert(555, guest);
+        });
+        house.sim.fault(sim::Fault::answer("GET", "/cluster/nextid", "555"));
+        let fault = house.call("clone_proxmox_vm", r#"{"vmid": 105, "new_vmid": 555}"#).await.unwrap_err();
+        assert!(fault.message.contains(words), "{fault}");
+    }
+}
+
+#[tokio::test]
+async fn a_running_container_needs_a_snapshot() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let fault = house.call("clone_proxmox_vm", r#"{"vmid": 200, "new_vmid": 300}"#).await.unwrap_err();
+    assert!(fault.message.contains("running container is cloned from a snapshot only"), "{fault}");
+    assert_eq!(house.writes(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_locked_guest_is_named_before_anything_is_sent() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let fault = house.call("clone_proxmox_vm", r#"{"vmid": 107, "new_vmid": 300}"#).await.unwrap_err();
+    assert!(fault.message.contains("is locked (backup)"), "{fault}");
+    assert_eq!(house.writes(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_clone_that_is_told_to_start_runs() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let answer = house.call("clone_proxmox_vm", r#"{"vmid": 105, "new_vmid": 300, "start": true}"#).await.unwrap();
+    assert_eq!(answer.data["steps"].as_array().unwrap().len(), 2);
+    let clone = house.call("get_proxmox_vm_status", r#"{"vmid": 300}"#).await.unwrap();
+    assert_eq!(clone.data["status"], "running");
+}
+
+/// The first step is done, the second fails: both are said.
+#[tokio::test]
+async fn a_second_step_that_fails_says_what_was_done() {
+    let house = House::in_mode(Mode::Trusted).await;
+    house.sim.fault(sim::Fault::fail_task("qmstart", "kvm: out of memory", "start failed: QEMU exited with code 1"));
+    let fault = house.call("clone_proxmox_vm", r#"{"vmid": 105, "new_vmid": 300, "start": true}"#).await.unwrap_err();
+    assert!(fault.message.contains("start failed: QEMU exited with code 1"), "{fault}");
+    assert!(fault.message.contains("kvm: out of memory"), "{fault}");
+    assert!(fault.message.contains("done before: Clone VM 105 (staging) to 300"), "{fault}");
+}

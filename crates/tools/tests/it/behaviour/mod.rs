@@ -1,0 +1,12 @@
+//! One story each: what happens when the world is not as the caller thinks.
+
+mod bad_input;
+mod clone;
+mod confirm;
+mod delete;
+mod keys;
+mod lost_answer;
+mod policy;
+mod power;
+mod trouble;
+mod store;

@@ -1,0 +1,197 @@
+//! A simulator and an engine of one's own, on free ports, for every test.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pve::{Credentials, Fingerprint, Host, Settings};
+use serde_json::{Map, Value};
+use sim::{Sim, World};
+use tools::context::Cluster;
+use tools::engine::{Asked, Call, Engine, Progress, Question, Reply, State, Talk};
+use tools::fault::Fault;
+use tools::policy::{Mode, Policy};
+use tools::spec::Toolset;
+use tools::store::{AuditEntry, PlanState};
+use tools::tool::Rendered;
+
+/// Who calls in these tests.
+pub const CALLER: &str = "test";
+
+/// A whole installation.
+pub struct House {
+    pub sim: Sim,
+    pub engine: Arc<Engine>,
+    clock: Arc<AtomicI64>,
+}
+
+/// How a house is furnished.
+pub struct Furnish {
+    pub world: World,
+    pub policy: Policy,
+    /// user, token name, secret
+    pub token: (String, String, String),
+}
+
+impl Default for Furnish {
+    fn default() -> Self {
+        let (user, name, secret) = sim::worlds::ROOT_TOKEN;
+        Self {
+            world: sim::worlds::homelab(),
+            policy: Policy::default(),
+            token: (user.to_owned(), name.to_owned(), secret.to_owned()),
+        }
+    }
+}
+
+impl House {
+    /// The demo world, in the default mode `ask`.
+    pub async fn new() -> Self {
+        Self::furnished(Furnish::default()).await
+    }
+
+    /// The demo world in another mode.
+    pub async fn in_mode(mode: Mode) -> Self {
+        Self::furnished(Furnish { policy: Policy { mode, ..Policy::default() }, ..Furnish::default() }).await
+    }
+
+    pub async fn furnished(furnish: Furnish) -> Self {
+        let sim = Sim::start(furnish.world).await.unwrap();
+        let clock = Arc::new(AtomicI64::new(1_800_000_000));
+        let engine = engine(&sim, &furnish.token, furnish.policy, &clock);
+        Self { sim, engine, clock }
+    }
+
+    /// A second engine on the same cluster, with another token.
+    pub fn with_token(&self, token: &(String, String, String), policy: Policy) -> Arc<Engine> {
+        engine(&self.sim, token, policy, &self.clock)
+    }
+
+    /// Lets time pass for the engine.
+    pub fn later(&self, seconds: i64) {
+        self.clock.fetch_add(seconds, Ordering::Relaxed);
+    }
+
+    /// A call with nobody to ask.
+    pub async fn call(&self, tool: &str, arguments: &str) -> Result<Rendered, Fault> {
+        self.ask(tool, arguments, &Nobody).await
+    }
+
+    /// A call with this person at the other end.
+    pub async fn ask(&self, tool: &str, arguments: &str, talk: &dyn Talk) -> Result<Rendered, Fault> {
+        done(self.engine.call(call(tool, arguments), talk).await)
+    }
+
+    /// A call that a person agrees to.
+    pub async fn agreed(&self, tool: &str, arguments: &str) -> Result<Rendered, Fault> {
+        self.ask(tool, arguments, &Person::saying_yes()).await
+    }
+
+    /// What the simulator was asked to change.
+    pub fn writes(&self) -> Vec<String> {
+        let requests = self.sim.requests();
+        let writes = requests.iter().filter(|request| request.method != "GET");
+        writes.map(|request| format!("{} {}", request.method, request.path)).collect()
+    }
+
+    /// The audit trail as (opened, closed results).
+    pub fn audit(&self) -> (usize, Vec<String>) {
+        let mut opened = 0;
+        let mut closed = Vec::new();
+        for link in self.engine.store().unwrap().audit_trail(1000).unwrap() {
+            match link.entry {
+                AuditEntry::Opened { .. } => opened += 1,
+                AuditEntry::Closed { result, .. } => closed.push(result),
+            }
+        }
+        (opened, closed)
+    }
+
+    /// A person at another terminal: `oxmox approve ID`.
+    pub fn approve(&self, id: &str) {
+        let store = self.engine.store().unwrap();
+        let stored = store.plan(id).unwrap().expect("the plan is stored");
+        assert_eq!(stored.state, PlanState::Waiting);
+        assert!(store.decide_plan(&stored, true, "person", self.clock.load(Ordering::Relaxed)).unwrap());
+    }
+}
+
+fn engine(sim: &Sim, token: &(String, String, String), policy: Policy, clock: &Arc<AtomicI64>) -> Arc<Engine> {
+    let pin: Fingerprint = sim.fingerprint().parse().unwrap();
+    let host = Host { name: sim.addr().ip().to_string(), port: sim.addr().port(), pin: Some(pin) };
+    let credentials = Credentials::Token {
+        user: token.0.clone(),
+        name: token.1.clone(),
+        secret: token.2.clone().into(),
+    };
+    let mut settings = Settings::new(vec![host], credentials);
+    settings.timeouts.task_poll = Duration::from_millis(1);
+    settings.timeouts.retry = Duration::from_millis(20);
+    let (reader, writer) = pve::connect(settings).unwrap();
+    let clock = clock.clone();
+    Engine::new(
+        vec![(Cluster::new("homelab", reader), writer)],
+        &[Toolset::Core],
+        policy,
+        State::Memory,
+        Arc::new(move || clock.load(Ordering::Relaxed)),
+    )
+}
+
+/// A call from the test's caller.
+pub fn call(tool: &str, arguments: &str) -> Call {
+    Call::new(tool, object(arguments), CALLER)
+}
+
+/// JSON text as an object.
+pub fn object(json: &str) -> Map<String, Value> {
+    serde_json::from_str(json).unwrap_or_else(|error| panic!("{json}: {error}"))
+}
+
+/// The answer of a call that does not need a second one.
+pub fn done(reply: Result<Reply, Fault>) -> Result<Rendered, Fault> {
+    match reply? {
+        Reply::Done(answer) => Ok(answer),
+        Reply::Ask(question) => panic!("a question: {}", question.outcome.summary),
+    }
+}
+
+/// Nobody can be asked.
+pub use tools::engine::Silent as Nobody;
+
+/// Somebody who always says the same, and remembers what they were asked.
+pub struct Person {
+    says: Asked,
+    pub asked: Mutex<Vec<Question>>,
+    pub progress: Mutex<Vec<Progress>>,
+}
+
+impl Person {
+    pub fn saying(says: Asked) -> Self {
+        Self { says, asked: Mutex::default(), progress: Mutex::default() }
+    }
+
+    pub fn saying_yes() -> Self {
+        Self::saying(Asked::Yes { by: "person".to_owned(), lease: false })
+    }
+
+    pub fn saying_no() -> Self {
+        Self::saying(Asked::No { by: "person".to_owned() })
+    }
+
+    pub fn times_asked(&self) -> usize {
+        self.asked.lock().unwrap().len()
+    }
+}
+
+impl Talk for Person {
+    fn progress(&self, progress: Progress) {
+        self.progress.lock().unwrap().push(progress);
+    }
+
+    fn ask<'a>(&'a self, question: &'a Question) -> futures_util::future::BoxFuture<'a, Asked> {
+        self.asked.lock().unwrap().push(question.clone());
+        let says = self.says.clone();
+        Box::pin(async move { says })
+    }
+}

@@ -1,0 +1,113 @@
+//! What is declared is legal, complete, and reaches a model as its snapshot shows.
+
+use serde_json::{Value, json};
+use tools::policy::Mode;
+use tools::registry::{self, Registry, VERBS};
+use tools::schema;
+use tools::spec::{Risk, Toolset};
+
+fn registry() -> Registry {
+    Registry::new(Toolset::ALL, Mode::Ask, &[])
+}
+
+#[test]
+fn names_are_verb_and_noun() {
+    for tool in registry::all() {
+        let name = tool.spec().name;
+        let verb = name.split('_').next().unwrap();
+        assert!(VERBS.contains(&verb), "{name} begins with no verb of ours");
+        assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{name} is not snake_case");
+        assert!(name.contains("proxmox") || name.contains("vm"), "{name} does not say what it is about");
+    }
+}
+
+#[test]
+fn names_are_unique() {
+    let mut names: Vec<_> = registry::all().map(|tool| tool.spec().name).collect();
+    names.sort_unstable();
+    let count = names.len();
+    names.dedup();
+    assert_eq!(names.len(), count);
+}
+
+#[test]
+fn schemas_are_plain_and_every_property_is_described() {
+    for tool in registry().tools() {
+        let described = registry().describe(tool);
+        for (which, schema) in [("input", &described.input), ("output", &described.output)] {
+            let place = format!("{} {which}", described.name);
+            let schema = Value::Object(schema.clone());
+            assert_eq!(schema["type"], "object", "{place}");
+            assert!(!schema["properties"].as_object().unwrap().is_empty(), "{place} says nothing");
+            plain(&schema, &place);
+        }
+    }
+}
+
+/// No reference, no combinator, no null, and a description on every property.
+fn plain(schema: &Value, place: &str) {
+    for noise in ["$ref", "$defs", "anyOf", "oneOf", "allOf", "not", "format", "title", "$schema"] {
+        assert!(schema.get(noise).is_none_or(|value| !value.is_string() && !value.is_array()), "{noise} in {place}");
+    }
+    assert!(!schema["type"].is_array(), "several types in {place}");
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        let place = format!("{place}.{name}");
+        let text = property["description"].as_str().unwrap_or_default();
+        assert!(text.len() > 5 && text.ends_with(['.', '"']), "{place} is not described: {text:?}");
+        plain(property, &place);
+    }
+    if let Some(items) = schema.get("items") {
+        plain(items, &format!("{place}[]"));
+    }
+}
+
+#[test]
+fn descriptions_say_what_when_and_what_else() {
+    for tool in registry().tools() {
+        let described = registry().describe(tool);
+        let text = &described.description;
+        let words = text.split_whitespace().count();
+        assert!((40..=170).contains(&words), "{}: {words} words", described.name);
+        let other = registry::all().any(|other| other.spec().name != described.name && text.contains(other.spec().name));
+        assert!(other, "{} names no alternative", described.name);
+        if described.risk > Risk::Read {
+            assert!(text.contains("Needs "), "{} does not say which privileges it needs", described.name);
+            assert!(text.to_lowercase().contains("undo"), "{} does not say how to undo it", described.name);
+        }
+        for filler in ["simply", "easily", "powerful", "just "] {
+            assert!(!text.contains(filler), "{} has filler: {filler}", described.name);
+        }
+    }
+}
+
+#[test]
+fn examples_parse_against_the_declared_schema() {
+    for (tool, args) in super::examples() {
+        let described = registry().describe(tool);
+        let args: Value = serde_json::from_str(args).unwrap();
+        schema::known(args.as_object().unwrap(), &described.input).unwrap();
+        let schema = Value::Object(described.input);
+        assert!(jsonschema::is_valid(&schema, &args), "{} {args}", described.name);
+    }
+}
+
+/// A change of what a model sees shows in the diff, one file per tool.
+#[test]
+fn a_snapshot_per_tool() {
+    let registry = registry();
+    for tool in registry.tools() {
+        let described = registry.describe(tool);
+        insta::assert_json_snapshot!(
+            described.name,
+            json!({
+                "name": described.name,
+                "title": described.title,
+                "risk": described.risk,
+                "idempotent": described.idempotent,
+                "description": described.description,
+                "input": described.input,
+                "output": described.output,
+            })
+        );
+    }
+}

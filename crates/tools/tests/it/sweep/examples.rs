@@ -1,0 +1,56 @@
+//! Every example works on the demo world, is read back, and answers as its schema says.
+
+use serde_json::Value;
+use tools::policy::Mode;
+use tools::spec::{Risk, Toolset};
+
+use crate::house::House;
+
+#[tokio::test]
+async fn an_example_applies_and_its_answer_matches_its_schema() {
+    for (tool, args) in super::examples() {
+        let house = House::in_mode(Mode::Trusted).await;
+        let name = tool.spec().name;
+        let answer = house.call(name, args).await.unwrap_or_else(|fault| panic!("{name} {args}: {fault}"));
+        let schema = Value::Object(house.engine.registry().describe(tool).output);
+        let data = Value::Object(answer.data);
+        if let Err(error) = jsonschema::validate(&schema, &data) {
+            panic!("{name} {args}: {error} in {data:#}");
+        }
+        assert!(!answer.text.trim().is_empty(), "{name} says nothing");
+        if tool.spec().risk > Risk::Read {
+            assert_eq!(data["status"], "applied", "{name} {args}: {data:#}");
+            for step in data["steps"].as_array().unwrap() {
+                assert_eq!(step["state"], "done", "{name} {args}: {data:#}");
+            }
+        }
+    }
+}
+
+/// A default answer, text and structured together, stays small. (About four characters are a token.)
+#[tokio::test]
+async fn a_default_answer_is_small() {
+    let house = House::in_mode(Mode::Trusted).await;
+    for (tool, args) in super::examples().filter(|(tool, _)| tool.spec().risk == Risk::Read) {
+        let answer = house.call(tool.spec().name, args).await.unwrap();
+        let size = answer.text.len() + serde_json::to_string(&answer.data).unwrap().len();
+        assert!(size < 8_000, "{} {args}: {size} characters", tool.spec().name);
+    }
+}
+
+/// What the whole core costs a model, measured by the same rule.
+#[test]
+fn the_list_of_tools_is_small() {
+    let registry = tools::registry::Registry::new(&[Toolset::Core], Mode::Ask, &[]);
+    let size: usize = registry
+        .tools()
+        .map(|tool| {
+            let described = registry.describe(tool);
+            described.name.len() + described.description.len() + serde_json::to_string(&described.input).unwrap().len()
+        })
+        .sum();
+    let count = registry.tools().count();
+    println!("{count} tools, about {} tokens as a model sees them", size / 4);
+    assert!(size / 4 < 7_000);
+    assert!(count <= 25);
+}

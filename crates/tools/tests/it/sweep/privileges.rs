@@ -1,0 +1,107 @@
+//! A plan's privilege tree is exact: a token with just these privileges succeeds, and without any one of them the
+//! answer names what is missing.
+
+use tools::engine::Engine;
+use tools::plan::{Needs, Plan};
+use tools::policy::{Mode, Policy};
+use tools::spec::Risk;
+use tools::tool::{Ran, Tool};
+
+use crate::house::{Furnish, House, Nobody, call, done, object};
+
+/// The plan of an example, as root sees it.
+async fn plan(house: &House, tool: &'static dyn Tool, args: &str) -> Plan {
+    let context = tools::context::Context {
+        clusters: house.engine.clusters().to_vec(),
+        registry: std::sync::Arc::new(tools::registry::Registry::new(
+            tools::spec::Toolset::ALL,
+            Mode::Trusted,
+            house.engine.clusters(),
+        )),
+    };
+    match tool.run(object(args), &context).await {
+        Ok(Ran::Plan(plan)) => *plan,
+        Ok(Ran::Answer(_)) => panic!("{} gave an answer", tool.spec().name),
+        Err(fault) => panic!("{} {args}: {fault}", tool.spec().name),
+    }
+}
+
+/// One way to satisfy a tree: every branch of an `All`, the first of an `Any`.
+fn leaves(needs: &Needs, into: &mut Vec<(String, String)>) {
+    match needs {
+        Needs::Nothing => {}
+        Needs::Has { privilege, path } => into.push((path.clone(), privilege.clone())),
+        Needs::All(parts) => parts.iter().for_each(|part| leaves(part, into)),
+        Needs::Any(parts) => leaves(&parts[0], into),
+    }
+}
+
+/// A token that holds exactly these.
+fn token(house: &House, held: &[(String, String)]) -> (String, String, String) {
+    let who = "narrow@pve!t";
+    house.sim.world(|world| {
+        world.add_token(who, "narrow-secret");
+        for (path, privilege) in held {
+            world.grant(who, path, &[privilege.as_str()]);
+        }
+    });
+    ("narrow@pve".to_owned(), "t".to_owned(), "narrow-secret".to_owned())
+}
+
+fn trusted() -> Policy {
+    Policy { mode: Mode::Trusted, ..Policy::default() }
+}
+
+async fn attempt(engine: &std::sync::Arc<Engine>, tool: &dyn Tool, args: &str) -> Result<tools::tool::Rendered, tools::fault::Fault> {
+    done(engine.call(call(tool.spec().name, args), &Nobody).await)
+}
+
+#[tokio::test]
+async fn exactly_the_tree_is_enough() {
+    for (tool, args) in super::changes() {
+        let house = House::furnished(Furnish::default()).await;
+        let mut held = Vec::new();
+        leaves(&plan(&house, tool, args).await.needs, &mut held);
+        let engine = house.with_token(&token(&house, &held), trusted());
+        let answer = attempt(&engine, tool, args).await.unwrap_or_else(|fault| panic!("{} {args} with {held:?}: {fault}", tool.spec().name));
+        assert_eq!(answer.data["status"], "applied", "{} {args}: {}", tool.spec().name, answer.text);
+    }
+}
+
+#[tokio::test]
+async fn without_any_one_of_them_the_gap_is_named() {
+    for (tool, args) in super::changes() {
+        let house = House::furnished(Furnish::default()).await;
+        let mut all = Vec::new();
+        leaves(&plan(&house, tool, args).await.needs, &mut all);
+        for missing in 0..all.len() {
+            let house = House::furnished(Furnish::default()).await;
+            let mut held = all.clone();
+            let (path, privilege) = held.remove(missing);
+            let engine = house.with_token(&token(&house, &held), trusted());
+            let said = match attempt(&engine, tool, args).await {
+                Ok(answer) => {
+                    assert_ne!(answer.data["status"], "applied", "{} {args} went through without {privilege} on {path}", tool.spec().name);
+                    answer.text
+                }
+                Err(fault) => fault.to_string(),
+            };
+            assert!(said.contains(&privilege) && said.contains(&path), "{} {args} without {privilege} on {path}: {said}", tool.spec().name);
+        }
+    }
+}
+
+/// A reading tool never fails for one missing privilege without naming it.
+#[tokio::test]
+async fn a_read_names_the_gap() {
+    for (tool, args) in super::examples().filter(|(tool, _)| tool.spec().risk == Risk::Read) {
+        let house = House::furnished(Furnish::default()).await;
+        let engine = house.with_token(&token(&house, &[]), trusted());
+        let said = match attempt(&engine, tool, args).await {
+            Ok(answer) => answer.text,
+            Err(fault) => fault.to_string(),
+        };
+        let names_one = ["VM.Audit", "Sys.Audit", "Datastore.Audit"].iter().any(|privilege| said.contains(privilege));
+        assert!(names_one, "{} {args}: {said}", tool.spec().name);
+    }
+}

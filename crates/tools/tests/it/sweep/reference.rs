@@ -1,0 +1,106 @@
+//! Every planned request is one that the real PVE takes, by the schemas of 8.4, 9.1 and 9.2. The schemas are reference
+//! data beside the repository; without them the test says so and checks nothing.
+
+use std::path::PathBuf;
+
+use pve::{Method, Request, Value as Parameter};
+use serde_json::Value;
+use tools::policy::Mode;
+use tools::tool::Ran;
+
+use crate::house::{House, object};
+
+fn schemas() -> Option<Vec<(String, Vec<Value>)>> {
+    let root = std::env::var_os("OXMOX_REFERENCE").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
+        PathBuf::from,
+    );
+    let dir = root.join("pve-api");
+    let load = |version: &str| {
+        let text = std::fs::read_to_string(dir.join(format!("apidoc-{version}.json"))).ok()?;
+        Some((version.to_owned(), serde_json::from_str(&text).unwrap()))
+    };
+    ["8.4", "9.1", "9.2"].into_iter().map(load).collect()
+}
+
+#[tokio::test]
+async fn every_planned_request_is_valid_in_every_supported_version() {
+    let Some(schemas) = schemas() else {
+        println!("skipped: the schemas of PVE are not beside this repository");
+        return;
+    };
+    let house = House::in_mode(Mode::Trusted).await;
+    let context = tools::context::Context {
+        clusters: house.engine.clusters().to_vec(),
+        registry: std::sync::Arc::new(tools::registry::Registry::new(tools::spec::Toolset::ALL, Mode::Trusted, &[])),
+    };
+    for (tool, args) in super::changes() {
+        let Ok(Ran::Plan(plan)) = tool.run(object(args), &context).await else {
+            panic!("{} {args} gave no plan", tool.spec().name);
+        };
+        let checks = plan.steps.iter().filter_map(|step| step.after.as_ref()).map(|check| &check.read);
+        for request in plan.requests().chain(checks) {
+            for (version, methods) in &schemas {
+                if let Err(why) = valid(request, methods) {
+                    panic!("{} {args} on {version}: {request:?}: {why}", tool.spec().name);
+                }
+            }
+        }
+    }
+}
+
+/// Method and path exist, every parameter is known and of its type, every required one is there.
+fn valid(request: &Request, methods: &[Value]) -> Result<(), String> {
+    let verb = match request.method {
+        Method::Get => "GET",
+        Method::Post => "POST",
+        Method::Put => "PUT",
+        Method::Delete => "DELETE",
+    };
+    let found = methods.iter().find(|method| {
+        method["method"] == verb && fits(method["path"].as_str().unwrap_or_default(), &request.path)
+    });
+    let method = found.ok_or("there is no such method")?;
+    let properties = method["parameters"]["properties"].as_object().ok_or("it takes no parameters")?;
+    for (name, value) in &request.params {
+        let property = properties.get(name).ok_or(format!("no parameter {name}"))?;
+        let kind = property["type"].as_str().unwrap_or("string");
+        let right = match value {
+            Parameter::Bool(_) => kind == "boolean",
+            Parameter::Int(number) => {
+                matches!(kind, "integer" | "number")
+                    && property["minimum"].as_i64().is_none_or(|least| *number >= least)
+                    && property["maximum"].as_i64().is_none_or(|most| *number <= most)
+            }
+            _ => kind == "string",
+        };
+        if !right {
+            return Err(format!("{name} is a {kind}, got {value:?}"));
+        }
+        if let Some(allowed) = property["enum"].as_array()
+            && let Parameter::Text(text) = value
+            && !allowed.iter().any(|word| word == text)
+        {
+            return Err(format!("{name} cannot be {text}"));
+        }
+    }
+    let template = method["path"].as_str().unwrap_or_default();
+    for (name, property) in properties {
+        let given = request.params.iter().any(|(param, _)| param == name) || template.contains(&format!("{{{name}}}"));
+        if !given && property["optional"] != 1 {
+            return Err(format!("{name} is missing"));
+        }
+    }
+    Ok(())
+}
+
+fn fits(template: &str, path: &str) -> bool {
+    let (mut left, mut right) = (template.split('/'), path.split('/'));
+    loop {
+        match (left.next(), right.next()) {
+            (None, None) => return true,
+            (Some(part), Some(word)) if part.starts_with('{') || part == word => {}
+            _ => return false,
+        }
+    }
+}
