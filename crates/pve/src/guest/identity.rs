@@ -58,6 +58,18 @@ impl Identity {
         }
     }
 
+    /// False if the guest bears no mark at all (a very old VM), so that two such cannot be told apart.
+    pub fn is_known(&self) -> bool {
+        match self {
+            Self::Vm {
+                uuid,
+                vmgenid,
+                ctime,
+            } => uuid.is_some() || vmgenid.is_some() || ctime.is_some(),
+            Self::Container { macs, rootfs } => !macs.is_empty() || rootfs.is_some(),
+        }
+    }
+
     /// Which mark differs from `other`, with both values; `None` if it is the same guest.
     pub fn difference(&self, other: &Self) -> Option<String> {
         match (self, other) {
@@ -162,6 +174,14 @@ mod tests {
             vm("a", "g").difference(&ct).unwrap(),
             "it was a VM, now a container"
         );
+    }
+
+    #[test]
+    fn a_guest_without_marks_is_not_known() {
+        assert!(vm("a", "g").is_known());
+        for kind in [GuestKind::Qemu, GuestKind::Lxc] {
+            assert!(!Identity::of(kind, &GuestConfig::default()).is_known());
+        }
     }
 
     #[test]
