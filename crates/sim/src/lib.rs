@@ -1,1 +1,50 @@
-//! A Proxmox VE cluster in memory.
+//! A Proxmox VE cluster in memory, served over HTTPS as Proxmox VE serves it.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), sim::StartError> {
+//! let sim = sim::Sim::start(sim::worlds::homelab()).await?;
+//! println!("https://{} with certificate {}", sim.addr(), sim.fingerprint());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Where things are, from the outside in:
+//!
+//! - [`Sim`] and its builder: listeners, clock, faults, the request log. [`Cluster`] is the same without sockets.
+//! - `http`: requests and responses as values, decoding, rendering, TLS.
+//! - `dispatch`: the life of a call, the one function to read first.
+//! - [`route`], [`schema`], [`permission`]: routes as data, and the checks that run before a handler.
+//! - [`api`]: the routes and their handlers, in modules that follow PVE's URLs.
+//! - [`world`]: the state and its rules; [`worlds`]: ready-made states.
+//! - [`replay`]: compares all of it with recorded exchanges of a real PVE.
+//!
+//! Handlers are synchronous and do no I/O; time is a value (`World::now`).
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "every handler has the same signature"
+)]
+pub mod api;
+mod auth;
+pub mod call;
+mod clock;
+mod cluster;
+mod control;
+mod dispatch;
+pub mod error;
+mod fault;
+mod http;
+pub mod permission;
+pub mod replay;
+pub mod route;
+pub mod schema;
+mod sim;
+pub mod world;
+pub mod worlds;
+
+pub use clock::{Clock, Time};
+pub use cluster::{Cluster, Logged, Outcome};
+pub use fault::{Fault, RequestFault, Trouble};
+pub use http::{Request, Response};
+pub use sim::{Builder, Sim, StartError};
+pub use world::World;

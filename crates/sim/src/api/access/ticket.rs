@@ -1,0 +1,93 @@
+//! `/access/ticket`: login and renewal.
+
+use serde_json::{Map, Value, json};
+
+use crate::call::{Call, Identity, split_list};
+use crate::error::{ApiError, Reply, done};
+use crate::permission;
+use crate::world::World;
+
+/// `GET /access/ticket`: exists for login forms, answers nothing.
+pub(super) fn form(_: &mut World, _: &Call) -> Reply {
+    done()
+}
+
+/// `POST /access/ticket`. With `path` and `privs` it only verifies, and gives no ticket.
+pub(super) fn login(world: &mut World, call: &Call) -> Reply {
+    let name = call.text("username").unwrap_or_default();
+    let user = match call.text("realm") {
+        Some(realm) => format!("{name}@{realm}"),
+        None => name.to_owned(),
+    };
+    let password = call.text("password").unwrap_or_default();
+    if !authenticates(world, &user, password) {
+        return Err(ApiError::login_failed());
+    }
+    let who = Identity::user(&user);
+    let mut answer = json!({ "username": user, "cap": capabilities(world, &who) });
+    if let (Some(path), Some(privs)) = (call.text("path"), call.text("privs")) {
+        let privs: Vec<&str> = split_list(privs).collect();
+        permission::require(world, &who, path, &privs).map_err(|_| ApiError::login_failed())?;
+    } else {
+        answer["ticket"] = json!(world.signer.ticket(&user, world.now));
+        answer["CSRFPreventionToken"] = json!(world.signer.csrf(&user, world.now));
+    }
+    if world.may(&who, "/", "Sys.Audit") {
+        answer["clustername"] = json!(world.name);
+    }
+    Ok(answer.into())
+}
+
+/// A password, or a ticket in its place: one's own, or that of `root@pam`.
+fn authenticates(world: &World, user: &str, password: &str) -> bool {
+    let Some(known) = world.access.users.get(user) else {
+        return false;
+    };
+    let by_ticket = world
+        .signer
+        .verify_ticket(password, world.now)
+        .is_some_and(|owner| owner == user || owner == "root@pam");
+    let by_password = known
+        .password
+        .as_deref()
+        .is_some_and(|right| right == password);
+    (by_ticket || by_password) && world.access.is_valid(&Identity::user(user), world.now)
+}
+
+/// What the web interface wants to know: all privileges a user has anywhere, by area.
+fn capabilities(world: &World, who: &Identity) -> Value {
+    let areas: [(&str, &[&str]); 7] = [
+        ("vms", &["VM."]),
+        ("storage", &["Datastore."]),
+        ("access", &["User.", "Group."]),
+        ("nodes", &["Sys."]),
+        ("sdn", &["SDN."]),
+        ("mapping", &["Mapping."]),
+        ("dc", &["Sys.Audit", "Sys.Modify", "SDN."]),
+    ];
+    let general = [
+        "/",
+        "/nodes",
+        "/access/groups",
+        "/vms",
+        "/storage",
+        "/sdn",
+        "/mapping",
+    ];
+    let paths = general
+        .into_iter()
+        .chain(world.access.acl.iter().map(|rule| rule.path.as_str()));
+    let mut caps: Map<String, Value> = areas
+        .iter()
+        .map(|(area, _)| ((*area).to_owned(), json!({})))
+        .collect();
+    for name in paths.flat_map(|path| world.privileges(who, path).into_keys()) {
+        for (area, prefixes) in areas {
+            let modify = name == "Permissions.Modify" && area != "dc";
+            if modify || prefixes.iter().any(|prefix| name.starts_with(prefix)) {
+                caps[area][&name] = json!(1);
+            }
+        }
+    }
+    caps.into()
+}

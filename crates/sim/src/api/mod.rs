@@ -1,0 +1,61 @@
+//! The routes and their handlers. Modules follow PVE's URLs; each has one table, and all tables stand in [`TABLES`].
+//!
+//! To add a route: write a handler `fn(&mut World, &Call) -> Reply`, add a line to the table of its module with
+//! parameters and permission as PVE's API schema states them, and run the replay test.
+
+pub mod access;
+pub mod cluster;
+pub mod nodes;
+
+use serde_json::{Value, json};
+
+use crate::call::Call;
+use crate::error::Reply;
+use crate::permission::Perm;
+use crate::route::{Route, get};
+use crate::world::World;
+
+/// Every route of the simulator.
+pub const TABLES: &[&[Route]] = &[
+    ROUTES,
+    access::ROUTES,
+    cluster::ROUTES,
+    nodes::ROUTES,
+    nodes::tasks::ROUTES,
+    nodes::qemu::ROUTES,
+    nodes::lxc::ROUTES,
+];
+
+const ROUTES: &[Route] = &[
+    get("/", root).allow(Perm::User),
+    get("/version", version).allow(Perm::User),
+];
+
+fn root(_: &mut World, _: &Call) -> Reply {
+    index(
+        "subdir",
+        &["version", "cluster", "nodes", "storage", "access", "pools"],
+    )
+}
+
+/// `/version`, and the same below a node.
+pub(crate) fn version(world: &mut World, _: &Call) -> Reply {
+    let version = &world.version;
+    Ok(json!({
+        "release": version.release,
+        "version": version.version,
+        "repoid": version.repoid,
+    })
+    .into())
+}
+
+/// The answer of a path that only leads to others: `[{"subdir": "version"}, ...]`.
+pub(crate) fn index(key: &str, names: &[&str]) -> Reply {
+    let entries: Value = names.iter().map(|name| json!({ key: name })).collect();
+    Ok(entries.into())
+}
+
+/// 0 or 1, as PVE writes booleans.
+pub(crate) fn bit(flag: bool) -> Value {
+    Value::from(u8::from(flag))
+}

@@ -1,0 +1,53 @@
+//! What virtual machines and containers have in common below `/nodes/{node}/qemu` and `/nodes/{node}/lxc`. The tables
+//! of the two kinds name these handlers and add their own.
+
+pub(crate) mod config;
+pub(crate) mod figures;
+pub(crate) mod power;
+
+use serde_json::Value;
+
+use crate::call::Call;
+use crate::error::{ApiError, Reply};
+use crate::permission::Perm;
+use crate::world::World;
+use crate::world::guest::Kind;
+
+/// May look at the guest.
+pub(crate) const AUDIT: Perm = Perm::On("/vms/{vmid}", &["VM.Audit"]);
+/// May start and stop the guest.
+pub(crate) const POWER: Perm = Perm::On("/vms/{vmid}", &["VM.PowerMgmt"]);
+
+/// The guests of one kind on a node, as far as the caller may see them.
+pub(crate) fn list(world: &mut World, call: &Call, kind: Kind) -> Reply {
+    let here = world
+        .guests
+        .values()
+        .filter(|guest| guest.kind == kind && guest.node == call.node());
+    let visible =
+        here.filter(|guest| world.may(&call.who, &format!("/vms/{}", guest.vmid), "VM.Audit"));
+    let detail = if call.flag("full") {
+        figures::Detail::Full
+    } else {
+        figures::Detail::List
+    };
+    let entries = visible.map(|guest| figures::of(world, guest, detail));
+    Ok(entries.collect::<Value>().into())
+}
+
+/// `status/current` of a guest.
+pub(crate) fn current(world: &mut World, call: &Call, kind: Kind) -> Reply {
+    let guest = world.need_guest(kind, call.node(), call.vmid())?;
+    Ok(figures::of(world, guest, figures::Detail::Current).into())
+}
+
+/// Fails if an option that PVE keeps for `root@pam` was sent by anybody else.
+pub(crate) fn only_root(call: &Call, names: &[&str]) -> Result<(), ApiError> {
+    let sent = names.iter().find(|name| call.params.has(name));
+    match sent {
+        Some(name) if !call.who.is_root() => {
+            Err(ApiError::param(name, "Only root may use this option."))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,105 @@
+//! Power: what start, stop and the like share between the two kinds.
+
+use serde_json::json;
+
+use crate::call::{Call, Identity};
+use crate::error::Reply;
+use crate::world::World;
+use crate::world::guest::{Guest, Kind, no_config_file};
+use crate::world::work::Work;
+
+/// Starts a task on the guest's node and answers its UPID.
+pub(crate) fn spawn(world: &mut World, call: &Call, work: Work) -> Reply {
+    Ok(json!(world.start_task(&call.who, call.node(), work)).into())
+}
+
+/// A task of the guest's kind on the guest, holding its lock: `qmstart`, `vzstart`.
+pub(crate) fn work(kind: Kind, action: &str, vmid: u32) -> Work {
+    Work::new(format!("{}{action}", kind.task_prefix()), vmid).lock(kind, vmid)
+}
+
+/// The guest inside a task.
+///
+/// # Errors
+/// The text most tasks end with when there is no such guest.
+pub(crate) fn in_task<'a>(
+    world: &'a mut World,
+    kind: Kind,
+    node: &str,
+    vmid: u32,
+) -> Result<&'a mut Guest, String> {
+    world
+        .guest_mut(kind, node, vmid)
+        .ok_or_else(|| no_config_file(kind, node, vmid))
+}
+
+/// Checks that hold for a start of either kind, in the words of its task.
+pub(crate) fn check_start(guest: &Guest) -> Result<(), String> {
+    guest.check_lock()?;
+    if guest.is_template() {
+        let label = match guest.kind {
+            Kind::Qemu => "vm",
+            Kind::Lxc => "CT",
+        };
+        return Err(format!("you can't start a {label} if it's a template"));
+    }
+    if guest.is_running() {
+        return Err(format!(
+            "{} {} already running",
+            guest.kind.label(),
+            guest.vmid
+        ));
+    }
+    Ok(())
+}
+
+/// Starts the guest at this moment of a task.
+pub(crate) fn start_now(
+    world: &mut World,
+    kind: Kind,
+    node: &str,
+    vmid: u32,
+) -> Result<(), String> {
+    let (now, pid) = (world.now, world.new_pid());
+    in_task(world, kind, node, vmid)?.start(now, pid);
+    Ok(())
+}
+
+/// Stops the guest at this moment of a task.
+pub(crate) fn stop_now(world: &mut World, kind: Kind, node: &str, vmid: u32) -> Result<(), String> {
+    in_task(world, kind, node, vmid)?.stop();
+    Ok(())
+}
+
+/// The request to HA that takes the place of a start or stop of a managed guest: its task ends once the request is
+/// queued, and HA acts a little later in a task of its own.
+pub(crate) fn ask_ha(world: &mut World, call: &Call, kind: Kind, start: bool) -> Reply {
+    let (vmid, node) = (call.vmid(), call.node().to_owned());
+    let (action, state) = if start {
+        ("start", "started")
+    } else {
+        ("stop", "stopped")
+    };
+    let work = Work::new(format!("ha{action}"), vmid)
+        .log(format!(
+            "Requesting HA {action} for {} {vmid}",
+            kind.label()
+        ))
+        .wait(1)
+        .run(move |world, _| {
+            world.request_ha_state(kind, vmid, state);
+            let reaction = self::work(kind, action, vmid).wait(5).run({
+                let node = node.clone();
+                move |world, _| {
+                    if start {
+                        start_now(world, kind, &node, vmid)
+                    } else {
+                        stop_now(world, kind, &node, vmid)
+                    }
+                }
+            });
+            world.start_task(&Identity::user("root@pam"), &node, reaction);
+            Ok(())
+        });
+    spawn(world, call, work)
+}

@@ -1,0 +1,117 @@
+//! Power of a container. Unlike a machine's, most of it is refused at once if the container is in the wrong state.
+
+use crate::api::nodes::guest::only_root;
+use crate::api::nodes::guest::power::{
+    ask_ha, check_start, in_task, spawn, start_now, stop_now, work,
+};
+use crate::call::Call;
+use crate::error::{ApiError, Reply};
+use crate::world::World;
+use crate::world::guest::Guest;
+use crate::world::guest::Kind::Lxc;
+
+/// Whether the container runs; PVE asks for its process, not for its config.
+fn is_running(world: &World, call: &Call) -> bool {
+    world
+        .guest(Lxc, call.node(), call.vmid())
+        .is_some_and(Guest::is_running)
+}
+
+fn need_running(world: &World, call: &Call, label: &str) -> Result<(), ApiError> {
+    if is_running(world, call) {
+        Ok(())
+    } else {
+        Err(ApiError::fail(format!(
+            "{label} {} not running",
+            call.vmid()
+        )))
+    }
+}
+
+fn need_stopped(world: &World, call: &Call) -> Result<(), ApiError> {
+    if is_running(world, call) {
+        Err(ApiError::fail(format!(
+            "CT {} already running",
+            call.vmid()
+        )))
+    } else {
+        Ok(())
+    }
+}
+
+pub(super) fn start(world: &mut World, call: &Call) -> Reply {
+    only_root(call, &["skiplock"])?;
+    need_stopped(world, call)?;
+    world.require_quorum()?;
+    if world.ha_resource(Lxc, call.vmid()).is_some() {
+        return ask_ha(world, call, Lxc, true);
+    }
+    let (vmid, node) = (call.vmid(), call.node().to_owned());
+    let work = work(Lxc, "start", vmid).run(move |world, job| {
+        check_start(in_task(world, Lxc, &node, vmid)?)?;
+        job.wait(1);
+        job.then(move |world, _| start_now(world, Lxc, &node, vmid));
+        Ok(())
+    });
+    spawn(world, call, work)
+}
+
+pub(super) fn stop(world: &mut World, call: &Call) -> Reply {
+    only_root(call, &["skiplock"])?;
+    need_running(world, call, "CT")?;
+    if world.ha_resource(Lxc, call.vmid()).is_some() {
+        return ask_ha(world, call, Lxc, false);
+    }
+    go_down(world, call, "stop", 1)
+}
+
+pub(super) fn shutdown(world: &mut World, call: &Call) -> Reply {
+    need_running(world, call, "CT")?;
+    if world.ha_resource(Lxc, call.vmid()).is_some() {
+        return ask_ha(world, call, Lxc, false);
+    }
+    go_down(world, call, "shutdown", 2)
+}
+
+fn go_down(world: &mut World, call: &Call, action: &str, seconds: u64) -> Reply {
+    let (vmid, node) = (call.vmid(), call.node().to_owned());
+    let work = work(Lxc, action, vmid).run(move |world, job| {
+        in_task(world, Lxc, &node, vmid)?.check_lock()?;
+        job.wait(seconds);
+        job.then(move |world, _| stop_now(world, Lxc, &node, vmid));
+        Ok(())
+    });
+    spawn(world, call, work)
+}
+
+pub(super) fn reboot(world: &mut World, call: &Call) -> Reply {
+    // PVE itself says VM here.
+    need_running(world, call, "VM")?;
+    let (vmid, node) = (call.vmid(), call.node().to_owned());
+    let work = work(Lxc, "reboot", vmid).wait(2).run(move |world, _| {
+        in_task(world, Lxc, &node, vmid)?.check_lock()?;
+        stop_now(world, Lxc, &node, vmid)?;
+        start_now(world, Lxc, &node, vmid)
+    });
+    spawn(world, call, work)
+}
+
+/// Needs CRIU, which PVE does not install: the task fails.
+pub(super) fn suspend(world: &mut World, call: &Call) -> Reply {
+    need_running(world, call, "CT")?;
+    checkpoint(world, call, "suspend", "-s")
+}
+
+pub(super) fn resume(world: &mut World, call: &Call) -> Reply {
+    need_stopped(world, call)?;
+    checkpoint(world, call, "resume", "-r --foreground")
+}
+
+fn checkpoint(world: &mut World, call: &Call, action: &str, mode: &str) -> Reply {
+    let vmid = call.vmid();
+    let command = format!("lxc-checkpoint -n {vmid} {mode} -D /var/lib/vz/dump");
+    let work = work(Lxc, action, vmid)
+        .wait(1)
+        .run(move |_, _| Err(format!("command '{command}' failed: exit code 1")));
+    spawn(world, call, work)
+}

@@ -1,0 +1,289 @@
+//! Power of a virtual machine. What goes wrong usually goes wrong in the task, after the UPID was given.
+
+use crate::api::nodes::guest::only_root;
+use crate::api::nodes::guest::power::{
+    ask_ha, check_start, in_task, spawn, start_now, stop_now, work,
+};
+use crate::call::Call;
+use crate::error::{ApiError, Reply};
+use crate::world::World;
+use crate::world::config::format_size;
+use crate::world::guest::Kind::Qemu;
+use crate::world::guest::{Guest, Power, no_vm_on_node};
+use crate::world::storage::Volume;
+use crate::world::work::Job;
+
+/// How long PVE waits for a guest to shut down if nothing else is said.
+const SHUTDOWN_PATIENCE: u64 = 180;
+/// How long the guest agent is waited for.
+const AGENT_PATIENCE: u64 = 3;
+/// How long an operating system takes to go down.
+const OS_SHUTDOWN: u64 = 2;
+
+const ROOT_ONLY_AT_START: &[&str] = &[
+    "skiplock",
+    "stateuri",
+    "migratedfrom",
+    "migration_type",
+    "migration_network",
+    "targetstorage",
+    "force-cpu",
+    "nets-host-mtu",
+    "with-conntrack-state",
+];
+
+pub(super) fn start(world: &mut World, call: &Call) -> Reply {
+    only_root(call, ROOT_ONLY_AT_START)?;
+    world.require_quorum()?;
+    if world.ha_resource(Qemu, call.vmid()).is_some() {
+        return ask_ha(world, call, Qemu, true);
+    }
+    let (vmid, node, skiplock) = (call.vmid(), call.node().to_owned(), call.flag("skiplock"));
+    let work = work(Qemu, "start", vmid).run(move |world, job| {
+        let guest = in_task(world, Qemu, &node, vmid)?;
+        let hibernated = guest.config.get("lock") == Some("suspended");
+        if !hibernated && !skiplock {
+            check_start(guest)?;
+        }
+        if guest
+            .config
+            .drives()
+            .any(|drive| drive.volume.contains("cloudinit"))
+        {
+            job.log("generating cloud-init ISO");
+        }
+        if hibernated {
+            wake(guest, job);
+        }
+        job.wait(1);
+        job.then(move |world, _| start_now(world, Qemu, &node, vmid));
+        Ok(())
+    });
+    spawn(world, call, work)
+}
+
+/// A hibernated machine goes on where it was.
+fn wake(guest: &mut Guest, job: &mut Job) {
+    job.log("Resuming suspended VM");
+    guest.config.remove("lock");
+    for key in ["runningmachine", "runningcpu", "running-nets-host-mtu"] {
+        guest.config.remove(key);
+    }
+    let Some(state) = guest.config.remove("vmstate") else {
+        return;
+    };
+    job.log(format!("activating and using '{state}' as vmstate"));
+    job.log("Resumed VM, removing state");
+    job.then(move |world, _| {
+        world.volumes.retain(|volume| volume.volid != state);
+        Ok(())
+    });
+}
+
+pub(super) fn stop(world: &mut World, call: &Call) -> Reply {
+    only_root(call, &["skiplock", "keepActive", "migratedfrom"])?;
+    if world.ha_resource(Qemu, call.vmid()).is_some() {
+        return ask_ha(world, call, Qemu, false);
+    }
+    let (vmid, node, skiplock) = (call.vmid(), call.node().to_owned(), call.flag("skiplock"));
+    let work = work(Qemu, "stop", vmid).run(move |world, job| {
+        let Some(guest) = running(world, &node, vmid)? else {
+            return Ok(());
+        };
+        if !skiplock {
+            guest.check_lock()?;
+        }
+        job.wait(1);
+        job.then(move |world, _| stop_now(world, Qemu, &node, vmid));
+        Ok(())
+    });
+    spawn(world, call, work)
+}
+
+/// The machine, if it runs. A machine that is not on this node is an error, one that is stopped is not.
+fn running<'a>(world: &'a World, node: &str, vmid: u32) -> Result<Option<&'a Guest>, String> {
+    let guest = world
+        .guest(Qemu, node, vmid)
+        .ok_or_else(|| no_vm_on_node(node, vmid))?;
+    Ok(guest.is_running().then_some(guest))
+}
+
+/// Fails at once, before any task, if the machine does not run.
+fn need_running(world: &World, call: &Call) -> Result<(), ApiError> {
+    let vmid = call.vmid();
+    match running(world, call.node(), vmid) {
+        Ok(Some(_)) => Ok(()),
+        Ok(None) => Err(ApiError::fail(format!("VM {vmid} not running"))),
+        Err(text) => Err(ApiError::fail(text)),
+    }
+}
+
+pub(super) fn shutdown(world: &mut World, call: &Call) -> Reply {
+    only_root(call, &["skiplock", "keepActive"])?;
+    if world.ha_resource(Qemu, call.vmid()).is_some() {
+        return ask_ha(world, call, Qemu, false);
+    }
+    let (vmid, node, force) = (call.vmid(), call.node().to_owned(), call.flag("forceStop"));
+    let patience = call.int("timeout").unwrap_or(SHUTDOWN_PATIENCE);
+    let work = work(Qemu, "shutdown", vmid).run(move |world, job| {
+        if running(world, &node, vmid)?.is_none() {
+            return Ok(());
+        }
+        power_down(world, job, &node, vmid, patience, force)
+    });
+    spawn(world, call, work)
+}
+
+/// Asks the guest to go down, waits, and gives up or pulls the plug.
+fn power_down(
+    world: &mut World,
+    job: &mut Job,
+    node: &str,
+    vmid: u32,
+    patience: u64,
+    force: bool,
+) -> Result<(), String> {
+    let guest = in_task(world, Qemu, node, vmid)?;
+    guest.check_lock()?;
+    let inside = guest.inside;
+    if guest.agent_enabled() && !inside.agent {
+        job.wait(AGENT_PATIENCE);
+        job.log(format!(
+            "QEMU Guest Agent is not running - VM {vmid} qga command 'guest-ping' failed - got timeout"
+        ));
+    }
+    let node = node.to_owned();
+    if inside.os {
+        job.wait(OS_SHUTDOWN);
+        job.then(move |world, _| stop_now(world, Qemu, &node, vmid));
+        return Ok(());
+    }
+    job.wait(patience);
+    if force {
+        job.log("VM still running - terminating now with SIGTERM");
+        job.wait(1);
+        job.then(move |world, _| stop_now(world, Qemu, &node, vmid));
+    } else {
+        job.then(|_, _| Err("VM quit/powerdown failed - got timeout".to_owned()));
+    }
+    Ok(())
+}
+
+pub(super) fn reboot(world: &mut World, call: &Call) -> Reply {
+    need_running(world, call)?;
+    let (vmid, node) = (call.vmid(), call.node().to_owned());
+    let patience = call.int("timeout").unwrap_or(SHUTDOWN_PATIENCE);
+    let work = work(Qemu, "reboot", vmid).run(move |world, job| {
+        power_down(world, job, &node, vmid, patience, false)?;
+        job.wait(1);
+        job.then(move |world, _| start_now(world, Qemu, &node, vmid));
+        Ok(())
+    });
+    spawn(world, call, work)
+}
+
+pub(super) fn reset(world: &mut World, call: &Call) -> Reply {
+    only_root(call, &["skiplock"])?;
+    need_running(world, call)?;
+    let (vmid, node) = (call.vmid(), call.node().to_owned());
+    let work = work(Qemu, "reset", vmid)
+        .run(move |world, _| in_task(world, Qemu, &node, vmid)?.check_lock());
+    spawn(world, call, work.wait(1))
+}
+
+pub(super) fn suspend(world: &mut World, call: &Call) -> Reply {
+    only_root(call, &["skiplock"])?;
+    need_running(world, call)?;
+    let (vmid, node) = (call.vmid(), call.node().to_owned());
+    if call.flag("todisk") {
+        let work =
+            work(Qemu, "suspend", vmid).run(move |world, job| hibernate(world, job, &node, vmid));
+        return spawn(world, call, work);
+    }
+    let work = work(Qemu, "pause", vmid)
+        .wait(1)
+        .run(move |world, _| set_paused(world, &node, vmid, true));
+    spawn(world, call, work)
+}
+
+pub(super) fn resume(world: &mut World, call: &Call) -> Reply {
+    only_root(call, &["skiplock", "nocheck"])?;
+    need_running(world, call)?;
+    let (vmid, node) = (call.vmid(), call.node().to_owned());
+    let work = work(Qemu, "resume", vmid)
+        .wait(1)
+        .run(move |world, _| set_paused(world, &node, vmid, false));
+    spawn(world, call, work)
+}
+
+fn set_paused(world: &mut World, node: &str, vmid: u32, pause: bool) -> Result<(), String> {
+    let guest = in_task(world, Qemu, node, vmid)?;
+    guest.check_lock()?;
+    if let Power::Running { paused, .. } = &mut guest.power {
+        *paused = pause;
+    }
+    Ok(())
+}
+
+/// Saves the RAM to a volume beside the first disk and stops the machine, which stays locked as `suspended`.
+fn hibernate(world: &mut World, job: &mut Job, node: &str, vmid: u32) -> Result<(), String> {
+    let now = world.now;
+    let guest = in_task(world, Qemu, node, vmid)?;
+    guest.check_lock()?;
+    let disk = guest
+        .config
+        .drives()
+        .find(|drive| !drive.is_cdrom() && drive.storage().is_some());
+    let storage = disk
+        .and_then(|drive| drive.storage().map(str::to_owned))
+        .unwrap_or_else(|| "local".to_owned());
+    let day = now
+        .to_string()
+        .split(' ')
+        .next()
+        .unwrap_or_default()
+        .to_owned();
+    let volid = format!("{storage}:{vmid}/vm-{vmid}-state-suspend-{day}.raw");
+    let size = guest.max_memory() * 2 + (500 << 20);
+    guest.config.set("vmstate", &volid);
+    guest.config.set("lock", "suspended");
+    let nets = guest
+        .config
+        .iter()
+        .filter(|(key, _)| key.starts_with("net"));
+    let mtus: Vec<String> = nets.map(|(key, _)| format!("{key}=1500")).collect();
+    guest.config.set("runningmachine", "pc-i440fx-10.0");
+    guest.config.set(
+        "runningcpu",
+        "kvm64,enforce,+kvm_pv_eoi,+kvm_pv_unhalt,+lahf_lm,+sep",
+    );
+    if !mtus.is_empty() {
+        guest.config.set("running-nets-host-mtu", mtus.join(","));
+    }
+    let shared = world
+        .storages
+        .get(&storage)
+        .is_some_and(|storage| storage.shared);
+    world.volumes.push(Volume {
+        volid: volid.clone(),
+        node: (!shared).then(|| node.to_owned()),
+        content: "images".to_owned(),
+        format: "raw".to_owned(),
+        size,
+        used: size,
+        vmid: Some(vmid),
+        created: now,
+        parent: None,
+        notes: None,
+        protected: false,
+    });
+    job.log(format!(
+        "Formatting '{volid}', fmt=raw size={} preallocation=off",
+        format_size(size)
+    ));
+    job.wait(2);
+    job.log("State saved, quitting");
+    let node = node.to_owned();
+    job.then(move |world, _| stop_now(world, Qemu, &node, vmid));
+    Ok(())
+}

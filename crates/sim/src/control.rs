@@ -1,0 +1,166 @@
+//! The control endpoint for tests in other languages: JSON below `/sim/`, outside PVE's API and without a login.
+//!
+//! | request | body | effect |
+//! |---|---|---|
+//! | `GET /sim/clock` | | the present moment |
+//! | `POST /sim/advance` | `{"seconds": 30}` | time passes |
+//! | `POST /sim/node` | `{"node": "pve2", "online": false}` | a node is lost, or comes back |
+//! | `POST /sim/quorum` | `{"lost": true}` | quorum is lost, or comes back |
+//! | `POST /sim/fault` | see [`FaultOrder`] | a fault is injected |
+//! | `DELETE /sim/fault` | | all faults are removed |
+//! | `GET /sim/requests` | | the request log |
+//! | `DELETE /sim/requests` | | the request log is emptied |
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::call::{Given, Params};
+use crate::cluster::{Cluster, Logged};
+use crate::fault::Fault;
+use crate::http::{Request, Response};
+
+#[derive(Deserialize)]
+struct Advance {
+    seconds: u64,
+}
+
+#[derive(Deserialize)]
+struct NodeState {
+    node: String,
+    online: bool,
+}
+
+#[derive(Deserialize)]
+struct Quorum {
+    lost: bool,
+}
+
+/// A fault as JSON: `{"kind": "drop_after", "method": "POST", "path": "/nodes/*", "times": 1}`.
+#[derive(Deserialize)]
+struct FaultOrder {
+    #[serde(flatten)]
+    what: FaultKind,
+    method: Option<String>,
+    path: Option<String>,
+    endpoint: Option<String>,
+    vmid: Option<u32>,
+    times: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum FaultKind {
+    Refuse {
+        status: u16,
+        reason: String,
+    },
+    Delay {
+        seconds: f64,
+    },
+    DropBefore,
+    DropAfter,
+    FailTask {
+        task: String,
+        line: String,
+        exit: String,
+    },
+}
+
+impl From<FaultOrder> for Fault {
+    fn from(order: FaultOrder) -> Self {
+        let mut fault = match order.what {
+            FaultKind::Refuse { status, reason } => Self::refuse(status, &reason),
+            FaultKind::Delay { seconds } => Self::delay(Duration::from_secs_f64(seconds.max(0.0))),
+            FaultKind::DropBefore => Self::drop_before(),
+            FaultKind::DropAfter => Self::drop_after(),
+            FaultKind::FailTask { task, line, exit } => Self::fail_task(&task, &line, &exit),
+        };
+        if let Self::Request(request) = &mut fault {
+            request.method = order.method;
+            request.path = order.path.unwrap_or_else(|| "*".to_owned());
+            request.endpoint = order.endpoint;
+        }
+        if let Some(vmid) = order.vmid {
+            fault = fault.vmid(vmid);
+        }
+        match order.times {
+            Some(times) => fault.times(times),
+            None => fault,
+        }
+    }
+}
+
+/// Answers a request below `/sim/`; `None` for all others.
+pub(crate) fn answer(cluster: &mut Cluster, request: &Request) -> Option<Response> {
+    let path = request.path();
+    let command = path.strip_prefix("/sim/")?;
+    let result = match (request.method.as_str(), command) {
+        ("GET", "clock") => Ok(json!({ "now": cluster.world.now.secs() })),
+        ("POST", "advance") => read(request).map(|Advance { seconds }| {
+            cluster.world.advance(Duration::from_secs(seconds));
+            json!({ "now": cluster.world.now.secs() })
+        }),
+        ("POST", "node") => read(request).map(|NodeState { node, online }| {
+            cluster.world.set_online(&node, online);
+            Value::Null
+        }),
+        ("POST", "quorum") => read(request).map(|Quorum { lost }| {
+            cluster.world.quorum_lost = lost;
+            Value::Null
+        }),
+        ("POST", "fault") => read(request).map(|order: FaultOrder| {
+            cluster.add_fault(order.into());
+            Value::Null
+        }),
+        ("DELETE", "fault") => {
+            cluster.clear_faults();
+            Ok(Value::Null)
+        }
+        ("GET", "requests") => Ok(cluster.requests().iter().map(logged).collect()),
+        ("DELETE", "requests") => {
+            cluster.clear_requests();
+            Ok(Value::Null)
+        }
+        (method, _) => Err(format!("no such command: {method} {path}")),
+    };
+    let (status, reason, body) = match result {
+        Ok(body) => (200, "OK", body),
+        Err(error) => (400, "Bad Request", json!({ "error": error })),
+    };
+    Some(Response {
+        status,
+        reason: reason.to_owned(),
+        content_type: Some("application/json"),
+        body: body.to_string().into_bytes(),
+    })
+}
+
+fn read<T: DeserializeOwned>(request: &Request) -> Result<T, String> {
+    serde_json::from_slice(&request.body).map_err(|error| error.to_string())
+}
+
+fn logged(entry: &Logged) -> Value {
+    json!({
+        "method": entry.method,
+        "path": entry.path,
+        "params": params(&entry.params),
+        "status": entry.status,
+        "node": entry.node,
+    })
+}
+
+fn params(params: &Params) -> Value {
+    let value = |given: &Given| match given {
+        Given::Text(text) => json!(text),
+        Given::List(items) => json!(items),
+        Given::Hash | Given::Null => Value::Null,
+    };
+    params
+        .iter()
+        .map(|(name, given)| (name.to_owned(), value(given)))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}

@@ -1,0 +1,146 @@
+//! From bytes to parameters: queries, forms and JSON bodies, with PVE's answers to what it cannot read.
+
+use percent_encoding::percent_decode_str;
+use serde_json::Value;
+
+use super::Request;
+use crate::call::{Given, Params};
+use crate::error::ApiError;
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// Reads all parameters of a request. Query and body merge; a repeated key becomes a list.
+pub(crate) fn params(request: &Request) -> Result<Params, ApiError> {
+    let mut params = Params::default();
+    add_form(&mut params, request.query());
+    let sends_body = matches!(request.method.as_str(), "POST" | "PUT");
+    let content_type = request.header("content-type");
+    if !sends_body {
+        if content_type.is_some() && !request.body.is_empty() {
+            let method = &request.method;
+            let message = format!("Unexpected content for method '{method}'");
+            return Err(ApiError::unreadable(501, message));
+        }
+        return Ok(params);
+    }
+    match content_type.map(|full| full.split(';').next().unwrap_or_default().trim()) {
+        None | Some(FORM) => add_form(&mut params, &String::from_utf8_lossy(&request.body)),
+        Some("application/json") => add_json(&mut params, &request.body)?,
+        Some(_) => {
+            let full = content_type.unwrap_or_default();
+            let message = format!("upload 'Content-Type '{full}' not implemented");
+            return Err(ApiError::unreadable(506, message));
+        }
+    }
+    Ok(params)
+}
+
+fn add_form(params: &mut Params, encoded: &str) {
+    for pair in encoded.split(['&', ';']).filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        params.add(decode(name), Given::Text(decode(value)));
+    }
+}
+
+fn decode(text: &str) -> String {
+    let spaced = text.replace('+', " ");
+    percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
+}
+
+fn add_json(params: &mut Params, body: &[u8]) -> Result<(), ApiError> {
+    if body.is_empty() {
+        return Err(ApiError::unreadable(
+            500,
+            "malformed JSON string, neither tag, array, object, number, string or atom, at character offset 0 \
+             (before \"(end of string)\") at /usr/share/perl5/PVE/APIServer/AnyEvent.pm line 934.\n",
+        ));
+    }
+    match serde_json::from_slice(body) {
+        Ok(Value::Object(object)) => {
+            for (name, value) in object {
+                params.add(name, given(value));
+            }
+            Ok(())
+        }
+        Ok(_) => Err(ApiError::unreadable(
+            500,
+            "Not a HASH reference at /usr/share/perl5/PVE/APIServer/AnyEvent.pm line 978.\n",
+        )),
+        Err(error) => Err(ApiError::unreadable(
+            500,
+            format!("malformed JSON string: {error}\n"),
+        )),
+    }
+}
+
+fn given(value: Value) -> Given {
+    match value {
+        Value::Null => Given::Null,
+        Value::Bool(flag) => Given::Text(u8::from(flag).to_string()),
+        Value::Number(number) => Given::Text(number.to_string()),
+        Value::String(text) => Given::Text(text),
+        Value::Array(items) => Given::List(items.into_iter().map(word).collect()),
+        Value::Object(_) => Given::Hash,
+    }
+}
+
+fn word(value: Value) -> String {
+    match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(
+        method: &str,
+        target: &str,
+        content_type: Option<&str>,
+        body: &str,
+    ) -> Result<Params, ApiError> {
+        params(&Request {
+            method: method.to_owned(),
+            target: target.to_owned(),
+            headers: content_type
+                .map(|kind| ("content-type".to_owned(), kind.to_owned()))
+                .into_iter()
+                .collect(),
+            body: body.as_bytes().to_vec(),
+            ..Request::default()
+        })
+    }
+
+    #[test]
+    fn query_and_form_merge_and_repeat() {
+        let params = read("PUT", "/x?a=1", None, "b=c+d%2Be&a=2").expect("readable");
+        assert_eq!(params.text("b"), Some("c d+e"));
+        assert_eq!(params.list("a"), ["1", "2"]);
+    }
+
+    #[test]
+    fn json_values_become_text() {
+        let body = r#"{"cores":2,"onboot":true,"delete":["a","b"],"x":null}"#;
+        let params =
+            read("PUT", "/x", Some("application/json; charset=utf-8"), body).expect("readable");
+        assert_eq!(
+            (params.text("cores"), params.text("onboot")),
+            (Some("2"), Some("1"))
+        );
+        assert_eq!(params.list("delete"), ["a", "b"]);
+        assert_eq!(params.get("x"), Some(&Given::Null));
+    }
+
+    #[test]
+    fn unreadable_bodies() {
+        let status = |result: Result<Params, ApiError>| result.expect_err("refused").status;
+        assert_eq!(status(read("DELETE", "/x", Some(FORM), "a=1")), 501);
+        assert_eq!(status(read("PUT", "/x", Some("text/plain"), "a=1")), 506);
+        assert_eq!(
+            status(read("PUT", "/x", Some("application/json"), "[1]")),
+            500
+        );
+    }
+}

@@ -1,0 +1,50 @@
+//! Requests and responses as plain values, so that the whole simulator can be driven without a socket.
+
+use percent_encoding::percent_decode_str;
+
+/// A request as it came off the wire.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The node whose port it came to.
+    pub endpoint: String,
+    /// `GET`, `POST`, ...
+    pub method: String,
+    /// Path and query, still encoded.
+    pub target: String,
+    /// Headers, names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Request {
+    /// The first header of that name (in lower case).
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// The path, decoded as a whole: PVE decodes before it splits.
+    pub fn path(&self) -> String {
+        let encoded = self.target.split('?').next().unwrap_or_default();
+        percent_decode_str(encoded).decode_utf8_lossy().into_owned()
+    }
+
+    /// The query, still encoded.
+    pub fn query(&self) -> &str {
+        self.target.split_once('?').map_or("", |(_, query)| query)
+    }
+}
+
+/// A response, ready to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Response {
+    /// The status code.
+    pub status: u16,
+    /// The reason phrase, where PVE puts its error texts.
+    pub reason: String,
+    /// The content type, if there is a body that has one.
+    pub content_type: Option<&'static str>,
+    /// The body.
+    pub body: Vec<u8>,
+}

@@ -1,0 +1,215 @@
+//! Who may call a route: the permission expressions of PVE's API, and their evaluation.
+//!
+//! What an identity may do on a path is computed in [`crate::world::access`]; here it is only asked.
+
+use crate::call::{Given, Identity, Params};
+use crate::error::ApiError;
+use crate::world::World;
+
+/// Every privilege of PVE 9, sorted.
+pub const PRIVILEGES: &[&str] = &[
+    "Datastore.Allocate",
+    "Datastore.AllocateSpace",
+    "Datastore.AllocateTemplate",
+    "Datastore.Audit",
+    "Group.Allocate",
+    "Mapping.Audit",
+    "Mapping.Modify",
+    "Mapping.Use",
+    "Permissions.Modify",
+    "Pool.Allocate",
+    "Pool.Audit",
+    "Realm.Allocate",
+    "Realm.AllocateUser",
+    "SDN.Allocate",
+    "SDN.Audit",
+    "SDN.Use",
+    "Sys.AccessNetwork",
+    "Sys.Audit",
+    "Sys.Console",
+    "Sys.Incoming",
+    "Sys.Modify",
+    "Sys.PowerMgmt",
+    "Sys.Syslog",
+    "User.Modify",
+    "VM.Allocate",
+    "VM.Audit",
+    "VM.Backup",
+    "VM.Clone",
+    "VM.Config.CDROM",
+    "VM.Config.CPU",
+    "VM.Config.Cloudinit",
+    "VM.Config.Disk",
+    "VM.Config.HWType",
+    "VM.Config.Memory",
+    "VM.Config.Network",
+    "VM.Config.Options",
+    "VM.Console",
+    "VM.GuestAgent.Audit",
+    "VM.GuestAgent.FileRead",
+    "VM.GuestAgent.FileSystemMgmt",
+    "VM.GuestAgent.FileWrite",
+    "VM.GuestAgent.Unrestricted",
+    "VM.Migrate",
+    "VM.PowerMgmt",
+    "VM.Replicate",
+    "VM.Snapshot",
+    "VM.Snapshot.Rollback",
+];
+
+/// A permission expression, as PVE's API schema has them. Paths may hold parameters: `/vms/{vmid}`.
+#[derive(Clone, Copy, Debug)]
+pub enum Perm {
+    /// Anybody, without a login.
+    World,
+    /// Anybody who is logged in. Many such handlers check further themselves.
+    User,
+    /// `root@pam` itself, not one of its tokens.
+    RootOnly,
+    /// All of these privileges on the path.
+    On(&'static str, &'static [&'static str]),
+    /// At least one of these privileges on the path.
+    AnyOn(&'static str, &'static [&'static str]),
+    /// Like `AnyOn`, but only if the parameter was sent.
+    IfGiven(&'static str, &'static Perm),
+    /// The user in the parameter `userid` is the caller.
+    OwnUser,
+    /// The realm of the user in the parameter `userid` may be given users.
+    RealmOfUser,
+    /// One of these privileges on `/access/groups` or on a group of the user in `userid`.
+    GroupOfUser(&'static [&'static str]),
+    /// All of these.
+    All(&'static [Perm]),
+    /// One of these.
+    Either(&'static [Perm]),
+}
+
+impl Perm {
+    /// Checks the expression for a caller.
+    ///
+    /// # Errors
+    /// 403 with PVE's text. An `Either` that fails does not say what is missing.
+    pub fn check(&self, world: &World, who: &Identity, params: &Params) -> Result<(), ApiError> {
+        match *self {
+            Self::RootOnly if who.is_root() => Ok(()),
+            Self::RootOnly => Err(ApiError::root_only()),
+            Self::On(path, privs) => require(world, who, &fill(path, params), privs),
+            Self::AnyOn(path, privs) => require_any(world, who, &fill(path, params), privs),
+            Self::IfGiven(name, perm) if params.has(name) => perm.check(world, who, params),
+            Self::World | Self::User | Self::IfGiven(..) => Ok(()),
+            Self::OwnUser if params.text("userid") == Some(who.user.as_str()) => Ok(()),
+            Self::OwnUser => Err(ApiError::denied(None)),
+            Self::RealmOfUser => {
+                let realm = user_param(params)?
+                    .rsplit_once('@')
+                    .map_or("", |(_, realm)| realm);
+                let path = format!("/access/realm/{realm}");
+                require(world, who, &path, &["Realm.AllocateUser"])
+            }
+            Self::GroupOfUser(privs) => group_of_user(world, who, user_param(params)?, privs),
+            Self::All(perms) => perms
+                .iter()
+                .try_for_each(|perm| perm.check(world, who, params)),
+            Self::Either(perms) => {
+                let allowed = perms
+                    .iter()
+                    .any(|perm| perm.check(world, who, params).is_ok());
+                if allowed {
+                    Ok(())
+                } else {
+                    Err(ApiError::denied(None))
+                }
+            }
+        }
+    }
+}
+
+/// Requires all of `privs` on `path`.
+///
+/// # Errors
+/// 403 naming path and privileges.
+pub fn require(world: &World, who: &Identity, path: &str, privs: &[&str]) -> Result<(), ApiError> {
+    let path = valid_path(path);
+    if !path.is_empty() && privs.iter().all(|name| world.may(who, path, name)) {
+        return Ok(());
+    }
+    Err(ApiError::denied(Some(&format!(
+        "{path}, {}",
+        privs.join(",")
+    ))))
+}
+
+/// Requires one of `privs` on `path`.
+///
+/// # Errors
+/// 403 naming path and privileges.
+pub fn require_any(
+    world: &World,
+    who: &Identity,
+    path: &str,
+    privs: &[&str],
+) -> Result<(), ApiError> {
+    let path = valid_path(path);
+    if !path.is_empty() && privs.iter().any(|name| world.may(who, path, name)) {
+        return Ok(());
+    }
+    Err(ApiError::denied(Some(&format!(
+        "{path}, {}",
+        privs.join("|")
+    ))))
+}
+
+/// The path if it is one PVE accepts, else an empty text: even root has no rights on that.
+fn valid_path(path: &str) -> &str {
+    let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '@' | '!');
+    let valid = path == "/"
+        || path.strip_prefix('/').is_some_and(|rest| {
+            rest.split('/')
+                .all(|part| !part.is_empty() && part.chars().all(word))
+        });
+    if valid { path } else { "" }
+}
+
+/// Replaces `{name}` by the parameter; an absent one leaves nothing, an array something no path may hold.
+fn fill(template: &str, params: &Params) -> String {
+    let mut path = template.to_owned();
+    for (name, given) in params.iter() {
+        let value = match given {
+            Given::Text(text) => text.as_str(),
+            _ => "ARRAY()",
+        };
+        path = path.replace(&format!("{{{name}}}"), value);
+    }
+    match path.find('{') {
+        Some(unfilled) => path[..unfilled].trim_end_matches('/').to_owned(),
+        None => path,
+    }
+}
+
+fn user_param(params: &Params) -> Result<&str, ApiError> {
+    let user = params.text("userid").unwrap_or_default();
+    if crate::schema::format::is_user_id(user) {
+        Ok(user)
+    } else {
+        Err(ApiError::fail(format!(
+            "value '{user}' does not look like a valid user name"
+        )))
+    }
+}
+
+fn group_of_user(
+    world: &World,
+    who: &Identity,
+    user: &str,
+    privs: &[&str],
+) -> Result<(), ApiError> {
+    let groups = world.access.groups_of(user);
+    let on_a_group = groups.iter().any(|group| {
+        let path = format!("/access/groups/{group}");
+        privs.iter().any(|name| world.may(who, &path, name))
+    });
+    if on_a_group {
+        return Ok(());
+    }
+    require_any(world, who, "/access/groups", privs)
+}

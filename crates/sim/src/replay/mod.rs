@@ -1,0 +1,27 @@
+//! The replay checker: sends recorded requests to a fresh `recorded` world and compares the answers with those of the
+//! real PVE in status, reason phrase, parameter errors and body shape; and started tasks in exit status and last line.
+//!
+//! [`exchange`] reads the recording, [`script`] what the recording leaves out (credentials, steps in between,
+//! accepted differences), [`shape`] compares bodies, [`runner`] plays one scenario.
+
+pub mod exchange;
+mod report;
+mod runner;
+pub mod script;
+pub mod shape;
+
+pub use exchange::Exchange;
+pub use report::{Report, Verdict};
+pub use script::Script;
+
+/// Replays all exchanges, each scenario in a world of its own.
+pub fn run(exchanges: &[Exchange], script: &Script) -> Report {
+    let mut report = Report::default();
+    for scenario in exchanges.chunk_by(|left, right| left.scenario == right.scenario) {
+        let mut runner = runner::Runner::new(script);
+        for exchange in scenario {
+            report.add(exchange, runner.play(exchange));
+        }
+    }
+    report
+}

@@ -1,0 +1,131 @@
+//! Named formats, each a check on one value. The texts are what PVE puts after `invalid format - `.
+
+use crate::permission::PRIVILEGES;
+
+fn when(ok: bool, error: impl FnOnce() -> String) -> Result<(), String> {
+    if ok { Ok(()) } else { Err(error()) }
+}
+
+fn starts_with_letter(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic())
+}
+
+/// `pve-vmid`: 100 to 999999999.
+pub fn vmid(text: &str) -> Result<(), String> {
+    let plain = text.len() <= 9 && !text.starts_with(['0', '+', '-']);
+    let valid = plain && text.parse::<u32>().is_ok_and(|id| id >= 100);
+    when(valid, || {
+        "value does not look like a valid VM ID".to_owned()
+    })
+}
+
+/// `pve-node`: a host name without dots.
+pub fn node(text: &str) -> Result<(), String> {
+    when(is_dns_label(text), || {
+        "value does not look like a valid node name".to_owned()
+    })
+}
+
+/// `pve-configid`: names of snapshots, jobs and the like.
+pub fn config_id(text: &str) -> Result<(), String> {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let valid = starts_with_letter(text) && text.len() >= 2 && text.chars().all(word);
+    when(valid, || format!("invalid configuration ID '{text}'"))
+}
+
+/// `pve-storage-id`.
+pub fn storage_id(text: &str) -> Result<(), String> {
+    if text.len() < 2 {
+        return Err(format!(
+            "storage ID '{text}' cannot be shorter than 2 characters"
+        ));
+    }
+    let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let valid = starts_with_letter(text)
+        && text.ends_with(|last: char| last.is_ascii_alphanumeric())
+        && text.chars().all(word);
+    when(valid, || {
+        format!("storage ID '{text}' contains illegal characters")
+    })
+}
+
+/// `dns-name`: labels separated by dots.
+pub fn dns_name(text: &str) -> Result<(), String> {
+    when(
+        !text.is_empty() && text.split('.').all(is_dns_label),
+        || "value does not look like a valid DNS name".to_owned(),
+    )
+}
+
+/// `pve-realm`.
+pub fn realm(text: &str) -> Result<(), String> {
+    when(is_realm(text), || {
+        format!("value '{text}' does not look like a valid realm")
+    })
+}
+
+/// `pve-priv`.
+pub fn privilege(text: &str) -> Result<(), String> {
+    when(PRIVILEGES.contains(&text), || {
+        format!("invalid privilege '{text}'")
+    })
+}
+
+/// `pve-task-status-type`.
+pub fn task_status(text: &str) -> Result<(), String> {
+    when(
+        matches!(
+            text.to_ascii_lowercase().as_str(),
+            "ok" | "error" | "warning" | "unknown"
+        ),
+        || format!("invalid status '{text}'"),
+    )
+}
+
+/// Whether the text is `name@realm`.
+pub fn is_user_id(text: &str) -> bool {
+    let Some((name, realm)) = text.rsplit_once('@') else {
+        return false;
+    };
+    let legal = |c: char| !c.is_whitespace() && c != ':' && c != '/';
+    !name.is_empty() && text.len() <= 64 && name.chars().all(legal) && is_realm(realm)
+}
+
+/// Whether the text is the name of a token.
+pub fn is_token_name(text: &str) -> bool {
+    is_realm(text)
+}
+
+fn is_realm(text: &str) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    starts_with_letter(text) && text.len() >= 2 && text.chars().all(word)
+}
+
+fn is_dns_label(text: &str) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    !text.is_empty() && !text.starts_with('-') && !text.ends_with('-') && text.chars().all(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guest_ids() {
+        for good in ["100", "999999999"] {
+            assert_eq!(vmid(good), Ok(()), "{good}");
+        }
+        for bad in ["99", "1000000000", "0100", "+100", ""] {
+            assert!(vmid(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn names() {
+        assert!(config_id("before-upgrade").is_ok());
+        assert!(config_id("1x").is_err() && config_id("x").is_err() && config_id("a b").is_err());
+        assert!(storage_id("local-lvm").is_ok() && storage_id("1x").is_err());
+        assert!(dns_name("a.b-c").is_ok() && dns_name("a_b").is_err() && dns_name("-a").is_err());
+        assert!(is_user_id("bob@pve") && !is_user_id("carol") && !is_user_id("a:b@pve"));
+    }
+}

@@ -1,0 +1,347 @@
+//! A guest of either kind: configuration, snapshots, power. Logic that both kinds share works on [`Guest`];
+//! [`Kind`] holds their differences in names and paths.
+
+use std::collections::BTreeMap;
+
+use crate::clock::Time;
+use crate::error::ApiError;
+use crate::world::config::{Config, property};
+use crate::world::node::Node;
+use crate::world::{World, digest_of};
+
+/// A virtual machine or a container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A virtual machine.
+    Qemu,
+    /// A container.
+    Lxc,
+}
+
+impl Kind {
+    /// As in paths and answers: `qemu`, `lxc`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Qemu => "qemu",
+            Self::Lxc => "lxc",
+        }
+    }
+
+    /// As in messages: `VM`, `CT`.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Qemu => "VM",
+            Self::Lxc => "CT",
+        }
+    }
+
+    /// What task types begin with: `qmstart`, `vzstart`.
+    pub const fn task_prefix(self) -> &'static str {
+        match self {
+            Self::Qemu => "qm",
+            Self::Lxc => "vz",
+        }
+    }
+
+    /// The directory of config files below a node's.
+    const fn directory(self) -> &'static str {
+        match self {
+            Self::Qemu => "qemu-server",
+            Self::Lxc => "lxc",
+        }
+    }
+
+    /// A config file as messages name it.
+    pub fn config_file(self, node: &str, vmid: u32) -> String {
+        format!("nodes/{node}/{}/{vmid}.conf", self.directory())
+    }
+
+    /// The file whose lock a change of the guest takes.
+    pub fn lock_file(self, vmid: u32) -> String {
+        match self {
+            Self::Qemu => format!("/var/lock/qemu-server/lock-{vmid}.conf"),
+            Self::Lxc => format!("/run/lock/lxc/pve-config-{vmid}.lock"),
+        }
+    }
+}
+
+/// Whether a guest runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Power {
+    /// It does not.
+    Stopped,
+    /// It does.
+    Running {
+        /// Since when.
+        since: Time,
+        /// Its main process.
+        pid: u32,
+        /// Paused: its status is still `running`.
+        paused: bool,
+    },
+}
+
+/// What lives inside a guest, as far as the outside notices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Inside {
+    /// An operating system that reacts to a shutdown request. A VM with a blank disk has none.
+    pub os: bool,
+    /// The QEMU guest agent runs.
+    pub agent: bool,
+}
+
+/// One snapshot.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// Its name.
+    pub name: String,
+    /// The one it was taken after.
+    pub parent: Option<String>,
+    /// When.
+    pub time: Time,
+    /// Free text.
+    pub description: String,
+    /// The config of that moment.
+    pub config: Config,
+    /// The volume with the RAM, if it was saved.
+    pub vmstate: Option<String>,
+}
+
+/// A guest.
+#[derive(Clone, Debug)]
+pub struct Guest {
+    /// Its id.
+    pub vmid: u32,
+    /// VM or container.
+    pub kind: Kind,
+    /// Where its config file is.
+    pub node: String,
+    /// The config.
+    pub config: Config,
+    /// Changes that wait for a restart; `None` deletes the key.
+    pub pending: BTreeMap<String, Option<String>>,
+    /// Snapshots in the order they were taken.
+    pub snapshots: Vec<Snapshot>,
+    /// Whether it runs.
+    pub power: Power,
+    /// What is inside.
+    pub inside: Inside,
+}
+
+impl Guest {
+    /// A stopped guest.
+    pub fn new(vmid: u32, kind: Kind, node: &str, config: Config) -> Self {
+        Self {
+            vmid,
+            kind,
+            node: node.to_owned(),
+            config,
+            pending: BTreeMap::new(),
+            snapshots: Vec::new(),
+            power: Power::Stopped,
+            inside: Inside::default(),
+        }
+    }
+
+    /// Whether it runs, paused or not.
+    pub fn is_running(&self) -> bool {
+        self.power != Power::Stopped
+    }
+
+    /// `running` or `stopped`.
+    pub fn status(&self) -> &'static str {
+        if self.is_running() {
+            "running"
+        } else {
+            "stopped"
+        }
+    }
+
+    /// QEMU's own view: also `paused`.
+    pub fn qmp_status(&self) -> &'static str {
+        match self.power {
+            Power::Running { paused: true, .. } => "paused",
+            Power::Running { .. } => "running",
+            Power::Stopped => "stopped",
+        }
+    }
+
+    /// Whether it is a template.
+    pub fn is_template(&self) -> bool {
+        self.config.flag("template")
+    }
+
+    /// Its name or host name, or what PVE shows without one.
+    pub fn name(&self) -> String {
+        let (key, unnamed) = match self.kind {
+            Kind::Qemu => ("name", "VM "),
+            Kind::Lxc => ("hostname", "CT"),
+        };
+        let given = self.config.get(key).map(str::to_owned);
+        given.unwrap_or_else(|| format!("{unnamed}{}", self.vmid))
+    }
+
+    /// Seconds it has been running.
+    pub fn uptime(&self, now: Time) -> u64 {
+        match self.power {
+            Power::Running { since, .. } => now.since(since).as_secs(),
+            Power::Stopped => 0,
+        }
+    }
+
+    /// Bytes of memory it may use.
+    pub fn max_memory(&self) -> u64 {
+        let text = self.config.get("memory").unwrap_or("512");
+        let mebibytes = property(text, "current")
+            .unwrap_or(text)
+            .parse::<u64>()
+            .unwrap_or(512);
+        mebibytes.saturating_mul(1 << 20)
+    }
+
+    /// Processors it may use. A container without a limit has those of its node.
+    pub fn cpus(&self, node: Option<&Node>) -> u64 {
+        match self.kind {
+            Kind::Qemu => {
+                let count = |key| self.config.int(key).unwrap_or(1);
+                self.config
+                    .int("vcpus")
+                    .unwrap_or_else(|| count("sockets") * count("cores"))
+            }
+            Kind::Lxc => self
+                .config
+                .int("cores")
+                .unwrap_or_else(|| node.map_or(1, |node| node.cpus)),
+        }
+    }
+
+    /// The size of the disk that counts as the guest's: a VM's first boot disk, a container's root.
+    pub fn max_disk(&self) -> u64 {
+        let boot_disk = match self.kind {
+            Kind::Lxc => self.config.drive("rootfs"),
+            Kind::Qemu => {
+                let order = self
+                    .config
+                    .get("boot")
+                    .and_then(|boot| property(boot, "order"));
+                let mut keys = order.into_iter().flat_map(|order| order.split(';'));
+                keys.find_map(|key| self.config.drive(key).filter(|drive| !drive.is_cdrom()))
+            }
+        };
+        boot_disk.map_or(0, |drive| drive.size())
+    }
+
+    /// Whether the config turns the guest agent on.
+    pub fn agent_enabled(&self) -> bool {
+        let agent = self.config.get("agent").unwrap_or("0");
+        agent
+            .split(',')
+            .next()
+            .is_some_and(|first| first == "1" || first == "enabled=1")
+    }
+
+    /// The digest of its config file, snapshots included.
+    pub fn digest(&self) -> String {
+        let pending = self
+            .pending
+            .iter()
+            .map(|(key, value)| format!("[PENDING] {key}: {value:?}\n"));
+        let snapshots = self.snapshots.iter().map(|snapshot| {
+            let Snapshot {
+                name,
+                description,
+                config,
+                ..
+            } = snapshot;
+            format!("[{name}] {description}\n{}", config.to_text())
+        });
+        let parts: Vec<String> = pending.chain(snapshots).collect();
+        digest_of(&(self.config.to_text() + &parts.concat()))
+    }
+
+    /// Fails if the config holds a lock, in the words of a task.
+    ///
+    /// # Errors
+    /// `VM is locked (backup)`.
+    pub fn check_lock(&self) -> Result<(), String> {
+        match self.config.get("lock") {
+            Some(lock) => Err(format!("{} is locked ({lock})", self.kind.label())),
+            None => Ok(()),
+        }
+    }
+
+    /// Every volume that config and snapshots name.
+    pub fn volumes(&self) -> Vec<&str> {
+        let configs = std::iter::once(&self.config)
+            .chain(self.snapshots.iter().map(|snapshot| &snapshot.config));
+        let drives = configs
+            .flat_map(Config::drives)
+            .filter(|drive| drive.storage().is_some());
+        let states = self
+            .snapshots
+            .iter()
+            .filter_map(|snapshot| snapshot.vmstate.as_deref());
+        let mut volumes: Vec<&str> = drives.map(|drive| drive.volume).chain(states).collect();
+        volumes.sort_unstable();
+        volumes.dedup();
+        volumes
+    }
+
+    /// Starts it now.
+    pub fn start(&mut self, now: Time, pid: u32) {
+        self.power = Power::Running {
+            since: now,
+            pid,
+            paused: false,
+        };
+    }
+
+    /// Stops it and makes pending changes real.
+    pub fn stop(&mut self) {
+        self.power = Power::Stopped;
+        for (key, value) in std::mem::take(&mut self.pending) {
+            match value {
+                Some(value) => self.config.set(key, value),
+                None => {
+                    self.config.remove(&key);
+                }
+            }
+        }
+    }
+}
+
+impl World {
+    /// The guest with this id, if it is of this kind and on this node; PVE looks nowhere else.
+    pub fn guest(&self, kind: Kind, node: &str, vmid: u32) -> Option<&Guest> {
+        self.guests
+            .get(&vmid)
+            .filter(|guest| guest.kind == kind && guest.node == node)
+    }
+
+    /// Like [`World::guest`], to change it.
+    pub fn guest_mut(&mut self, kind: Kind, node: &str, vmid: u32) -> Option<&mut Guest> {
+        self.guests
+            .get_mut(&vmid)
+            .filter(|guest| guest.kind == kind && guest.node == node)
+    }
+
+    /// The guest, or the error most calls give when there is none.
+    ///
+    /// # Errors
+    /// `Configuration file 'nodes/pve1/qemu-server/999.conf' does not exist`.
+    pub fn need_guest(&self, kind: Kind, node: &str, vmid: u32) -> Result<&Guest, ApiError> {
+        self.guest(kind, node, vmid)
+            .ok_or_else(|| ApiError::fail(no_config_file(kind, node, vmid)))
+    }
+}
+
+/// The message of most calls for a guest that is not there.
+pub fn no_config_file(kind: Kind, node: &str, vmid: u32) -> String {
+    let file = kind.config_file(node, vmid);
+    format!("Configuration file '{file}' does not exist")
+}
+
+/// The message of those calls that look for a VM differently.
+pub fn no_vm_on_node(node: &str, vmid: u32) -> String {
+    format!("unable to find configuration file for VM {vmid} on node '{node}'")
+}

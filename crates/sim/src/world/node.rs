@@ -1,0 +1,98 @@
+//! A node of the cluster.
+
+use std::time::Duration;
+
+use crate::clock::Time;
+use crate::world::World;
+
+/// How long the last known state of a lost node's guests and storages is still shown.
+const STATE_KEPT: Duration = Duration::from_mins(5);
+/// How long packets to a lost node vanish before the network says that it is gone.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// One node.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Its number in the cluster.
+    pub id: u32,
+    /// Its address in the cluster's network.
+    pub ip: String,
+    /// Processors.
+    pub cpus: u64,
+    /// Bytes of memory.
+    pub memory: u64,
+    /// Bytes of the root disk.
+    pub disk: u64,
+    /// When it booted.
+    pub boot: Time,
+    /// Since when it has been unreachable.
+    pub down_since: Option<Time>,
+    /// SHA-256 of its certificate, filled in when the simulator listens.
+    pub fingerprint: String,
+}
+
+impl Node {
+    /// Whether it answers.
+    pub fn is_online(&self) -> bool {
+        self.down_since.is_none()
+    }
+
+    /// Whether the state of its guests is still known: up, or down for less than five minutes.
+    pub fn state_known(&self, now: Time) -> bool {
+        self.down_since
+            .is_none_or(|since| now.since(since) < STATE_KEPT)
+    }
+
+    /// Why a connection to it fails at this moment; `None` if it does not.
+    pub fn connect_error(&self, now: Time) -> Option<&'static str> {
+        let silent = now.since(self.down_since?) < SILENCE;
+        Some(if silent {
+            "Connection timed out"
+        } else {
+            "No route to host"
+        })
+    }
+
+    /// Seconds since it booted.
+    pub fn uptime(&self, now: Time) -> u64 {
+        now.since(self.boot).as_secs()
+    }
+
+    /// Bytes of memory in use: a steady tenth.
+    pub fn memory_used(&self) -> u64 {
+        self.memory / 10
+    }
+
+    /// Bytes of the root disk in use: a steady tenth.
+    pub fn disk_used(&self) -> u64 {
+        self.disk / 10
+    }
+}
+
+impl World {
+    /// Takes a node off the network, or brings it back freshly booted.
+    pub fn set_online(&mut self, name: &str, online: bool) {
+        let now = self.now;
+        let Some(node) = self.nodes.get_mut(name) else {
+            return;
+        };
+        if online == node.is_online() {
+            return;
+        }
+        node.down_since = (!online).then_some(now);
+        if online {
+            node.boot = now;
+            let lost = self.guests.values_mut().filter(|guest| guest.node == name);
+            lost.for_each(super::guest::Guest::stop);
+        }
+    }
+
+    /// Whether the state of what is on that node is still known.
+    pub fn state_known(&self, node: &str) -> bool {
+        self.nodes
+            .get(node)
+            .is_some_and(|node| node.state_known(self.now))
+    }
+}

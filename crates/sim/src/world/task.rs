@@ -1,0 +1,415 @@
+//! Tasks on the clock: they start with a UPID, their steps ([`Work`]) run when time passes them, and they end with a
+//! status. No step runs while a handler runs.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::time::Duration;
+
+use crate::call::Identity;
+use crate::clock::Time;
+use crate::world::World;
+use crate::world::guest::Kind;
+use crate::world::upid::Upid;
+use crate::world::work::{Job, Step, Work};
+
+/// How long a task waits for a guest that another task holds.
+const LOCK_PATIENCE: Duration = Duration::from_secs(10);
+const LOCK_RETRY: Duration = Duration::from_secs(1);
+
+/// How a task ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct End {
+    /// When.
+    pub at: Time,
+    /// `OK`, `WARNINGS: n`, or the error.
+    pub status: String,
+}
+
+/// One task, running or finished.
+pub struct Task {
+    /// Its id.
+    pub upid: Upid,
+    /// The log so far, without the closing line.
+    pub log: Vec<String>,
+    /// Its end, if it came.
+    pub end: Option<End>,
+    plan: VecDeque<(Time, Step)>,
+    holds: Option<(Kind, u32)>,
+    waited: Duration,
+    warnings: u32,
+}
+
+impl Task {
+    /// The log as the API shows it: with the line that tells the end.
+    pub fn full_log(&self) -> Vec<String> {
+        let closing = self.end.as_ref().map(|end| match end.status.as_str() {
+            "OK" => "TASK OK".to_owned(),
+            status if status.starts_with("WARNINGS") => format!("TASK {status}"),
+            status => format!("TASK ERROR: {status}"),
+        });
+        self.log.iter().cloned().chain(closing).collect()
+    }
+
+    fn finish(&mut self, at: Time, status: String) {
+        self.end = Some(End { at, status });
+        self.plan.clear();
+        self.holds = None;
+    }
+}
+
+impl fmt::Debug for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Task")
+            .field("upid", &self.upid.to_string())
+            .field("log", &self.log)
+            .field("end", &self.end)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Makes the next matching tasks fail half-way.
+#[derive(Clone, Debug)]
+pub struct TaskFault {
+    /// Only tasks of this type.
+    pub kind: Option<String>,
+    /// Only tasks on this guest.
+    pub vmid: Option<u32>,
+    /// The last line of the log before the end.
+    pub line: String,
+    /// The exit status.
+    pub exit: String,
+    /// How many tasks; `None` for all.
+    pub times: Option<u32>,
+}
+
+/// All tasks of the cluster, oldest first.
+#[derive(Debug, Default)]
+pub struct Tasks {
+    list: Vec<Task>,
+    /// Faults for tasks to come.
+    pub faults: Vec<TaskFault>,
+}
+
+impl Tasks {
+    /// All tasks, oldest first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Task> {
+        self.list.iter()
+    }
+
+    /// The task with this id.
+    pub fn find(&self, upid: &Upid) -> Option<&Task> {
+        self.list.iter().find(|task| task.upid == *upid)
+    }
+
+    /// Breaks a running task off. A finished one stays as it is.
+    pub fn interrupt(&mut self, upid: &Upid, now: Time) {
+        let task = self.list.iter_mut().find(|task| task.upid == *upid);
+        if let Some(task) = task.filter(|task| task.end.is_none()) {
+            task.finish(now, "received interrupt".to_owned());
+        }
+    }
+
+    /// Adds a task that ended before the world began.
+    pub fn add_finished(&mut self, upid: Upid, log: Vec<String>, end: End) {
+        self.list.push(Task {
+            upid,
+            log,
+            end: Some(end),
+            plan: VecDeque::new(),
+            holds: None,
+            waited: Duration::ZERO,
+            warnings: 0,
+        });
+    }
+
+    /// Whether a running task holds this guest.
+    pub fn holds(&self, kind: Kind, vmid: u32) -> bool {
+        self.list
+            .iter()
+            .any(|task| task.holds == Some((kind, vmid)))
+    }
+
+    fn take_fault(&mut self, work: &Work) -> Option<TaskFault> {
+        let fits = |fault: &TaskFault| {
+            fault.times != Some(0)
+                && fault.kind.as_ref().is_none_or(|kind| *kind == work.kind)
+                && fault.vmid.is_none_or(|vmid| vmid.to_string() == work.id)
+        };
+        let fault = self.faults.iter_mut().find(|fault| fits(fault))?;
+        fault.times = fault.times.map(|left| left - 1);
+        Some(fault.clone())
+    }
+
+    /// The running task whose next step is due first.
+    fn next_due(&self, until: Time) -> Option<usize> {
+        let due = |task: &Task| {
+            task.plan
+                .front()
+                .map_or(Some(Time::default()), |(at, _)| Some(*at))
+        };
+        let running = self
+            .list
+            .iter()
+            .enumerate()
+            .filter(|(_, task)| task.end.is_none());
+        let dated = running.filter_map(|(index, task)| Some((due(task)?, index)));
+        dated
+            .filter(|(at, _)| *at <= until)
+            .min()
+            .map(|(_, index)| index)
+    }
+}
+
+impl World {
+    /// Starts a task on a node; its first steps run when time next passes. Returns the UPID.
+    pub fn start_task(&mut self, who: &Identity, node: &str, mut work: Work) -> String {
+        let pid = self.new_pid();
+        let booted = self.nodes.get(node).map_or(self.now, |node| node.boot);
+        let pstart = self.now.since(booted).as_millis() / 10;
+        let upid = Upid {
+            node: node.to_owned(),
+            pid,
+            pstart: u64::try_from(pstart).unwrap_or_default(),
+            start: self.now.secs(),
+            kind: work.kind.clone(),
+            id: work.id.clone(),
+            user: who.clone(),
+        };
+        if let Some(fault) = self.tasks.take_fault(&work) {
+            work.cut_short(&fault.line, &fault.exit);
+        }
+        let text = upid.to_string();
+        let now = self.now;
+        self.tasks.list.push(Task {
+            upid,
+            log: Vec::new(),
+            end: None,
+            plan: work
+                .steps
+                .into_iter()
+                .map(|(at, step)| (now + at, step))
+                .collect(),
+            holds: None,
+            waited: Duration::ZERO,
+            warnings: 0,
+        });
+        text
+    }
+
+    /// Runs every step that is due up to `until`, in order of time.
+    pub(super) fn run_tasks(&mut self, until: Time) {
+        while let Some(index) = self.tasks.next_due(until) {
+            let task = &mut self.tasks.list[index];
+            match task.plan.pop_front() {
+                Some((at, step)) => {
+                    self.now = self.now.max(at);
+                    self.run_step(index, step);
+                }
+                None => task.finish(self.now, "OK".to_owned()),
+            }
+            self.close_if_done(index);
+        }
+    }
+
+    fn run_step(&mut self, index: usize, step: Step) {
+        match step {
+            Step::Pause => {}
+            Step::Log(line) => self.tasks.list[index].log.push(line),
+            Step::Warn(line) => {
+                let task = &mut self.tasks.list[index];
+                task.warnings += 1;
+                task.log.push(format!("WARN: {line}"));
+            }
+            Step::Fail(status) => self.tasks.list[index].finish(self.now, status),
+            Step::Lock(kind, vmid) => self.take_lock(index, kind, vmid),
+            Step::Run(effect) => {
+                let mut job = Job::default();
+                let result = effect(self, &mut job);
+                self.insert_steps(index, job);
+                if let Err(status) = result {
+                    self.fail_after_logging(index, status);
+                }
+            }
+        }
+    }
+
+    /// Puts what an effect asked for in front of the remaining plan, which moves back by that much.
+    fn insert_steps(&mut self, index: usize, job: Job) {
+        let now = self.now;
+        let plan = &mut self.tasks.list[index].plan;
+        for (at, _) in plan.iter_mut() {
+            *at = *at + job.length;
+        }
+        for (at, step) in job.next.into_iter().rev() {
+            plan.push_front((now + at, step));
+        }
+    }
+
+    /// Ends a task with an error, with the lines its last effect still wrote.
+    fn fail_after_logging(&mut self, index: usize, status: String) {
+        let now = self.now;
+        let task = &mut self.tasks.list[index];
+        let lines = std::mem::take(&mut task.plan)
+            .into_iter()
+            .take_while(|(at, _)| *at == now);
+        task.log.extend(lines.map_while(|(_, step)| match step {
+            Step::Log(line) => Some(line),
+            _ => None,
+        }));
+        task.finish(now, status);
+    }
+
+    fn take_lock(&mut self, index: usize, kind: Kind, vmid: u32) {
+        let free = !self.tasks.holds(kind, vmid);
+        let now = self.now;
+        let task = &mut self.tasks.list[index];
+        if free {
+            task.holds = Some((kind, vmid));
+            if !task.waited.is_zero() {
+                task.log.push(" OK".to_owned());
+            }
+        } else if task.waited >= LOCK_PATIENCE {
+            let file = kind.lock_file(vmid);
+            task.finish(now, format!("can't lock file '{file}' - got timeout"));
+        } else {
+            if task.waited.is_zero() {
+                task.log.push("trying to acquire lock...".to_owned());
+            }
+            task.waited += LOCK_RETRY;
+            task.plan
+                .iter_mut()
+                .for_each(|(at, _)| *at = *at + LOCK_RETRY);
+            task.plan
+                .push_front((now + LOCK_RETRY, Step::Lock(kind, vmid)));
+        }
+    }
+
+    fn close_if_done(&mut self, index: usize) {
+        let now = self.now;
+        let task = &mut self.tasks.list[index];
+        if task.end.is_none() && task.plan.is_empty() {
+            let status = match task.warnings {
+                0 => "OK".to_owned(),
+                count => format!("WARNINGS: {count}"),
+            };
+            task.finish(now, status);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn world() -> World {
+        World::empty("test", Time::from_secs(1_000_000))
+    }
+
+    fn start(world: &mut World, work: Work) -> Upid {
+        let upid = world.start_task(&Identity::user("root@pam"), "pve1", work);
+        Upid::parse(&upid).expect("a UPID")
+    }
+
+    fn status(world: &World, upid: &Upid) -> Option<String> {
+        world
+            .tasks
+            .find(upid)?
+            .end
+            .as_ref()
+            .map(|end| end.status.clone())
+    }
+
+    #[test]
+    fn effects_happen_when_time_passes_them() {
+        let mut world = world();
+        let work = Work::new("test", "")
+            .log("begin")
+            .wait(5)
+            .run(|world, job| {
+                world.quorum_lost = true;
+                job.log("changed");
+                job.wait(3);
+                job.log("settled");
+                Ok(())
+            });
+        let upid = start(&mut world, work);
+        world.advance(Duration::from_secs(4));
+        assert!(!world.quorum_lost);
+        world.advance(Duration::from_secs(1));
+        assert!(world.quorum_lost);
+        assert_eq!(status(&world, &upid), None);
+        world.advance(Duration::from_secs(3));
+        assert_eq!(status(&world, &upid).as_deref(), Some("OK"));
+        let log = world.tasks.find(&upid).expect("known").full_log();
+        assert_eq!(log, ["begin", "changed", "settled", "TASK OK"]);
+    }
+
+    #[test]
+    fn a_second_task_waits_for_the_guest_and_gives_up() {
+        let mut world = world();
+        let long = start(
+            &mut world,
+            Work::new("a", 100).lock(Kind::Qemu, 100).wait(60),
+        );
+        let late = start(
+            &mut world,
+            Work::new("b", 100).lock(Kind::Qemu, 100).wait(1),
+        );
+        world.advance(Duration::from_secs(11));
+        assert_eq!(status(&world, &long), None);
+        let expected = "can't lock file '/var/lock/qemu-server/lock-100.conf' - got timeout";
+        assert_eq!(status(&world, &late).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn a_second_task_runs_once_the_guest_is_free() {
+        let mut world = world();
+        start(
+            &mut world,
+            Work::new("a", 100).lock(Kind::Qemu, 100).wait(3),
+        );
+        let late = start(
+            &mut world,
+            Work::new("b", 100).lock(Kind::Qemu, 100).wait(1),
+        );
+        world.advance(Duration::from_secs(10));
+        assert_eq!(status(&world, &late).as_deref(), Some("OK"));
+    }
+
+    #[test]
+    fn a_fault_cuts_the_work_in_half() {
+        let mut world = world();
+        world.tasks.faults.push(TaskFault {
+            kind: Some("clone".to_owned()),
+            vmid: None,
+            line: "disk full".to_owned(),
+            exit: "no space left".to_owned(),
+            times: Some(1),
+        });
+        let work = || {
+            Work::new("clone", 100).log("begin").wait(10).run(|_, job| {
+                job.log("copied");
+                Ok(())
+            })
+        };
+        let (first, second) = (start(&mut world, work()), start(&mut world, work()));
+        world.advance(Duration::from_secs(20));
+        let log = world.tasks.find(&first).expect("known").full_log();
+        assert_eq!(log, ["begin", "disk full", "TASK ERROR: no space left"]);
+        assert_eq!(status(&world, &second).as_deref(), Some("OK"));
+    }
+
+    #[test]
+    fn warnings_count_as_success() {
+        let mut world = world();
+        let upid = start(
+            &mut world,
+            Work::new("test", "").run(|_, job| {
+                job.warn("old");
+                Ok(())
+            }),
+        );
+        world.advance(Duration::ZERO);
+        assert_eq!(status(&world, &upid).as_deref(), Some("WARNINGS: 1"));
+    }
+}

@@ -1,0 +1,313 @@
+//! From a world file to a world.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::file::{
+    GuestPart, InsidePart, KindPart, NodePart, PoolPart, RulePart, SectionPart, SnapshotPart,
+    StatePart, StoragePart, TaskPart, TokenPart, UserPart, VolumePart, WorldFile,
+};
+use crate::call::Identity;
+use crate::clock::Time;
+use crate::world::access::{Group, Role, Rule, Subject, Token, User};
+use crate::world::config::{Config, parse_size};
+use crate::world::guest::{Guest, Inside, Kind, Power, Snapshot};
+use crate::world::node::Node;
+use crate::world::storage::{Storage, Volume};
+use crate::world::task::End;
+use crate::world::upid::Upid;
+use crate::world::{Pool, Section, Sections, World};
+
+/// Reads a world file.
+pub(super) fn parse(text: &str) -> Result<World, toml::de::Error> {
+    let file: WorldFile = toml::from_str(text)?;
+    let now = Time::from_secs(file.cluster.now);
+    let mut world = World::empty(&file.cluster.name, now);
+    for (part, id) in file.node.into_iter().zip(1..) {
+        world.nodes.insert(part.name.clone(), node(part, id, now));
+    }
+    world.storages = file
+        .storage
+        .into_iter()
+        .map(|(id, part)| (id, storage(part)))
+        .collect();
+    world.volumes = file
+        .volume
+        .into_iter()
+        .map(|part| volume(part, now))
+        .collect();
+    for part in file.guest {
+        let guest = guest(&mut world, part);
+        add_volumes(&mut world, &guest);
+        world.guests.insert(guest.vmid, guest);
+    }
+    world.pools = file
+        .pool
+        .into_iter()
+        .map(|(id, part)| (id, pool(part)))
+        .collect();
+    for (name, part) in file.user {
+        world.access.users.insert(name, user(part));
+    }
+    let group = |members: Vec<String>| Group {
+        members: members.into_iter().collect(),
+        comment: None,
+    };
+    world.access.groups = file
+        .group
+        .into_iter()
+        .map(|(name, members)| (name, group(members)))
+        .collect();
+    for (name, privs) in file.role {
+        world.access.roles.insert(
+            name,
+            Role {
+                privs,
+                special: false,
+            },
+        );
+    }
+    world.access.acl = file.acl.into_iter().map(rule).collect();
+    world.backup_jobs = sections(file.backup_job);
+    world.replication_jobs = sections(file.replication_job);
+    world.ha_resources = sections(file.ha_resource);
+    world.ha_rules = sections(file.ha_rule);
+    world.sdn_zones = sections(file.sdn_zone);
+    world.options = file.option;
+    for part in file.task {
+        add_task(&mut world, part);
+    }
+    Ok(world)
+}
+
+fn bytes(size: &str) -> u64 {
+    parse_size(size).unwrap_or_default()
+}
+
+fn text(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        toml::Value::Boolean(flag) => u8::from(*flag).to_string(),
+        other => other.to_string(),
+    }
+}
+
+fn node(part: NodePart, id: u32, now: Time) -> Node {
+    Node {
+        name: part.name,
+        id,
+        ip: part.ip,
+        cpus: part.cpus,
+        memory: bytes(&part.memory),
+        disk: bytes(&part.disk),
+        boot: now - Duration::from_secs(part.uptime_hours * 3600),
+        down_since: None,
+        fingerprint: String::new(),
+    }
+}
+
+fn storage(part: StoragePart) -> Storage {
+    Storage {
+        kind: part.r#type,
+        props: part.props,
+        content: part.content.split(',').map(str::to_owned).collect(),
+        nodes: part.nodes,
+        shared: part.shared,
+        capacity: bytes(&part.capacity),
+    }
+}
+
+fn volume(part: VolumePart, now: Time) -> Volume {
+    Volume {
+        created: part.made.time(now),
+        volid: part.volid,
+        node: part.node,
+        content: part.content,
+        format: part.format,
+        size: bytes(&part.size),
+        used: bytes(&part.size),
+        vmid: part.vmid,
+        parent: None,
+        notes: part.notes,
+        protected: part.protected,
+    }
+}
+
+fn guest(world: &mut World, part: GuestPart) -> Guest {
+    let kind = match part.kind {
+        KindPart::Qemu => Kind::Qemu,
+        KindPart::Lxc => Kind::Lxc,
+    };
+    let config: Config = part
+        .config
+        .iter()
+        .map(|(key, value)| (key, text(value)))
+        .collect();
+    let mut guest = Guest::new(part.vmid, kind, &part.node, config);
+    guest.inside = Inside {
+        os: !matches!(part.inside, InsidePart::Nothing),
+        agent: matches!(part.inside, InsidePart::Agent),
+    };
+    guest.snapshots = part
+        .snapshot
+        .into_iter()
+        .map(|part| snapshot(part, &guest.config, world.now))
+        .collect();
+    if !matches!(part.state, StatePart::Stopped) {
+        let (booted, pid) = (
+            world
+                .nodes
+                .get(&part.node)
+                .map_or(world.now, |node| node.boot),
+            world.new_pid(),
+        );
+        guest.start(booted, pid);
+    }
+    if let Power::Running { paused, .. } = &mut guest.power {
+        *paused = matches!(part.state, StatePart::Paused);
+    }
+    guest
+}
+
+fn snapshot(part: SnapshotPart, today: &Config, now: Time) -> Snapshot {
+    let mut config = today.clone();
+    for key in ["parent", "lock"] {
+        config.remove(key);
+    }
+    for (key, value) in &part.config {
+        match text(value) {
+            empty if empty.is_empty() => {
+                config.remove(key);
+            }
+            value => config.set(key, value),
+        }
+    }
+    Snapshot {
+        name: part.name,
+        parent: part.parent,
+        time: part.taken.time(now),
+        description: part.description,
+        config,
+        vmstate: part.vmstate,
+    }
+}
+
+/// Makes the volumes that a guest's configs name, unless the file lists them.
+fn add_volumes(world: &mut World, guest: &Guest) {
+    for volid in guest.volumes() {
+        let (storage, name) = volid.split_once(':').unwrap_or_default();
+        let shared = world
+            .storages
+            .get(storage)
+            .is_some_and(|storage| storage.shared);
+        let node = (!shared).then(|| guest.node.clone());
+        if world.volume(&guest.node, volid).is_some() {
+            continue;
+        }
+        let drive = guest.config.drives().find(|drive| drive.volume == volid);
+        let size = drive.map_or(0, |drive| drive.size()).max(4 << 20);
+        let file = name.rsplit('/').next().unwrap_or_default();
+        let format = match file.rsplit_once('.') {
+            Some((_, extension)) => extension,
+            None if file.starts_with("subvol-") || file.starts_with("basevol-") => "subvol",
+            None => "raw",
+        };
+        let content = if guest.kind == Kind::Qemu {
+            "images"
+        } else {
+            "rootdir"
+        };
+        let parent = name
+            .rsplit_once('/')
+            .map(|(base, _)| base)
+            .filter(|base| base.contains("base"));
+        world.volumes.push(Volume {
+            volid: volid.to_owned(),
+            node,
+            content: content.to_owned(),
+            format: format.to_owned(),
+            size,
+            used: size / 2,
+            vmid: Some(guest.vmid),
+            created: world.now,
+            parent: parent.map(str::to_owned),
+            notes: None,
+            protected: false,
+        });
+    }
+}
+
+fn pool(part: PoolPart) -> Pool {
+    Pool {
+        comment: part.comment,
+        guests: part.guests,
+        storages: part.storages,
+    }
+}
+
+fn user(part: UserPart) -> User {
+    let token = |part: TokenPart| Token {
+        secret: part.secret,
+        privsep: part.privsep,
+        expire: 0,
+        comment: part.comment,
+    };
+    User {
+        password: part.password,
+        comment: part.comment,
+        email: part.email,
+        tokens: part
+            .token
+            .into_iter()
+            .map(|(name, part)| (name, token(part)))
+            .collect(),
+        ..User::default()
+    }
+}
+
+fn rule(part: RulePart) -> Rule {
+    let subject = match (part.user, part.group, part.token) {
+        (Some(name), ..) => Subject::User(name),
+        (_, Some(name), _) => Subject::Group(name),
+        (.., token) => Subject::Token(token.unwrap_or_default()),
+    };
+    Rule {
+        path: part.path,
+        subject,
+        role: part.role,
+        propagate: part.propagate,
+    }
+}
+
+fn sections(parts: BTreeMap<String, SectionPart>) -> Sections {
+    let section = |part: SectionPart| Section {
+        kind: part.r#type,
+        props: part
+            .props
+            .iter()
+            .map(|(key, value)| (key.clone(), text(value)))
+            .collect(),
+    };
+    parts
+        .into_iter()
+        .map(|(id, part)| (id, section(part)))
+        .collect()
+}
+
+fn add_task(world: &mut World, part: TaskPart) {
+    let start = world.now - Duration::from_secs(part.hours_ago * 3600);
+    let upid = Upid {
+        node: part.node,
+        pid: world.new_pid(),
+        pstart: 100_000,
+        start: start.secs(),
+        kind: part.kind,
+        id: part.id,
+        user: Identity::parse(&part.user),
+    };
+    let end = End {
+        at: start + Duration::from_secs(part.seconds),
+        status: part.status,
+    };
+    world.tasks.add_finished(upid, part.log, end);
+}

@@ -1,0 +1,239 @@
+//! The form of a world file (TOML).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::clock::Time;
+
+/// A whole file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WorldFile {
+    pub(super) cluster: ClusterPart,
+    pub(super) node: Vec<NodePart>,
+    pub(super) storage: BTreeMap<String, StoragePart>,
+    #[serde(default)]
+    pub(super) guest: Vec<GuestPart>,
+    #[serde(default)]
+    pub(super) volume: Vec<VolumePart>,
+    #[serde(default)]
+    pub(super) pool: BTreeMap<String, PoolPart>,
+    #[serde(default)]
+    pub(super) user: BTreeMap<String, UserPart>,
+    #[serde(default)]
+    pub(super) group: BTreeMap<String, Vec<String>>,
+    #[serde(default)]
+    pub(super) role: BTreeMap<String, BTreeSet<String>>,
+    #[serde(default)]
+    pub(super) acl: Vec<RulePart>,
+    #[serde(default)]
+    pub(super) backup_job: BTreeMap<String, SectionPart>,
+    #[serde(default)]
+    pub(super) replication_job: BTreeMap<String, SectionPart>,
+    #[serde(default)]
+    pub(super) ha_resource: BTreeMap<String, SectionPart>,
+    #[serde(default)]
+    pub(super) ha_rule: BTreeMap<String, SectionPart>,
+    #[serde(default)]
+    pub(super) sdn_zone: BTreeMap<String, SectionPart>,
+    #[serde(default)]
+    pub(super) option: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(super) task: Vec<TaskPart>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ClusterPart {
+    pub(super) name: String,
+    /// Seconds since the epoch.
+    pub(super) now: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NodePart {
+    pub(super) name: String,
+    pub(super) ip: String,
+    pub(super) cpus: u64,
+    pub(super) memory: String,
+    pub(super) disk: String,
+    pub(super) uptime_hours: u64,
+}
+
+#[derive(Deserialize)]
+pub(super) struct StoragePart {
+    pub(super) r#type: String,
+    pub(super) content: String,
+    pub(super) capacity: String,
+    #[serde(default)]
+    pub(super) nodes: Vec<String>,
+    #[serde(default)]
+    pub(super) shared: bool,
+    /// Everything else that stands in its section.
+    #[serde(flatten)]
+    pub(super) props: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GuestPart {
+    pub(super) vmid: u32,
+    pub(super) kind: KindPart,
+    pub(super) node: String,
+    #[serde(default)]
+    pub(super) state: StatePart,
+    #[serde(default)]
+    pub(super) inside: InsidePart,
+    pub(super) config: BTreeMap<String, toml::Value>,
+    #[serde(default)]
+    pub(super) snapshot: Vec<SnapshotPart>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum KindPart {
+    Qemu,
+    Lxc,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum StatePart {
+    #[default]
+    Stopped,
+    Running,
+    Paused,
+}
+
+/// What is inside a guest: a blank disk, an operating system, one with the guest agent running.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum InsidePart {
+    #[default]
+    Nothing,
+    Os,
+    Agent,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SnapshotPart {
+    pub(super) name: String,
+    pub(super) parent: Option<String>,
+    #[serde(default)]
+    pub(super) description: String,
+    #[serde(flatten)]
+    pub(super) taken: When,
+    pub(super) vmstate: Option<String>,
+    /// Keys that differ from the guest's config of today; an empty text removes one.
+    #[serde(default)]
+    pub(super) config: BTreeMap<String, toml::Value>,
+}
+
+/// A moment: absolute, or so many hours before the world begins.
+#[derive(Clone, Copy, Default, Deserialize)]
+pub(super) struct When {
+    pub(super) at: Option<u64>,
+    pub(super) hours_ago: Option<u64>,
+}
+
+impl When {
+    pub(super) fn time(self, now: Time) -> Time {
+        match (self.at, self.hours_ago) {
+            (Some(secs), _) => Time::from_secs(secs),
+            (None, Some(hours)) => now - Duration::from_secs(hours * 3600),
+            (None, None) => now,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct VolumePart {
+    pub(super) volid: String,
+    pub(super) node: Option<String>,
+    pub(super) content: String,
+    pub(super) format: String,
+    pub(super) size: String,
+    pub(super) vmid: Option<u32>,
+    pub(super) notes: Option<String>,
+    #[serde(default)]
+    pub(super) protected: bool,
+    #[serde(flatten)]
+    pub(super) made: When,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PoolPart {
+    pub(super) comment: Option<String>,
+    #[serde(default)]
+    pub(super) guests: BTreeSet<u32>,
+    #[serde(default)]
+    pub(super) storages: BTreeSet<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UserPart {
+    pub(super) password: Option<String>,
+    pub(super) comment: Option<String>,
+    pub(super) email: Option<String>,
+    #[serde(default)]
+    pub(super) token: BTreeMap<String, TokenPart>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TokenPart {
+    pub(super) secret: String,
+    #[serde(default)]
+    pub(super) privsep: bool,
+    pub(super) comment: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RulePart {
+    pub(super) path: String,
+    pub(super) user: Option<String>,
+    pub(super) group: Option<String>,
+    pub(super) token: Option<String>,
+    pub(super) role: String,
+    #[serde(default = "yes")]
+    pub(super) propagate: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Deserialize)]
+pub(super) struct SectionPart {
+    pub(super) r#type: String,
+    #[serde(flatten)]
+    pub(super) props: BTreeMap<String, toml::Value>,
+}
+
+/// A task that ended before the world began.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TaskPart {
+    pub(super) node: String,
+    pub(super) kind: String,
+    #[serde(default)]
+    pub(super) id: String,
+    pub(super) user: String,
+    pub(super) hours_ago: u64,
+    #[serde(default)]
+    pub(super) seconds: u64,
+    #[serde(default = "ok")]
+    pub(super) status: String,
+    #[serde(default)]
+    pub(super) log: Vec<String>,
+}
+
+fn ok() -> String {
+    "OK".to_owned()
+}

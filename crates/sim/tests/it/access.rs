@@ -1,0 +1,108 @@
+//! Logins, tokens and rights.
+
+use std::time::Duration;
+
+use sim::worlds::{ROOT_PASSWORD, homelab};
+use sim::{Clock, Sim};
+
+use crate::client::Client;
+
+const ALMOST_TWO_HOURS: Duration = Duration::from_secs(2 * 3600 - 1);
+
+async fn login(sim: &Sim) -> (String, String) {
+    let form = format!("username=root@pam&password={ROOT_PASSWORD}");
+    let reply = Client::anonymous(sim).post("/access/ticket", &form).await;
+    let text = |key: &str| reply.data()[key].as_str().expect("a text").to_owned();
+    (text("ticket"), text("CSRFPreventionToken"))
+}
+
+#[tokio::test]
+async fn a_ticket_reads_and_with_its_csrf_token_writes() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    let (ticket, csrf) = login(&sim).await;
+    let client = Client::anonymous(&sim).header("cookie", &format!("PVEAuthCookie={ticket}"));
+    assert_eq!(client.get("/version").await.status, 200);
+    let refused = client.post("/nodes/pve1/qemu/105/status/start", "").await;
+    assert_eq!(refused.reason, "Permission denied - invalid csrf token");
+    assert_eq!((refused.status, refused.body), (401, "".into()));
+    let client = client.header("csrfpreventiontoken", &csrf);
+    client
+        .post("/nodes/pve1/qemu/105/status/start", "")
+        .await
+        .upid();
+}
+
+#[tokio::test]
+async fn a_ticket_ends_after_two_hours() {
+    let sim = Sim::builder(homelab())
+        .clock(Clock::Manual)
+        .start()
+        .await
+        .expect("starts");
+    let (ticket, _) = login(&sim).await;
+    let client = Client::anonymous(&sim).header("cookie", &format!("PVEAuthCookie={ticket}"));
+    sim.advance(ALMOST_TWO_HOURS);
+    assert_eq!(client.get("/version").await.status, 200);
+    sim.advance(Duration::from_secs(1));
+    assert_eq!(
+        client.get("/version").await.reason,
+        "Authentication failed!"
+    );
+}
+
+#[tokio::test]
+async fn a_granted_token_can_do_exactly_that() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    sim.world(|world| {
+        world.add_token("eve@pve!t", "secret");
+        world.grant("eve@pve", "/vms/105", &["VM.PowerMgmt"]);
+    });
+    let client = Client::anonymous(&sim).token("eve@pve!t", "secret");
+    client
+        .post("/nodes/pve1/qemu/105/status/start", "")
+        .await
+        .upid();
+    let refused = client.get("/nodes/pve1/qemu/105/config").await;
+    assert_eq!(
+        (refused.status, refused.reason.as_str()),
+        (403, "Permission check failed (/vms/105, VM.Audit)")
+    );
+    assert_eq!(
+        client.get("/cluster/resources?type=vm").await.data(),
+        &serde_json::json!([])
+    );
+}
+
+#[tokio::test]
+async fn a_separated_token_needs_rights_of_its_own() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    let client =
+        Client::anonymous(&sim).token("bob@pve!separate", "b0b00000-0000-4000-8000-000000000002");
+    assert_eq!(client.get("/nodes/pve1/qemu/105/config").await.status, 403);
+    sim.world(|world| world.grant("bob@pve!separate", "/vms", &["VM.Audit", "VM.Allocate"]));
+    assert_eq!(client.get("/nodes/pve1/qemu/105/config").await.status, 200);
+    let rights = client.get("/access/permissions?path=/vms/105").await;
+    assert_eq!(
+        rights.data(),
+        &serde_json::json!({ "/vms/105": { "VM.Audit": 1 } })
+    );
+}
+
+#[tokio::test]
+async fn rights_on_a_pool_reach_its_guests() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    sim.world(|world| {
+        world.add_token("eve@pve!t", "secret");
+        world.grant("eve@pve", "/pool/prod", &["VM.Audit"]);
+    });
+    let client = Client::anonymous(&sim).token("eve@pve!t", "secret");
+    let guests = client.get("/cluster/resources?type=vm").await;
+    let ids: Vec<u64> = guests
+        .data()
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|guest| guest["vmid"].as_u64())
+        .collect();
+    assert_eq!(ids, [100, 101, 202]);
+}

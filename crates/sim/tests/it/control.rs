@@ -1,0 +1,83 @@
+//! The control endpoint, for tests in other languages.
+
+use serde_json::json;
+use sim::worlds::homelab;
+use sim::{Clock, Sim};
+
+use crate::client::Client;
+
+#[tokio::test]
+async fn time_nodes_and_faults_can_be_moved_from_outside() {
+    let sim = Sim::builder(homelab())
+        .clock(Clock::Manual)
+        .start()
+        .await
+        .expect("starts");
+    let client = Client::root(&sim);
+    let before = client
+        .send("GET", "/sim/clock", "")
+        .await
+        .expect("an answer")
+        .body["now"]
+        .as_u64();
+    let after = client
+        .send("POST", "/sim/advance", r#"{"seconds": 30}"#)
+        .await
+        .expect("an answer");
+    assert_eq!(after.body["now"].as_u64(), before.map(|now| now + 30));
+
+    let down = r#"{"node": "pve2", "online": false}"#;
+    assert_eq!(
+        client
+            .send("POST", "/sim/node", down)
+            .await
+            .expect("an answer")
+            .status,
+        200
+    );
+    assert_eq!(client.get("/nodes/pve2/version").await.status, 595);
+
+    let fault =
+        r#"{"kind": "refuse", "status": 500, "reason": "no", "path": "/version", "times": 1}"#;
+    assert_eq!(
+        client
+            .send("POST", "/sim/fault", fault)
+            .await
+            .expect("an answer")
+            .status,
+        200
+    );
+    assert_eq!(client.get("/version").await.reason, "no");
+    assert_eq!(client.get("/version").await.status, 200);
+}
+
+#[tokio::test]
+async fn the_request_log_is_served_without_the_control_requests() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    let client = Client::root(&sim);
+    client.get("/nodes/pve1/tasks?limit=1").await;
+    let log = client
+        .send("GET", "/sim/requests", "")
+        .await
+        .expect("an answer")
+        .body;
+    let expected = json!([{
+        "method": "GET", "path": "/nodes/pve1/tasks", "params": { "limit": "1" }, "status": 200, "node": "pve1",
+    }]);
+    assert_eq!(log, expected);
+}
+
+#[tokio::test]
+async fn a_wrong_command_says_so() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    let reply = Client::anonymous(&sim)
+        .send("POST", "/sim/advance", "{}")
+        .await
+        .expect("an answer");
+    assert_eq!(reply.status, 400);
+    assert!(
+        reply.body["error"]
+            .as_str()
+            .is_some_and(|error| error.contains("seconds"))
+    );
+}
