@@ -3,11 +3,10 @@
 //! Built on hyper's connections instead of a ready-made HTTP client, because only they give an unsent request back,
 //! and that is what tells "never sent" from "maybe sent".
 
-use std::error::Error as StdError;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
@@ -60,23 +59,25 @@ impl Endpoint {
         wire: &Wire,
         signature: Option<&Signature>,
     ) -> Result<Reply, Error> {
-        let mut request = wire.to_http(&self.host, settings, signature)?;
         while wire.repeatable
             && let Some(sender) = self.checkout().await
         {
+            let request = wire.to_http(&self.host, settings, signature)?;
             match self.over(sender, request, settings).await {
                 Ok(reply) => return Ok(reply),
-                Err(Failure::Unsent(unsent, _)) => request = *unsent,
-                Err(Failure::Lost(error)) => return Err(error),
+                // That an idle connection died says nothing about the host.
+                Err(Failure::Unsent(_) | Failure::Broken(..)) => {}
+                Err(Failure::Lost(what)) => return Err(self.maybe_sent(&what, None)),
             }
         }
+        let request = wire.to_http(&self.host, settings, signature)?;
         let sender = self.connect(settings).await?;
-        self.over(sender, request, settings)
-            .await
-            .map_err(|failure| match failure {
-                Failure::Unsent(_, cause) => self.never_sent("the connection closed", Some(cause)),
-                Failure::Lost(error) => error,
-            })
+        let outcome = self.over(sender, request, settings).await;
+        outcome.map_err(|failure| match failure {
+            Failure::Unsent(cause) => self.never_sent("the connection closed", Some(cause)),
+            Failure::Broken(what, cause) => self.maybe_sent(what, Some(cause)),
+            Failure::Lost(what) => self.maybe_sent(&what, None),
+        })
     }
 
     async fn over(
@@ -89,37 +90,16 @@ impl Endpoint {
         let attempt = async {
             let response = sender.try_send_request(request).await;
             let response = response.map_err(|mut error| match error.take_message() {
-                Some(unsent) => Failure::Unsent(Box::new(unsent), Arc::new(error.into_error())),
-                None => self.lost("the connection broke", Arc::new(error.into_error())),
+                Some(_unsent) => Failure::Unsent(Arc::new(error.into_error())),
+                None => Failure::Broken("the connection broke", Arc::new(error.into_error())),
             })?;
-            self.read(response, settings.max_answer_bytes).await
+            read(response, settings.max_answer_bytes).await
         };
-        let reply = timeout(limit, attempt).await.unwrap_or_else(|_| {
-            let what = format!("it did not come within {limit:?}");
-            Err(Failure::Lost(self.maybe_sent(&what, None)))
-        })?;
+        let reply = timeout(limit, attempt)
+            .await
+            .unwrap_or_else(|_| Err(Failure::Lost(format!("it did not come within {limit:?}"))))?;
         self.checkin(sender);
         Ok(reply)
-    }
-
-    async fn read(
-        &self,
-        response: hyper::Response<Incoming>,
-        max_bytes: usize,
-    ) -> Result<Reply, Failure> {
-        let (head, body) = response.into_parts();
-        let too_large = || {
-            let what = format!("it is larger than {max_bytes} bytes");
-            Failure::Lost(self.maybe_sent(&what, None))
-        };
-        if body.size_hint().lower() > max_bytes as u64 {
-            return Err(too_large());
-        }
-        match Limited::new(body, max_bytes).collect().await {
-            Ok(body) => Ok(Reply::new(&head, body.to_bytes())),
-            Err(error) if error.is::<http_body_util::LengthLimitError>() => Err(too_large()),
-            Err(error) => Err(self.lost("the connection broke in its middle", error.into())),
-        }
     }
 
     async fn connect(&self, settings: &Settings) -> Result<Sender, Error> {
@@ -217,16 +197,30 @@ impl Endpoint {
             source,
         }
     }
-
-    fn lost(&self, what: &str, source: Arc<dyn StdError + Send + Sync>) -> Failure {
-        Failure::Lost(self.maybe_sent(what, Some(source)))
-    }
 }
 
 /// Why one connection gave no answer.
 enum Failure {
-    /// Not a byte of the request was written; here it is back.
-    Unsent(Box<hyper::Request<Full<Bytes>>>, Cause),
-    /// It was written, or may have been.
-    Lost(Error),
+    /// Hyper gave the request back: not a byte of it was written.
+    Unsent(Cause),
+    /// The connection ended before the answer did.
+    Broken(&'static str, Cause),
+    /// The answer is not worth waiting for, or reading.
+    Lost(String),
+}
+
+async fn read(response: hyper::Response<Incoming>, max_bytes: usize) -> Result<Reply, Failure> {
+    let (head, body) = response.into_parts();
+    let too_large = || Failure::Lost(format!("it is larger than {max_bytes} bytes"));
+    if body.size_hint().lower() > max_bytes as u64 {
+        return Err(too_large());
+    }
+    match Limited::new(body, max_bytes).collect().await {
+        Ok(body) => Ok(Reply::new(&head, body.to_bytes())),
+        Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
+        Err(error) => {
+            let what = "the connection broke in the middle of it";
+            Err(Failure::Broken(what, error.into()))
+        }
+    }
 }

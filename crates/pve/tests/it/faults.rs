@@ -191,6 +191,22 @@ async fn a_stale_connection_costs_neither_a_read_nor_a_write() {
     assert_eq!(posts.count(), 30);
 }
 
+/// The connection dies under the second request, as when a worker of PVE ends; that costs neither a retry nor a pause.
+#[tokio::test]
+async fn a_read_on_a_dying_connection_goes_out_over_a_new_one() {
+    let server = Server::start(|seen| match seen.number {
+        1 => Act::Close,
+        number => data(&number.to_string()),
+    })
+    .await;
+    let mut settings = token_settings(vec![server.pinned()]);
+    settings.timeouts.retry = Duration::ZERO;
+    let (reader, _) = connect(settings).unwrap();
+    assert_eq!(reader.get::<u8>("/x").await.unwrap(), 0);
+    assert_eq!(reader.get::<u8>("/x").await.unwrap(), 2);
+    assert_eq!(server.connections(), 2);
+}
+
 #[tokio::test]
 async fn an_announced_close_is_heeded() {
     let bytes =
