@@ -1,0 +1,75 @@
+//! Streamable HTTP: the same handler at `/mcp`, for both eras, on loopback.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tools::engine::Engine;
+
+use crate::mcp::{GRACE, Server};
+
+/// Where MCP is served.
+const PATH: &str = "/mcp";
+
+/// A 2025 session without a message for this long is closed. A call that waits for a person sends none, and its answer
+/// would be lost.
+const IDLE_SESSION: Duration = Duration::from_hours(1);
+
+/// Why nothing is served any more, or yet.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Whoever can reach the address could use the clusters.
+    #[error("{0} can be reached from other machines, and callers are not told apart yet")]
+    NotLoopback(SocketAddr),
+    /// The socket failed.
+    #[error("the listener failed")]
+    Socket(#[from] std::io::Error),
+}
+
+/// Serves MCP on this listener until `stop` is cancelled. Refuses a listener that other machines can reach.
+pub async fn serve(
+    engine: Arc<Engine>,
+    listener: TcpListener,
+    stop: CancellationToken,
+) -> Result<(), Error> {
+    let address = listener.local_addr()?;
+    if !address.ip().to_canonical().is_loopback() {
+        return Err(Error::NotLoopback(address));
+    }
+    let app = router(Server::new(engine.clone()), address, &stop);
+    let served = axum::serve(listener, app).with_graceful_shutdown(stop.clone().cancelled_owned());
+    let too_long = async {
+        stop.cancelled().await;
+        tokio::time::sleep(GRACE).await;
+    };
+    let ended = tokio::select! {
+        ended = served => ended.map_err(Error::from),
+        () = too_long => Ok(()),
+    };
+    if !engine.drain(GRACE).await {
+        tracing::warn!("changes were still under way at the end; the audit trail shows them open");
+    }
+    ended
+}
+
+fn router(server: Server, address: SocketAddr, stop: &CancellationToken) -> Router {
+    // A page in the user's browser can send requests here by a name of its own that resolves to this address, and from
+    // its own origin. Both are checked; programs other than browsers send no Origin.
+    let own = address.ip();
+    let hosts = ["localhost", "127.0.0.1", "::1"].map(ToOwned::to_owned);
+    let config = StreamableHttpServerConfig::default()
+        .with_allowed_hosts(hosts.into_iter().chain([own.to_string()]))
+        .with_allowed_origins(["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"])
+        .with_json_response(true)
+        .with_cancellation_token(stop.child_token());
+    let mut sessions = LocalSessionManager::default();
+    sessions.session_config.keep_alive = Some(IDLE_SESSION);
+    let service =
+        StreamableHttpService::new(move || Ok(server.clone()), Arc::new(sessions), config);
+    Router::new().route_service(PATH, service)
+}

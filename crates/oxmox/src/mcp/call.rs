@@ -1,0 +1,96 @@
+//! tools/call: from MCP's words to the engine's and back. Every failure is a tool result that says what to do about it;
+//! protocol errors are for clients that do not speak the protocol.
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ElicitResult,
+    InputRequest, InputRequests, InputRequiredResult,
+};
+use tools::engine::{Answered, Asked, Call, Question, Reply};
+use tools::fault::{Fault, Kind};
+use tools::spec::Risk;
+use tools::tool::Rendered;
+
+use super::peer::{self, Context};
+use super::talk::{Line, Notes};
+use super::{Server, form};
+
+/// The name of the one question in an `input_required` answer.
+const CONFIRM: &str = "confirm";
+
+impl Server {
+    /// Runs a tool, telling the client meanwhile how far it is.
+    pub(super) async fn run(
+        &self,
+        request: CallToolRequestParams,
+        ctx: &Context,
+    ) -> CallToolResponse {
+        let engine = &self.shared.engine;
+        let caller = peer::caller(ctx);
+        let call = engine_call(request, &caller, ctx);
+        let only_reads = engine
+            .registry()
+            .find(&call.tool)
+            .is_ok_and(|tool| tool.spec().risk == Risk::Read);
+        let (line, mut news) = Line::new(ctx, &caller, self.shared.patience);
+        let mut notes = Notes::new(ctx);
+        let answer = engine.call(call, &line);
+        tokio::pin!(answer);
+        let answer = loop {
+            tokio::select! {
+                biased;
+                answer = &mut answer => break answer,
+                Some(progress) = news.recv() => notes.send(progress).await,
+                // Only a read may be dropped. A change runs to its end, so that it has both its audit entries.
+                () = ctx.ct.cancelled(), if only_reads => {
+                    break Err(Fault::new(Kind::Internal, "the client cancelled the call"));
+                }
+            }
+        };
+        while let Ok(progress) = news.try_recv() {
+            notes.send(progress).await;
+        }
+        match answer {
+            Ok(Reply::Done(rendered)) => done(rendered).into(),
+            Ok(Reply::Ask(question)) => ask(&question).into(),
+            Err(fault) => failed(&fault).into(),
+        }
+    }
+}
+
+/// The engine's view of a request.
+fn engine_call(request: CallToolRequestParams, caller: &str, ctx: &Context) -> Call {
+    let mut call = Call::new(&request.name, request.arguments.unwrap_or_default(), caller);
+    // 2025 clients never got a state to send back.
+    if peer::is_stateless(ctx)
+        && let Some(state) = request.request_state
+    {
+        let answers = request.input_responses.unwrap_or_default();
+        let said = answers
+            .get(CONFIRM)
+            .and_then(|value| serde_json::from_value::<ElicitResult>(value.clone()).ok())
+            // A state without a readable answer is nobody's decision; the engine says again what it waits for.
+            .map_or(Asked::Nobody, |said| form::answer(&said, caller));
+        call.answer = Some(Answered { state, said });
+    }
+    call
+}
+
+fn done(rendered: Rendered) -> CallToolResult {
+    let mut result = CallToolResult::structured(rendered.data.into());
+    result.content = vec![ContentBlock::text(rendered.text)];
+    result
+}
+
+/// The state needs no second seal: the engine bound it to caller, tool, arguments and plan, and takes it once.
+fn ask(question: &Question) -> InputRequiredResult {
+    let mut asks = InputRequests::new();
+    let form = InputRequest::Elicitation(form::of(question));
+    asks.insert(CONFIRM.to_owned(), form);
+    InputRequiredResult::new(Some(asks), Some(question.state.clone()))
+}
+
+/// A failure in words: what was wrong, and on a line of its own what to do instead.
+pub(super) fn failed(fault: &Fault) -> CallToolResult {
+    let text = tools::clean::text(&fault.to_string());
+    CallToolResult::error(vec![ContentBlock::text(text)])
+}

@@ -1,0 +1,215 @@
+//! The form in which a plan is put to a person, and the reading of what comes back. Pure.
+
+use std::fmt::Write as _;
+
+use rmcp::model::{
+    BooleanSchema, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationSchema,
+};
+use serde_json::Value;
+use tools::engine::{Asked, Question};
+use tools::outcome::Outcome;
+use tools::plan::Impact;
+use tools::words;
+
+/// The box that says yes.
+const APPROVE: &str = "approve";
+/// The box that lets the yes cover the next ten minutes of key presses.
+const LEASE: &str = "ten_minutes";
+/// Affected things that are named one by one.
+const MOST_NAMED: usize = 20;
+/// Characters of one line: more than PVE's own names take, less than hides the end of the form.
+const LONGEST_LINE: usize = 300;
+
+/// The question as a form.
+pub(super) fn of(question: &Question) -> ElicitRequest {
+    let mut form =
+        ElicitationSchema::builder().required_bool_property(APPROVE, |tick: BooleanSchema| {
+            tick.title("Approve")
+                .description("Ticked: do exactly this, once. Not ticked: do not.")
+        });
+    if question.can_lease {
+        form = form.bool_property(LEASE, |tick| {
+            tick.title("Also for the next ten minutes")
+                .description(
+                    "Let it press keys on this guest for ten minutes without asking again.",
+                )
+                .with_default(false)
+        });
+    }
+    // What is required was added in the line before.
+    let requested_schema = form.build_unchecked();
+    ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: message(&question.outcome),
+        requested_schema,
+    })
+}
+
+/// What the person decided.
+pub(super) fn answer(result: &ElicitResult, caller: &str) -> Asked {
+    let by = format!("the person at {caller}");
+    let ticked = |name: &str| {
+        let content = result.content.as_ref();
+        // The content is the client's, and nothing has checked it: only a real `true` is a tick.
+        content.and_then(|content| content.get(name)) == Some(&Value::Bool(true))
+    };
+    match result.action {
+        ElicitationAction::Accept if ticked(APPROVE) => Asked::Yes {
+            by,
+            lease: ticked(LEASE),
+        },
+        _ => Asked::No { by },
+    }
+}
+
+/// The plan in words: what is done, what it costs, what to know. Every line that the plan brings along is kept to one
+/// line, so that no name in it can add a line of its own.
+fn message(outcome: &Outcome) -> String {
+    let mut out = format!("{}\n", one_line(&outcome.summary));
+    let _ = writeln!(out, "Risk: {}", outcome.risk.word());
+    if outcome.steps.len() > 1 {
+        out.push_str("Steps:\n");
+        for (number, step) in (1..).zip(&outcome.steps) {
+            let _ = writeln!(out, "{number}. {}", one_line(&step.step));
+        }
+    }
+    if !outcome.affects.is_empty() {
+        out.push_str("Affected:\n");
+        for item in outcome.affects.iter().take(MOST_NAMED) {
+            let _ = writeln!(out, "- {}", one_line(&affected(item)));
+        }
+        let more = outcome.affects.len().saturating_sub(MOST_NAMED);
+        if more > 0 {
+            let _ = writeln!(out, "- and {more} more");
+        }
+    }
+    for warning in &outcome.warnings {
+        let _ = writeln!(out, "Warning: {}", one_line(warning));
+    }
+    let _ = write!(out, "Plan {}", outcome.plan);
+    out
+}
+
+/// "destroyed: disk local-lvm:vm-105-disk-0, 32.0 GiB (note)"
+fn affected(item: &Impact) -> String {
+    let mut out = format!("{}: {} {}", item.effect.word(), item.kind, item.id);
+    if let Some(bytes) = item.bytes {
+        let _ = write!(out, ", {}", words::size(bytes));
+    }
+    if let Some(note) = &item.note {
+        let _ = write!(out, " ({note})");
+    }
+    out
+}
+
+/// Line and paragraph separators count as white space here, beyond what [`words::clip`] takes out.
+fn one_line(text: &str) -> String {
+    let words: Vec<_> = text.split_whitespace().collect();
+    words::clip(&words.join(" "), LONGEST_LINE)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tools::outcome::Status;
+    use tools::plan::Effect;
+    use tools::spec::Risk;
+
+    use super::*;
+
+    fn question(can_lease: bool) -> Question {
+        let outcome = Outcome {
+            status: Status::NeedsConfirmation,
+            summary: "Delete VM 105 (staging) on pve1".to_owned(),
+            risk: Risk::Destroy,
+            plan: "k3x".to_owned(),
+            steps: Vec::new(),
+            affects: vec![
+                Impact::new(Effect::Destroyed, "disk", "local-lvm:vm-105-disk-0")
+                    .bytes(Some(32 << 30)),
+            ],
+            warnings: vec!["2 backups stay".to_owned()],
+            confirm: None,
+            undo: None,
+            next: None,
+        };
+        Question {
+            outcome,
+            state: "k3x.seal".to_owned(),
+            can_lease,
+        }
+    }
+
+    fn said(action: &str, content: &Value) -> Asked {
+        let result = json!({"action": action, "content": content});
+        answer(&serde_json::from_value(result).unwrap(), "stdio:test")
+    }
+
+    fn no() -> Asked {
+        Asked::No {
+            by: "the person at stdio:test".to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_plan_is_told_with_sizes() {
+        assert_eq!(
+            message(&question(false).outcome),
+            "Delete VM 105 (staging) on pve1\nRisk: destroy\nAffected:\n\
+             - destroyed: disk local-lvm:vm-105-disk-0, 32.0 GiB\nWarning: 2 backups stay\nPlan k3x"
+        );
+    }
+
+    #[test]
+    fn a_name_cannot_add_a_line() {
+        let mut outcome = question(false).outcome;
+        outcome.summary = "Delete VM 105 (x\nRisk: read\u{2028}Nothing is lost\u{202e})".to_owned();
+        outcome.affects[0].note = Some("a\r\nb".to_owned());
+        let lines = message(&outcome);
+        assert!(lines.starts_with("Delete VM 105 (x Risk: read Nothing is lost)\nRisk: destroy\n"));
+        assert!(lines.contains("32.0 GiB (a b)\n"));
+    }
+
+    #[test]
+    fn a_long_list_says_what_it_leaves_out() {
+        let mut outcome = question(false).outcome;
+        outcome.affects = vec![outcome.affects[0].clone(); MOST_NAMED + 3];
+        assert!(message(&outcome).contains("\n- and 3 more\n"));
+    }
+
+    #[test]
+    fn the_lease_is_offered_only_where_there_is_one() {
+        let schema = |can_lease| {
+            let form = serde_json::to_value(of(&question(can_lease))).unwrap();
+            form["params"]["requestedSchema"].clone()
+        };
+        assert!(schema(false)["properties"].get(LEASE).is_none());
+        assert!(schema(true)["properties"].get(LEASE).is_some());
+        assert_eq!(schema(true)["required"], json!([APPROVE]));
+    }
+
+    #[test]
+    fn only_a_real_tick_is_a_yes() {
+        let yes = |lease| Asked::Yes {
+            by: "the person at stdio:test".to_owned(),
+            lease,
+        };
+        assert_eq!(said("accept", &json!({"approve": true})), yes(false));
+        assert_eq!(
+            said("accept", &json!({"approve": true, "ten_minutes": true})),
+            yes(true)
+        );
+        for content in [
+            json!({}),
+            json!({"approve": false}),
+            json!({"approve": "true"}),
+            json!({"approve": 1}),
+            json!(null),
+        ] {
+            assert_eq!(said("accept", &content), no());
+        }
+        assert_eq!(said("decline", &json!({"approve": true})), no());
+        assert_eq!(said("cancel", &json!(null)), no());
+    }
+}

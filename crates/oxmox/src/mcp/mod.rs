@@ -1,0 +1,118 @@
+//! MCP over the engine: both eras of the protocol from one handler, whatever transport carries it.
+//!
+//! | module | what lives there |
+//! |---|---|
+//! | [`listing`] | tools/list, from what the registry says of its tools |
+//! | [`call`], [`talk`], [`form`] | tools/call, its progress, and the question to a person |
+//! | [`peer`] | who is at the other end, and what it can do |
+//! | [`resources`], [`prompts`], [`complete`] | what a client can offer its user besides tools |
+//! | [`handler`] | the methods of the protocol, each a line or two over the modules above |
+//!
+//! What a call means is decided in `tools::engine`; nothing in here reads or changes PVE on its own account except the
+//! resources, which go through the same Readers. No transport in here either, apart from stdio, which needs none.
+
+mod call;
+mod complete;
+mod form;
+mod handler;
+mod listing;
+mod peer;
+mod prompts;
+mod resources;
+mod talk;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::ServiceExt as _;
+use rmcp::service::ServerInitializeError;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+use tools::engine::Engine;
+
+pub use listing::tools_json;
+
+/// How long a person may take over a question that is put while the call waits. Past it the plan is still there to be
+/// approved; only this call stops waiting.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// How long changes that are under way may take to end after the last client has gone. PVE goes on either way; what
+/// is cut off lacks its closing audit entry.
+pub(crate) const GRACE: Duration = Duration::from_secs(10);
+
+/// The handler. Cheap to clone: HTTP makes one per session and per request.
+#[derive(Clone)]
+pub struct Server {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    engine: Arc<Engine>,
+    /// Made once: the list must be the same for every client, and every call.
+    tools: Vec<rmcp::model::Tool>,
+    patience: Duration,
+}
+
+impl Server {
+    /// A server over this engine.
+    pub fn new(engine: Arc<Engine>) -> Self {
+        Self::with_patience(engine, PATIENCE)
+    }
+
+    /// The same, with another limit to how long a person may take over a question.
+    pub fn with_patience(engine: Arc<Engine>, patience: Duration) -> Self {
+        let tools = listing::tools(engine.registry());
+        Self {
+            shared: Arc::new(Shared {
+                engine,
+                tools,
+                patience,
+            }),
+        }
+    }
+}
+
+/// Why a connection ended other than by its end.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The first message was none that MCP begins with, or it could not be answered.
+    #[error("the client did not begin as MCP begins")]
+    Begin(#[source] Box<ServerInitializeError>),
+    /// The task that reads and writes broke.
+    #[error("the connection broke off")]
+    Broken(#[from] tokio::task::JoinError),
+}
+
+/// Serves one client on stdin and stdout until either is closed or `stop` is cancelled.
+///
+/// Nothing else may be written to stdout meanwhile.
+pub async fn serve_stdio(engine: Arc<Engine>, stop: CancellationToken) -> Result<(), Error> {
+    let (input, output) = rmcp::transport::stdio_pipes();
+    Box::pin(serve_on(Server::new(engine), input, output, stop)).await
+}
+
+/// Serves one client that sends JSON lines on `input` and reads them from `output`.
+pub async fn serve_on<R, W>(
+    server: Server,
+    input: R,
+    output: W,
+    stop: CancellationToken,
+) -> Result<(), Error>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let engine = server.shared.engine.clone();
+    let ended = match server.serve_with_ct((input, output), stop).await {
+        Ok(running) => running.waiting().await.map(|_| ()).map_err(Error::from),
+        // A client that only looked whether there is a server, or a stop before the first request.
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
+            Ok(())
+        }
+        Err(error) => Err(Error::Begin(Box::new(error))),
+    };
+    if !engine.drain(GRACE).await {
+        tracing::warn!("changes were still under way at the end; the audit trail shows them open");
+    }
+    ended
+}

@@ -1,0 +1,40 @@
+//! Who is at the other end of a request, and what it can do. Asked per request: 2026 clients have no session.
+
+use http::request::Parts;
+use rmcp::RoleServer;
+use rmcp::service::RequestContext;
+
+/// Longest part of a client's own name that is kept.
+const LONGEST_NAME: usize = 64;
+
+/// One request's circumstances.
+pub(super) type Context = RequestContext<RoleServer>;
+
+/// Whether the request is of the 2026 protocol: no session, and every answer is all there is.
+pub(super) fn is_stateless(ctx: &Context) -> bool {
+    ctx.protocol_version()
+        .is_some_and(|version| !version.has_initialize())
+}
+
+/// Whether the client can show its user a form.
+pub(super) fn can_show_form(ctx: &Context) -> bool {
+    ctx.client_capabilities()
+        .and_then(|able| able.elicitation)
+        // 2025-06-18 knew forms only, and wrote that as `elicitation: {}`.
+        .is_some_and(|able| able.form.is_some() || able.url.is_none())
+}
+
+/// Who calls: the transport, and the name that the client gives itself. Confirmations and the audit trail are bound to
+/// it, so it is the same for a call and its repetition with an answer.
+pub(super) fn caller(ctx: &Context) -> String {
+    let transport = if ctx.extensions.get::<Parts>().is_some() {
+        "http"
+    } else {
+        "stdio"
+    };
+    let name = ctx.client_info().map(|client| client.name);
+    match name.map(|name| tools::words::clip(name.trim(), LONGEST_NAME)) {
+        Some(name) if !name.is_empty() => format!("{transport}:{name}"),
+        _ => transport.to_owned(),
+    }
+}

@@ -1,0 +1,200 @@
+//! `proxmox://cluster/{name}`: each configured cluster at a glance, as JSON.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pve::{ClusterStatus, NodeName, Resource as Row, ResourceKind, encode_segment};
+use rmcp::ErrorData;
+use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
+use serde::Serialize;
+use serde_json::json;
+use tools::context::Cluster;
+use tools::fault::Fault;
+
+/// How long a summary may be kept, in milliseconds.
+pub(super) const TTL: u64 = 10_000;
+/// The address of a cluster's summary.
+pub(super) const TEMPLATE: &str = "proxmox://cluster/{name}";
+const PREFIX: &str = "proxmox://cluster/";
+const JSON: &str = "application/json";
+/// What does not answer within this is reported as not answering.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// One per configured cluster. Asks nobody.
+pub(super) fn list(clusters: &[Arc<Cluster>]) -> Vec<Resource> {
+    clusters
+        .iter()
+        .map(|cluster| {
+            Resource::new(uri(&cluster.name), cluster.name.clone())
+                .with_title(format!("Cluster {}", cluster.name))
+                .with_description("Version, quorum, nodes and guest counts of this cluster")
+                .with_mime_type(JSON)
+        })
+        .collect()
+}
+
+/// The form of all of them.
+pub(super) fn template() -> ResourceTemplate {
+    ResourceTemplate::new(TEMPLATE, "cluster")
+        .with_title("A cluster at a glance")
+        .with_description("Version, quorum, nodes and guest counts of a configured cluster")
+        .with_mime_type(JSON)
+}
+
+/// The summary at this address.
+pub(super) async fn read(
+    clusters: &[Arc<Cluster>],
+    address: &str,
+) -> Result<ReadResourceResult, ErrorData> {
+    let mut clusters = clusters.iter();
+    let Some(cluster) = clusters.find(|cluster| uri(&cluster.name) == address) else {
+        let data = json!({ "uri": address });
+        return Err(ErrorData::resource_not_found(
+            "Resource not found",
+            Some(data),
+        ));
+    };
+    let summary = serde_json::to_string_pretty(&Box::pin(summary(cluster)).await)
+        .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+    let contents = ResourceContents::text(summary, address).with_mime_type(JSON);
+    Ok(ReadResourceResult::new(vec![contents]))
+}
+
+fn uri(cluster: &str) -> String {
+    format!("{PREFIX}{}", encode_segment(cluster))
+}
+
+/// A cluster at a glance. What could not be read is left out, and said.
+#[derive(Debug, Default, Serialize)]
+struct Summary {
+    cluster: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quorate: Option<bool>,
+    nodes: BTreeMap<String, &'static str>,
+    vms: BTreeMap<String, usize>,
+    containers: BTreeMap<String, usize>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<String>,
+}
+
+async fn summary(cluster: &Cluster) -> Summary {
+    let pve = &cluster.pve;
+    let (version, status, rows) = tokio::join!(
+        answered("the version", pve.version()),
+        answered("the cluster's status", pve.cluster_status()),
+        answered("the list of guests and nodes", pve.resources()),
+    );
+    let mut summary = Summary {
+        cluster: cluster.name.clone(),
+        ..Summary::default()
+    };
+    match version {
+        Ok(version) => summary.version = Some(version.text),
+        Err(problem) => summary.problems.push(problem),
+    }
+    match status {
+        Ok(status) => summary.add_status(&status),
+        Err(problem) => summary.problems.push(problem),
+    }
+    match rows {
+        Ok(rows) => summary.add_rows(&rows),
+        Err(problem) => summary.problems.push(problem),
+    }
+    summary
+}
+
+/// An answer, or why there is none in words.
+async fn answered<T>(
+    what: &str,
+    asked: impl Future<Output = Result<T, pve::Error>>,
+) -> Result<T, String> {
+    match tokio::time::timeout(PATIENCE, asked).await {
+        Ok(answer) => answer.map_err(|error| {
+            let fault = Fault::from(error);
+            tools::clean::line(&format!("{what} cannot be read: {fault}"))
+        }),
+        Err(_) => Err(format!(
+            "{what} did not come within {} s",
+            PATIENCE.as_secs()
+        )),
+    }
+}
+
+impl Summary {
+    fn add_status(&mut self, status: &ClusterStatus) {
+        self.quorate = Some(status.quorate);
+        for node in &status.nodes {
+            self.add_node(&node.name, node.online);
+        }
+    }
+
+    fn add_rows(&mut self, rows: &[Row]) {
+        for row in rows.iter().filter(|row| row.kind == ResourceKind::Node) {
+            if let Some(node) = &row.node {
+                self.add_node(node, row.status.as_deref() == Some("online"));
+            }
+        }
+        for row in rows {
+            let state = self.state(row);
+            let counts = match row.kind {
+                ResourceKind::Qemu => &mut self.vms,
+                ResourceKind::Lxc => &mut self.containers,
+                _ => continue,
+            };
+            *counts.entry(state).or_default() += 1;
+        }
+    }
+
+    /// The first source to tell of a node is the quicker one, and counts.
+    fn add_node(&mut self, name: &NodeName, online: bool) {
+        let word = if online { "online" } else { "offline" };
+        self.nodes.entry(name.to_string()).or_insert(word);
+    }
+
+    /// PVE goes on showing the guests of a lost node as running for some minutes.
+    fn state(&self, row: &Row) -> String {
+        let node = row.node.as_ref().map(ToString::to_string);
+        let lost = node.is_some_and(|node| self.nodes.get(&node) == Some(&"offline"));
+        if row.template {
+            "template".to_owned()
+        } else if lost {
+            "unknown".to_owned()
+        } else {
+            tools::clean::line(row.status.as_deref().unwrap_or("unknown"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guests_of_a_lost_node_do_not_count_as_running() {
+        let mut summary = Summary::default();
+        summary.add_node(&NodeName::new("pve2").unwrap(), false);
+        let rows: Vec<Row> = serde_json::from_value(json!([
+            {"type": "node", "node": "pve1", "status": "online"},
+            {"type": "node", "node": "pve2", "status": "online"},
+            {"type": "qemu", "vmid": 100, "node": "pve1", "status": "running"},
+            {"type": "qemu", "vmid": 101, "node": "pve2", "status": "running"},
+            {"type": "qemu", "vmid": 900, "node": "pve2", "template": 1},
+            {"type": "lxc", "vmid": 200, "node": "pve1", "status": "stopped"},
+            {"type": "storage", "node": "pve1", "storage": "local"},
+        ]))
+        .unwrap();
+        summary.add_rows(&rows);
+        assert_eq!(
+            serde_json::to_value(&summary).unwrap(),
+            json!({
+                "cluster": "",
+                "nodes": {"pve1": "online", "pve2": "offline"},
+                "vms": {"running": 1, "template": 1, "unknown": 1},
+                "containers": {"stopped": 1},
+            })
+        );
+    }
+}
