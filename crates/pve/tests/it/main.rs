@@ -12,5 +12,6 @@ mod recorded;
 mod requests;
 mod secrets;
 mod server;
+mod simulated;
 mod tasks;
 mod trust;
