@@ -3,10 +3,12 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::call::Params;
 use crate::clock::{Clock, Ticker};
 use crate::control;
-use crate::dispatch;
+use crate::dispatch::{self, Handled};
 use crate::fault::{Fault, Faults, Trouble};
 use crate::http::{Request, Response};
 use crate::world::World;
@@ -114,6 +116,10 @@ impl Cluster {
                     delay: Duration::ZERO,
                 }
             }
+            Some(Trouble::Answer(data)) => Outcome::Answer {
+                response: self.answer_with(request, data),
+                delay: Duration::ZERO,
+            },
             Some(Trouble::Delay(delay)) => Outcome::Answer {
                 response: self.carry_out(request),
                 delay,
@@ -133,6 +139,15 @@ impl Cluster {
 
     fn carry_out(&mut self, request: &Request) -> Response {
         let handled = dispatch::handle(&mut self.world, request);
+        self.log(request, handled)
+    }
+
+    fn answer_with(&mut self, request: &Request, data: Value) -> Response {
+        let handled = dispatch::answer_with(request, data);
+        self.log(request, handled)
+    }
+
+    fn log(&mut self, request: &Request, handled: Handled) -> Response {
         self.requests.push(Logged {
             method: request.method.clone(),
             path: handled.path,

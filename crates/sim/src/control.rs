@@ -57,6 +57,9 @@ enum FaultKind {
         status: u16,
         reason: String,
     },
+    Answer {
+        data: Value,
+    },
     Delay {
         seconds: f64,
     },
@@ -73,6 +76,7 @@ impl From<FaultOrder> for Fault {
     fn from(order: FaultOrder) -> Self {
         let mut fault = match order.what {
             FaultKind::Refuse { status, reason } => Self::refuse(status, &reason),
+            FaultKind::Answer { data } => Self::answer("GET", "*", data),
             FaultKind::Delay { seconds } => Self::delay(Duration::from_secs_f64(seconds.max(0.0))),
             FaultKind::DropBefore => Self::drop_before(),
             FaultKind::DropAfter => Self::drop_after(),

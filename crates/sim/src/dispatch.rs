@@ -1,6 +1,8 @@
 //! The life of a call, in the order in which PVE checks things: method, login, route, permission, node, parameters,
 //! handler. Everything here is the same for all routes.
 
+use serde_json::Value;
+
 use crate::api;
 use crate::auth;
 use crate::call::{Call, Identity, Params};
@@ -33,6 +35,17 @@ pub(crate) fn handle(world: &mut World, request: &Request) -> Handled {
         response,
         path,
         params,
+    }
+}
+
+/// Answers a request to the API with this data, whoever sent it and whatever it asks.
+pub(crate) fn answer_with(request: &Request, data: Value) -> Handled {
+    let full_path = request.path();
+    let (path, format) = split_prefix(&full_path).unwrap_or((full_path, Format::Json));
+    Handled {
+        response: render(Ok(data.into()), format),
+        path,
+        params: decode::params(request).unwrap_or_default(),
     }
 }
 

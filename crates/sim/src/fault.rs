@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::http::Request;
 use crate::world::task::TaskFault;
 
@@ -15,6 +17,8 @@ pub enum Trouble {
         /// The reason phrase.
         reason: String,
     },
+    /// The request is answered with this data, and never reaches its handler.
+    Answer(Value),
     /// The answer comes late, by real time.
     Delay(Duration),
     /// The connection closes, and nothing happened.
@@ -65,6 +69,12 @@ impl Fault {
             status,
             reason: reason.to_owned(),
         })
+    }
+
+    /// Answers requests of this method and path with `data` in place of the real answer: 200 and `{"data": ...}`.
+    /// For what this simulator never says itself but a client may have to read.
+    pub fn answer(method: &str, path: &str, data: impl Into<Value>) -> Self {
+        Self::request(Trouble::Answer(data.into())).on(method, path)
     }
 
     /// Answers late, by real time.

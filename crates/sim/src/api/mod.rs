@@ -26,6 +26,9 @@ pub const TABLES: &[&[Route]] = &[
     nodes::lxc::ROUTES,
 ];
 
+/// The commit that the simulated release claims to be built from.
+pub(crate) const REPOID: &str = "7ed516c3ebfd23c6";
+
 const ROUTES: &[Route] = &[
     get("/", root).allow(Perm::User),
     get("/version", version).allow(Perm::User),
@@ -40,11 +43,11 @@ fn root(_: &mut World, _: &Call) -> Reply {
 
 /// `/version`, and the same below a node.
 pub(crate) fn version(world: &mut World, _: &Call) -> Reply {
-    let version = &world.version;
+    let parts: Vec<&str> = world.version.split('.').take(2).collect();
     Ok(json!({
-        "release": version.release,
-        "version": version.version,
-        "repoid": version.repoid,
+        "release": parts.join("."),
+        "version": world.version,
+        "repoid": REPOID,
     })
     .into())
 }

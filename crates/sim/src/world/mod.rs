@@ -34,8 +34,8 @@ use ticket::Signer;
 pub struct World {
     /// The cluster's name.
     pub name: String,
-    /// What `/version` tells.
-    pub version: Version,
+    /// The release of PVE that every node runs: `9.1.8`.
+    pub version: String,
     /// The present moment. Moved by [`World::advance`] only.
     pub now: Time,
     /// Nodes by name.
@@ -66,21 +66,12 @@ pub struct World {
     pub tasks: Tasks,
     /// Quorum is lost although enough nodes are up (a fault to inject).
     pub quorum_lost: bool,
+    /// HA takes requests but carries none out (a fault to inject).
+    pub ha_frozen: bool,
     /// Signs tickets.
     pub signer: Signer,
     next_pid: u32,
     seed: u64,
-}
-
-/// A release of PVE.
-#[derive(Clone, Debug)]
-pub struct Version {
-    /// `9.1`.
-    pub release: String,
-    /// `9.1.8`.
-    pub version: String,
-    /// The commit it was built from.
-    pub repoid: String,
 }
 
 /// A pool of guests and storages.
@@ -111,11 +102,7 @@ impl World {
     pub fn empty(name: &str, now: Time) -> Self {
         Self {
             name: name.to_owned(),
-            version: Version {
-                release: "9.1".to_owned(),
-                version: "9.1.8".to_owned(),
-                repoid: "7ed516c3ebfd23c6".to_owned(),
-            },
+            version: "9.1.8".to_owned(),
             now,
             nodes: BTreeMap::new(),
             guests: BTreeMap::new(),
@@ -131,6 +118,7 @@ impl World {
             options: BTreeMap::new(),
             tasks: Tasks::default(),
             quorum_lost: false,
+            ha_frozen: false,
             signer: Signer::new(name),
             next_pid: 1000,
             seed: 0,

@@ -120,3 +120,30 @@ async fn a_delay_holds_the_answer_back() {
     let late = tokio::time::timeout(Duration::from_millis(50), client.get("/version")).await;
     assert!(late.is_err(), "still waiting");
 }
+
+#[tokio::test]
+async fn an_answer_takes_the_place_of_the_real_one() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    let client = Client::root(&sim);
+    sim.fault(Fault::answer("GET", "/nodes/*/qemu", "not a list").times(1));
+    assert_eq!(client.get("/nodes/pve1/qemu").await.data(), "not a list");
+    assert_eq!(sim.requests().len(), 1);
+    assert!(client.get("/nodes/pve1/qemu").await.data().is_array());
+}
+
+#[tokio::test]
+async fn another_release_shows_wherever_a_release_is_told() {
+    let mut world = homelab();
+    "8.4.1".clone_into(&mut world.version);
+    let sim = Sim::start(world).await.expect("starts");
+    let client = Client::root(&sim);
+    let version = client.get("/version").await;
+    assert_eq!(version.data()["version"], "8.4.1");
+    assert_eq!(version.data()["release"], "8.4");
+    let status = client.get("/nodes/pve1/status").await;
+    let text = status.data()["pveversion"]
+        .as_str()
+        .expect("a version")
+        .to_owned();
+    assert!(text.starts_with("pve-manager/8.4.1/"), "{text}");
+}

@@ -7,7 +7,7 @@ pub mod tasks;
 
 use serde_json::{Value, json};
 
-use crate::api::{index, version};
+use crate::api::{REPOID, index, version};
 use crate::call::Call;
 use crate::error::Reply;
 use crate::permission::Perm;
@@ -121,14 +121,13 @@ fn status(world: &mut World, call: &Call) -> Reply {
     };
     let (memory, disk) = (node.memory_used(), node.disk_used());
     let (kernel, build) = ("6.17.2-1-pve", "#1 SMP PREEMPT_DYNAMIC PMX 6.17.2-1");
-    let version = &world.version;
     Ok(json!({
         "uptime": node.uptime(world.now),
         "cpu": 0.05,
         "wait": 0,
         "idle": 0,
         "loadavg": ["0.20", "0.25", "0.30"],
-        "pveversion": format!("pve-manager/{}/{}", version.version, version.repoid),
+        "pveversion": format!("pve-manager/{}/{REPOID}", world.version),
         "kversion": format!("Linux {kernel} {build}"),
         "current-kernel": { "sysname": "Linux", "release": kernel, "version": build, "machine": "x86_64" },
         "boot-info": { "mode": "legacy-bios" },

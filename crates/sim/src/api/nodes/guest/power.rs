@@ -88,6 +88,9 @@ pub(crate) fn ask_ha(world: &mut World, call: &Call, kind: Kind, start: bool) ->
         .wait(1)
         .run(move |world, _| {
             world.request_ha_state(kind, vmid, state);
+            if world.ha_frozen {
+                return Ok(());
+            }
             let reaction = self::work(kind, action, vmid).wait(5).run({
                 let node = node.clone();
                 move |world, _| {
