@@ -23,6 +23,7 @@ pub const TABLES: &[&[Route]] = &[
     nodes::ROUTES,
     nodes::tasks::ROUTES,
     nodes::qemu::ROUTES,
+    nodes::qemu::keyboard::ROUTES,
     nodes::lxc::ROUTES,
 ];
 

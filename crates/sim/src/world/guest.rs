@@ -126,6 +126,8 @@ pub struct Guest {
     pub power: Power,
     /// What is inside.
     pub inside: Inside,
+    /// Key combinations sent to a VM's keyboard since it started, oldest first: `shift-a`, `ret`.
+    pub keys: Vec<String>,
 }
 
 impl Guest {
@@ -140,6 +142,7 @@ impl Guest {
             snapshots: Vec::new(),
             power: Power::Stopped,
             inside: Inside::default(),
+            keys: Vec::new(),
         }
     }
 
@@ -289,6 +292,7 @@ impl Guest {
 
     /// Starts it now.
     pub fn start(&mut self, now: Time, pid: u32) {
+        self.keys.clear();
         self.power = Power::Running {
             since: now,
             pid,

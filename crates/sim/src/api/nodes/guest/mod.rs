@@ -51,3 +51,14 @@ pub(crate) fn only_root(call: &Call, names: &[&str]) -> Result<(), ApiError> {
         _ => Ok(()),
     }
 }
+
+/// Fails if a task holds the guest. PVE waits ten seconds for it and then says the same.
+pub(crate) fn free_now(world: &World, kind: Kind, vmid: u32) -> Result<(), ApiError> {
+    if world.tasks.holds(kind, vmid) {
+        let file = kind.lock_file(vmid);
+        return Err(ApiError::fail(format!(
+            "can't lock file '{file}' - got timeout"
+        )));
+    }
+    Ok(())
+}

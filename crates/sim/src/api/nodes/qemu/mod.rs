@@ -1,5 +1,6 @@
 //! `/nodes/{node}/qemu`: virtual machines.
 
+pub mod keyboard;
 mod options;
 mod power;
 
