@@ -1,6 +1,17 @@
-//! The parts of the binary that its tests reach: the transports over the engine. `main.rs` is the program.
+//! The oxmox program, as a library so that its tests reach it; `main.rs` only calls [`cli::main`].
 //!
-//! rmcp is named in [`mcp`] and [`http`] and nowhere else, since its API moves.
+//! | module | what lives there |
+//! |---|---|
+//! | [`cli`] | the commands |
+//! | [`config`] | flags, environment and file into one value |
+//! | [`session`], [`demo`] | from a configuration, or from nothing, to an engine |
+//! | [`mcp`], [`http`] | the transports; rmcp is named there and nowhere else, since its API moves |
+//! | [`generate`] | the documents that are made from the registry |
 
+pub mod cli;
+pub mod config;
+pub mod demo;
+pub mod generate;
 pub mod http;
 pub mod mcp;
+pub mod session;

@@ -1,2 +1,7 @@
-//! The oxmox binary.
-fn main() {}
+//! The oxmox binary. All of it is in the library, where tests reach it.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    oxmox::cli::main()
+}

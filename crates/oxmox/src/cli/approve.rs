@@ -1,0 +1,153 @@
+//! `oxmox approve` and `oxmox reject`: a person's word on what waits, beside whatever server asked for it.
+
+use tools::fault::{Fault, Kind};
+use tools::store::{PlanState, Store, StoredPlan};
+use tools::tool::Answer as _;
+use tools::words;
+
+use super::exit::Exit;
+use super::global::Global;
+use super::person::{self, Reply};
+use super::runtime::{self, Threads};
+use super::{out, state};
+use crate::config::{Config, DEMO_STATE};
+use crate::session::now;
+
+/// Decides on a change that waits for a person; without an id, lists what waits
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The plan's id, as the answer to the call gave it
+    id: Option<String>,
+    /// Decide without asking
+    #[arg(long, short)]
+    yes: bool,
+}
+
+/// Shows the plan, asks, and records the decision.
+pub fn run(args: &Args, approve: bool, global: &Global) -> Result<Exit, Fault> {
+    let config = global.load()?;
+    let Some(id) = &args.id else {
+        return list(&config, global.demo);
+    };
+    let (store, stored) = find(&config, id)?;
+    if stored.state != PlanState::Waiting || stored.expires <= now() {
+        return Err(not_waiting(&store, &stored)?);
+    }
+    out::say(in_words(&stored)?);
+    let verb = if approve { "Approve" } else { "Reject" };
+    if !args.yes {
+        if !person::is_there() {
+            out::hint("nobody can be asked here: run it on a terminal, or with --yes");
+            return Ok(Exit::NeedsConfirmation);
+        }
+        if person::answer(&format!("{verb} it? [y/N] ")) == Reply::No {
+            out::say("nothing decided; it still waits");
+            return Ok(Exit::Failed);
+        }
+    }
+    if !store.decide_plan(&stored, approve, &person::name(), now())? {
+        return Err(not_waiting(&store, &stored)?);
+    }
+    if approve {
+        out::say(format_args!("approved: {}", stored.plan.summary));
+        out::hint(format_args!(
+            "nothing is sent yet: the same call by {} within {} applies it, once",
+            stored.caller,
+            left(&stored)
+        ));
+    } else {
+        out::say(format_args!("rejected: {}", stored.plan.summary));
+    }
+    Ok(Exit::Done)
+}
+
+fn list(config: &Config, demo: bool) -> Result<Exit, Fault> {
+    let waiting = match state::existing(config)? {
+        Some(store) => store.waiting_plans(now())?,
+        None => Vec::new(),
+    };
+    if waiting.is_empty() {
+        out::say("nothing waits for a person");
+        return Ok(Exit::Done);
+    }
+    let rows: Vec<_> = waiting
+        .iter()
+        .map(|stored| {
+            [
+                stored.id.clone(),
+                stored.plan.risk.word().to_owned(),
+                stored.plan.summary.clone(),
+                stored.caller.clone(),
+                left(stored),
+            ]
+        })
+        .collect();
+    out::data(&words::table(
+        ["id", "risk", "what", "asked by", "expires in"],
+        &rows,
+    ))?;
+    let demo = if demo { "--demo " } else { "" };
+    out::hint(format_args!(
+        "`oxmox {demo}approve ID` or `oxmox {demo}reject ID` decides"
+    ));
+    Ok(Exit::Done)
+}
+
+fn find(config: &Config, id: &str) -> Result<(Store, StoredPlan), Fault> {
+    if let Some(store) = state::existing(config)?
+        && let Some(stored) = store.plan(id)?
+    {
+        return Ok((store, stored));
+    }
+    let fault = Fault::new(Kind::NotFound, format!("there is no plan {id}"));
+    let in_demo = match state::in_dir(&config.state_dir.join(DEMO_STATE))? {
+        Some(store) => store.plan(id)?.is_some(),
+        None => false,
+    };
+    Err(if in_demo {
+        fault.hint(format!(
+            "it is one of the demo's: `oxmox --demo approve {id}`"
+        ))
+    } else {
+        fault.hint(
+            "without an id, `oxmox approve` lists what waits; --state-dir must be the server's",
+        )
+    })
+}
+
+fn not_waiting(store: &Store, stored: &StoredPlan) -> Result<Fault, Fault> {
+    // Somebody else may have decided since it was read.
+    let current = store.plan(&stored.id)?;
+    let state = current.as_ref().map_or(stored.state, |plan| plan.state);
+    let what = match state {
+        PlanState::Waiting => "has expired",
+        PlanState::Approved => "is approved already",
+        PlanState::Rejected => "was rejected",
+        PlanState::Used => "was used already",
+        PlanState::Replaced => "was replaced by a newer one of the same call",
+    };
+    Ok(
+        Fault::new(Kind::Conflict, format!("plan {} {what}", stored.id))
+            .hint("`oxmox approve` lists what waits, `oxmox audit` what became of the rest"),
+    )
+}
+
+/// The plan as its preview shows it. The privileges are not looked up: that would need the cluster.
+fn in_words(stored: &StoredPlan) -> Result<String, Fault> {
+    let preview = runtime::block_on(Threads::One, async {
+        Ok(tools::preview::of(&stored.plan, &[]).await)
+    })?;
+    let text = tools::clean::text(&preview.text());
+    let text = text.strip_suffix("nothing was changed\n").unwrap_or(&text);
+    Ok(format!(
+        "plan {} on cluster {}, asked for by {}, expires in {}\n{text}",
+        stored.id,
+        stored.plan.cluster,
+        stored.caller,
+        left(stored)
+    ))
+}
+
+fn left(stored: &StoredPlan) -> String {
+    words::duration(u64::try_from(stored.expires - now()).unwrap_or(0))
+}

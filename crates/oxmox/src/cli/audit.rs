@@ -1,0 +1,165 @@
+//! `oxmox audit`: what was attempted, by whom, and what became of it.
+
+use serde_json::{Value, json};
+use tools::fault::{Fault, Kind};
+use tools::store::{AuditEntry, Link, Store, Verified};
+use tools::words;
+
+use super::exit::Exit;
+use super::global::Global;
+use super::{out, state};
+use crate::config::Config;
+
+/// Shows the audit trail, or checks that nobody tampered with it
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Args {
+    /// Print one JSON object per entry
+    #[arg(long)]
+    json: bool,
+    /// How many attempts to show
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: u32,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Checks the whole chain of entries
+    Verify {
+        /// A head that an earlier check printed and that was kept elsewhere: finds a tail that was cut off
+        #[arg(long, value_name = "LINK")]
+        head: Option<String>,
+    },
+}
+
+/// Shows or checks.
+pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
+    let config = global.load()?;
+    match &args.command {
+        Some(Command::Verify { head }) => verify(&config, head.as_deref()),
+        None => show(args, &config),
+    }
+}
+
+fn show(args: &Args, config: &Config) -> Result<Exit, Fault> {
+    let Some(store) = state::existing(config)? else {
+        out::say(format_args!(
+            "nothing was recorded yet in {}",
+            config.state_dir.display()
+        ));
+        return Ok(Exit::Done);
+    };
+    // Each attempt has two entries.
+    let trail = store.audit_trail(args.limit.saturating_mul(2))?;
+    if args.json {
+        for link in &trail {
+            out::data(&line(link)?.to_string())?;
+        }
+    } else {
+        out::data(&table(&trail))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// An entry with its place in the chain.
+fn line(link: &Link) -> Result<Value, Fault> {
+    let mut line = json!({ "seq": link.seq });
+    let entry = serde_json::to_value(&link.entry)
+        .map_err(|error| Fault::new(Kind::Internal, error.to_string()))?;
+    if let (Value::Object(line), Value::Object(entry)) = (&mut line, entry) {
+        line.extend(entry);
+        line.insert("link".to_owned(), json!(link.link));
+    }
+    Ok(line)
+}
+
+/// One row per attempt, newest last.
+pub fn table(trail: &[Link]) -> String {
+    let mut rows: Vec<(&str, [String; 7])> = Vec::new();
+    for Link { seq, entry, .. } in trail {
+        match entry {
+            AuditEntry::Opened {
+                at,
+                plan,
+                caller,
+                tool,
+                summary,
+                risk,
+                confirmed_by,
+                ..
+            } => rows.push((
+                plan,
+                [
+                    seq.to_string(),
+                    words::time(*at),
+                    plan.clone(),
+                    risk.map(|risk| risk.word().to_owned()).unwrap_or_default(),
+                    "open: may have been sent".to_owned(),
+                    match confirmed_by {
+                        Some(by) if !caller.ends_with(&format!(":{by}")) => {
+                            format!("{caller}, yes by {by}")
+                        }
+                        _ => caller.clone(),
+                    },
+                    summary.clone().unwrap_or_else(|| tool.clone()),
+                ],
+            )),
+            AuditEntry::Closed { plan, result, .. } => {
+                // The entry that it closes; one that is too old to be shown is passed over.
+                if let Some((_, row)) = rows.iter_mut().rev().find(|(open, _)| open == plan) {
+                    row[4] = result.replace('_', " ");
+                }
+            }
+        }
+    }
+    let rows: Vec<_> = rows.into_iter().map(|(_, row)| row).collect();
+    words::table(
+        ["entry", "when", "plan", "risk", "result", "who", "what"],
+        &rows,
+    )
+}
+
+fn verify(config: &Config, head: Option<&str>) -> Result<Exit, Fault> {
+    let Some(store) = state::existing(config)? else {
+        return Err(Fault::new(
+            Kind::NotFound,
+            format!("there is no audit trail in {}", config.state_dir.display()),
+        )
+        .hint("if there was one, it was removed; if not, --state-dir must be the server's"));
+    };
+    report(&store, head)
+}
+
+fn report(store: &Store, head: Option<&str>) -> Result<Exit, Fault> {
+    match store.verify_audit(head)? {
+        Verified::Broken { seq } => Err(Fault::new(
+            Kind::Failed,
+            format!(
+                "the audit trail is broken at entry {seq}: it was edited, removed or put elsewhere"
+            ),
+        )
+        .hint("entries before it hold; what follows cannot be trusted")),
+        Verified::Whole {
+            anchored: Some(false),
+            ..
+        } => Err(Fault::new(
+            Kind::Failed,
+            "the audit trail does not contain that head: entries at its end were removed, or it is another trail",
+        )),
+        Verified::Whole {
+            entries,
+            head: last,
+            anchored,
+        } => {
+            out::data(&format!("whole: {} entries\nhead: {last}\n", entries))?;
+            if anchored.is_none() {
+                out::hint(
+                    "a tail that was cut off cannot be seen without a head from before: keep this one elsewhere and give it as --head",
+                );
+            }
+            Ok(Exit::Done)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The flags that every command takes, before or after its name.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{ArgAction, Args};
+use tools::fault::Fault;
+use tools::policy::Mode;
+use tools::spec::Toolset;
+
+use super::out;
+use crate::config::{Config, Environment, Overrides};
+use crate::session::Session;
+use tools::engine::State;
+
+/// The flags that every command takes.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Global {
+    /// The configuration file [env: OXMOX_CONFIG] [default: ~/.config/oxmox/config.toml]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// How much oxmox may do without asking
+    #[arg(long, global = true, value_name = "MODE", value_parser = mode_parser())]
+    pub mode: Option<Mode>,
+    /// The groups of tools to offer, separated by commas
+    #[arg(long, global = true, value_name = "NAMES", value_delimiter = ',', value_parser = toolset_parser())]
+    pub toolsets: Option<Vec<String>>,
+    /// Use a simulated cluster in this process; nothing is configured and nothing real is touched
+    #[arg(long, global = true)]
+    pub demo: bool,
+    /// Where plans, approvals and the audit trail are [env: OXMOX_STATE_DIR] [default: ~/.local/state/oxmox]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub state_dir: Option<PathBuf>,
+    /// Say more on stderr; twice for more still
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub verbose: u8,
+}
+
+fn mode_parser() -> impl TypedValueParser<Value = Mode> {
+    PossibleValuesParser::new(["read-only", "ask", "trusted"])
+        .try_map(|word| Mode::parse(&word).ok_or("no such mode"))
+}
+
+fn toolset_parser() -> PossibleValuesParser {
+    PossibleValuesParser::new(Toolset::ALL.iter().map(|set| set.word()).chain(["all"]))
+}
+
+impl Global {
+    /// With what was said later on the command line, which wins.
+    #[must_use]
+    pub fn merged(self, later: Self) -> Self {
+        Self {
+            config: later.config.or(self.config),
+            mode: later.mode.or(self.mode),
+            toolsets: later.toolsets.or(self.toolsets),
+            demo: self.demo || later.demo,
+            state_dir: later.state_dir.or(self.state_dir),
+            verbose: self.verbose.saturating_add(later.verbose),
+        }
+    }
+
+    fn overrides(&self) -> Overrides {
+        Overrides {
+            file: self.config.clone(),
+            mode: self.mode,
+            toolsets: self.toolsets.clone(),
+            state_dir: self.state_dir.clone(),
+        }
+    }
+
+    /// The configuration that these flags lead to.
+    pub fn load(&self) -> Result<Config, Fault> {
+        self.load_from(&Environment::of_process())
+    }
+
+    fn load_from(&self, environment: &Environment) -> Result<Config, Fault> {
+        if self.demo {
+            Config::demo(&self.overrides(), environment)
+        } else {
+            Config::load(&self.overrides(), environment)
+        }
+    }
+
+    /// An engine for these flags. What the configuration wants said is said here, once.
+    pub async fn session(&self) -> Result<Session, Fault> {
+        let environment = Environment::of_process();
+        let mut config = self.load_from(&environment)?;
+        let session = if self.demo {
+            let state = State::Dir(config.state_dir.clone());
+            Session::demo(&config, state).await?
+        } else {
+            Session::configured(&mut config, &environment)?
+        };
+        for warning in &config.warnings {
+            out::warn(warning);
+        }
+        Ok(session)
+    }
+}

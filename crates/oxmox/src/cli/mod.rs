@@ -1,0 +1,100 @@
+//! The commands. Each module holds one: its arguments, and a `run` that gives the exit code.
+//!
+//! Data goes to stdout and talk to stderr, both through [`out`].
+
+pub mod approve;
+pub mod arguments;
+pub mod audit;
+pub mod call;
+pub mod completions;
+pub mod demo;
+pub mod exit;
+pub mod freeze;
+pub mod global;
+pub mod out;
+pub mod person;
+pub mod progress;
+pub mod runtime;
+pub mod serve;
+pub mod sim;
+pub mod state;
+pub mod terminal;
+pub mod tools;
+pub mod tour;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::generate;
+use ::tools::fault::Fault;
+use exit::Exit;
+use global::Global;
+
+/// Run Proxmox VE from AI agents and from the command line
+///
+/// Without a command, oxmox is an MCP server on stdin and stdout.
+#[derive(Debug, Parser)]
+#[command(name = "oxmox", version, max_term_width = 110)]
+pub struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Serve(serve::Args),
+    Tools(tools::Args),
+    Call(call::Args),
+    /// Approves a change that waits for a person; without an id, lists what waits
+    Approve(approve::Args),
+    /// Rejects a change that waits for a person; without an id, lists what waits
+    Reject(approve::Args),
+    Audit(audit::Args),
+    /// Stops every change at once, until `oxmox thaw`
+    Freeze,
+    /// Lets changes run again
+    Thaw,
+    Demo(demo::Args),
+    Sim(sim::Args),
+    Completions(completions::Args),
+    #[command(hide = true)]
+    Generate(generate::Args),
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    match Cli::parse().run() {
+        Ok(exit) => exit.into(),
+        Err(fault) => {
+            out::fault(&fault);
+            Exit::from(&fault).into()
+        }
+    }
+}
+
+impl Cli {
+    fn run(self) -> Result<Exit, Fault> {
+        let Self { global, command } = self;
+        if !matches!(command, Some(Command::Call(_))) {
+            runtime::log(global.verbose);
+        }
+        match command {
+            None => serve::run(&serve::Args { http: None }, &global),
+            Some(Command::Serve(args)) => serve::run(&args, &global),
+            Some(Command::Tools(args)) => tools::run(&args, &global),
+            Some(Command::Call(args)) => call::run(args, global),
+            Some(Command::Approve(args)) => approve::run(&args, true, &global),
+            Some(Command::Reject(args)) => approve::run(&args, false, &global),
+            Some(Command::Audit(args)) => audit::run(&args, &global),
+            Some(Command::Freeze) => freeze::freeze(&global),
+            Some(Command::Thaw) => freeze::thaw(&global),
+            Some(Command::Demo(args)) => demo::run(&args, global),
+            Some(Command::Sim(args)) => sim::run(&args),
+            Some(Command::Completions(args)) => completions::run(&args),
+            Some(Command::Generate(args)) => generate::run(&args),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! `oxmox` and `oxmox serve`: the MCP server.
+
+use std::io::{self, IsTerminal as _};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tools::engine::Engine;
+use tools::fault::{Fault, Kind};
+
+use super::exit::Exit;
+use super::global::Global;
+use super::out;
+use super::runtime::{self, Threads};
+use crate::{http, mcp};
+
+/// How long the end waits for changes that are being applied.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Serves MCP, on stdio unless told otherwise
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Serve Streamable HTTP at http://ADDR/mcp instead of stdio
+    #[arg(long, value_name = "ADDR")]
+    pub http: Option<SocketAddr>,
+}
+
+/// Serves until the client leaves or a signal comes.
+pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
+    match args.http {
+        Some(address) => {
+            require_loopback(address)?;
+            runtime::block_on(Threads::Several, over_http(address, global))
+        }
+        None => runtime::block_on(Threads::One, over_stdio(global)),
+    }
+}
+
+async fn over_stdio(global: &Global) -> Result<Exit, Fault> {
+    let session = global.session().await?;
+    if io::stdin().is_terminal() {
+        out::say("oxmox speaks MCP on stdin and stdout, and waits for a client to do so.");
+        out::hint("`oxmox --help` shows what else it does; Ctrl-C ends it");
+    }
+    let stop = runtime::stop_signal();
+    mcp::serve_stdio(session.engine.clone(), stop)
+        .await
+        .map_err(|error| Fault::new(Kind::Internal, error.to_string()))?;
+    finish(&session.engine).await;
+    Ok(Exit::Done)
+}
+
+async fn over_http(address: SocketAddr, global: &Global) -> Result<Exit, Fault> {
+    let session = global.session().await?;
+    let listener = listen(address).await?;
+    let bound = listener.local_addr().unwrap_or(address);
+    out::say(format_args!("MCP is served at http://{bound}/mcp"));
+    serve(session.engine.clone(), listener).await?;
+    Ok(Exit::Done)
+}
+
+/// Serves HTTP until a signal comes, then waits for what is being applied.
+pub async fn serve(engine: Arc<Engine>, listener: TcpListener) -> Result<(), Fault> {
+    let stop = runtime::stop_signal();
+    http::serve(engine.clone(), listener, stop)
+        .await
+        .map_err(|error| Fault::new(Kind::Internal, error.to_string()))?;
+    finish(&engine).await;
+    Ok(())
+}
+
+/// A listener at this address.
+pub async fn listen(address: SocketAddr) -> Result<TcpListener, Fault> {
+    TcpListener::bind(address)
+        .await
+        .map_err(|error| Fault::new(Kind::Failed, format!("cannot listen on {address}: {error}")))
+}
+
+/// Nobody asks callers who they are, so only this machine may call.
+pub fn require_loopback(address: SocketAddr) -> Result<(), Fault> {
+    if address.ip().is_loopback() {
+        return Ok(());
+    }
+    Err(Fault::bad_input(format!(
+        "{address} can be reached from other machines, and callers are not asked who they are"
+    ))
+    .hint(format!(
+        "serve on 127.0.0.1:{} and let others in through an SSH tunnel or a proxy that authenticates",
+        address.port()
+    )))
+}
+
+async fn finish(engine: &Engine) {
+    if !engine.drain(PATIENCE).await {
+        out::warn(
+            "changes were still being applied: what PVE has started goes on, later steps are not sent",
+        );
+        out::hint("`oxmox audit` shows them as open");
+    }
+}

@@ -1,0 +1,22 @@
+//! The store, for commands that look at what is there: they make none.
+
+use std::path::Path;
+
+use tools::fault::Fault;
+use tools::store::Store;
+
+use crate::config::Config;
+
+/// The configured store, if anything was ever recorded.
+pub fn existing(config: &Config) -> Result<Option<Store>, Fault> {
+    in_dir(&config.state_dir)
+}
+
+/// The store in this directory, if there is one. A wrong directory must not look like an empty trail.
+pub fn in_dir(dir: &Path) -> Result<Option<Store>, Fault> {
+    if dir.join("oxmox.db").exists() {
+        Store::open(dir).map(Some)
+    } else {
+        Ok(None)
+    }
+}

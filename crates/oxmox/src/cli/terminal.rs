@@ -1,0 +1,78 @@
+//! The terminal as the engine's other end: it shows progress, and puts questions to the person who typed the command.
+
+use futures_util::future::BoxFuture;
+use tools::engine::{Asked, Progress, Question, Talk};
+use tools::tool::Answer as _;
+
+use super::person::{self, Reply};
+use super::{out, progress};
+
+/// A person at a terminal, or a script where one could be.
+#[derive(Debug)]
+pub struct Terminal {
+    /// `--yes`: whoever typed it has said yes already.
+    yes: bool,
+    user: String,
+    progress: progress::Display,
+}
+
+impl Terminal {
+    /// The terminal of this process.
+    pub fn new(yes: bool) -> Self {
+        Self {
+            yes,
+            user: person::name(),
+            progress: progress::Display::default(),
+        }
+    }
+
+    /// Who calls, for confirmations and the audit trail.
+    pub fn caller(&self) -> String {
+        format!("cli:{}", self.user)
+    }
+
+    /// Takes the progress bar away.
+    pub fn clear(&self) {
+        self.progress.clear();
+    }
+}
+
+impl Talk for Terminal {
+    fn progress(&self, progress: Progress) {
+        self.progress.show(&progress);
+    }
+
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Asked> {
+        Box::pin(async move {
+            if !self.yes && !person::is_there() {
+                return Asked::Nobody;
+            }
+            out::say(shown(question));
+            let by = self.user.clone();
+            if self.yes {
+                return Asked::Yes { by, lease: false };
+            }
+            let words = if question.can_lease {
+                "Do it? [y/N, k: yes, and keys on this guest for ten minutes] "
+            } else {
+                "Do it? [y/N] "
+            };
+            match tokio::task::spawn_blocking(|| person::answer(words)).await {
+                Ok(Reply::Yes) => Asked::Yes { by, lease: false },
+                Ok(Reply::YesAndMore) => Asked::Yes {
+                    by,
+                    lease: question.can_lease,
+                },
+                Ok(Reply::No) => Asked::No { by },
+                Err(_) => Asked::Nobody,
+            }
+        })
+    }
+}
+
+/// The plan in words, without what only somebody who cannot be asked needs to know.
+fn shown(question: &Question) -> String {
+    let mut outcome = question.outcome.clone();
+    outcome.next = None;
+    outcome.text()
+}

@@ -1,0 +1,44 @@
+//! `oxmox tools`: what a model is offered.
+
+use std::sync::Arc;
+
+use tools::context::Cluster;
+use tools::fault::Fault;
+use tools::registry::Registry;
+
+use super::exit::Exit;
+use super::global::Global;
+use super::out;
+use crate::mcp;
+
+/// Lists the tools that a client would see
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Print them as `tools/list` answers, schemas included
+    #[arg(long)]
+    json: bool,
+}
+
+/// Lists them. Nothing is contacted, and no secret is fetched.
+pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
+    let config = global.load()?;
+    let clusters: Vec<Arc<Cluster>> = Vec::new();
+    let registry = Registry::new(&config.toolsets, config.mode, &clusters);
+    if args.json {
+        out::json(&mcp::tools_json(&registry))?;
+        return Ok(Exit::Done);
+    }
+    let rows: Vec<_> = registry
+        .tools()
+        .map(|tool| {
+            let spec = tool.spec();
+            [spec.name, spec.risk.word(), spec.title].map(str::to_owned)
+        })
+        .collect();
+    out::data(&tools::words::table(
+        ["tool", "worst risk", "what it does"],
+        &rows,
+    ))?;
+    out::hint("`oxmox call TOOL --help` shows what one takes");
+    Ok(Exit::Done)
+}

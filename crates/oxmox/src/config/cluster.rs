@@ -1,0 +1,144 @@
+//! One configured cluster: where it is, who we are to it, how its certificate is trusted.
+
+use std::path::Path;
+
+use pve::{Credentials, Host, Settings, Trust};
+use tools::fault::Fault;
+
+use super::file::ClusterTable;
+use super::secret::SecretSource;
+use super::{Environment, paths};
+
+/// A cluster as configured, its secret still where it is kept.
+#[derive(Debug, Clone)]
+pub struct ClusterConfig {
+    /// What callers and rules know it by.
+    pub name: String,
+    /// Its nodes, best first.
+    pub hosts: Vec<Host>,
+    /// Who we are.
+    pub login: Login,
+    /// How a certificate without a pin is checked.
+    pub trust: Trust,
+}
+
+/// Who we are to a cluster.
+#[derive(Debug, Clone)]
+pub enum Login {
+    /// By an API token.
+    Token {
+        /// `root@pam`
+        user: String,
+        /// The part after `!`.
+        name: String,
+        /// Where its secret is.
+        secret: SecretSource,
+    },
+    /// By a password.
+    Password {
+        /// `root@pam`
+        user: String,
+        /// Where the password is.
+        password: SecretSource,
+    },
+}
+
+impl Login {
+    /// A token by its full name, `root@pam!oxmox`.
+    pub fn token(id: &str, secret: SecretSource) -> Result<Self, Fault> {
+        match id.split_once('!') {
+            Some((user, name)) if has_realm(user) && !name.is_empty() => Ok(Self::Token {
+                user: user.to_owned(),
+                name: name.to_owned(),
+                secret,
+            }),
+            _ => Err(
+                Fault::bad_input(format!("\"{id}\" is not the name of an API token"))
+                    .hint("it has a user, a realm and a name: root@pam!oxmox"),
+            ),
+        }
+    }
+
+    /// A user with a password.
+    pub fn password(user: &str, password: SecretSource) -> Result<Self, Fault> {
+        if !has_realm(user) {
+            return Err(Fault::bad_input(format!("\"{user}\" is not a user of PVE"))
+                .hint("it has a realm: root@pam"));
+        }
+        Ok(Self::Password {
+            user: user.to_owned(),
+            password,
+        })
+    }
+}
+
+fn has_realm(user: &str) -> bool {
+    user.split_once('@')
+        .is_some_and(|(name, realm)| !name.is_empty() && !realm.is_empty())
+}
+
+impl ClusterConfig {
+    /// From its section of the file.
+    pub(super) fn from_table(
+        name: &str,
+        table: &ClusterTable,
+        dir: &Path,
+        environment: &Environment,
+    ) -> Result<Self, Fault> {
+        let wrong = |what: &str| Fault::bad_input(format!("clusters.{name}: {what}"));
+        let mut hosts: Vec<Host> = table.hosts.iter().map(|entry| entry.0.clone()).collect();
+        match (hosts.as_mut_slice(), table.pin) {
+            ([], _) => return Err(wrong("it has no hosts").hint("hosts = [\"pve1:8006\"]")),
+            ([only], Some(pin)) => only.pin = Some(pin),
+            (_, Some(_)) => {
+                return Err(wrong("`pin` is for a cluster with one host").hint(
+                    "each node has its own certificate: hosts = [{ host = \"pve1\", pin = \"AA:…\" }, …]",
+                ));
+            }
+            (_, None) => {}
+        }
+        let login = table
+            .login(&|path| paths::resolve(dir, path, environment))
+            .map_err(|fault| Fault {
+                message: format!("clusters.{name}: {}", fault.message),
+                ..fault
+            })?;
+        Ok(Self {
+            name: name.to_owned(),
+            hosts,
+            login,
+            trust: table.ca_file.as_ref().map_or(Trust::System, |file| {
+                Trust::CaFile(paths::resolve(dir, file, environment))
+            }),
+        })
+    }
+
+    /// Fetches the secret: what `pve::connect` takes.
+    pub fn settings(
+        &self,
+        environment: &Environment,
+        warnings: &mut Vec<String>,
+    ) -> Result<Settings, Fault> {
+        let mut read = |source: &SecretSource, what: &str| {
+            source.read(
+                &format!("the {what} of cluster {}", self.name),
+                environment,
+                warnings,
+            )
+        };
+        let credentials = match &self.login {
+            Login::Token { user, name, secret } => Credentials::Token {
+                user: user.clone(),
+                name: name.clone(),
+                secret: read(secret, "token secret")?,
+            },
+            Login::Password { user, password } => Credentials::Password {
+                user: user.clone(),
+                password: read(password, "password")?,
+            },
+        };
+        let mut settings = Settings::new(self.hosts.clone(), credentials);
+        settings.trust = self.trust.clone();
+        Ok(settings)
+    }
+}

@@ -1,0 +1,126 @@
+//! The environment as it was at start, and the cluster that the usual `PROXMOX_` variables describe.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use pve::{Host, Trust};
+use tools::fault::Fault;
+
+use super::ENVIRONMENT_CLUSTER;
+use super::cluster::{ClusterConfig, Login};
+use super::secret::SecretSource;
+
+/// The variables, read once. Has no `Debug`: some of them are secrets.
+#[derive(Clone, Default)]
+pub struct Environment(BTreeMap<String, String>);
+
+impl Environment {
+    /// Of this process. A variable that is not UTF-8 counts as not set.
+    pub fn of_process() -> Self {
+        let pairs = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        Self(pairs.collect())
+    }
+
+    /// The value; an empty one counts as not set.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0
+            .get(name)
+            .map(String::as_str)
+            .filter(|value| !value.is_empty())
+    }
+
+    /// The cluster that `PROXMOX_HOST` and its companions describe.
+    pub(super) fn cluster(
+        &self,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<ClusterConfig>, Fault> {
+        let Some(host) = self.get("PROXMOX_HOST") else {
+            return Ok(None);
+        };
+        if let Some("false" | "0" | "no" | "off") = self
+            .get("PROXMOX_VERIFY_SSL")
+            .map(str::to_ascii_lowercase)
+            .as_deref()
+        {
+            warnings.push(
+                "PROXMOX_VERIFY_SSL=false has no effect: oxmox never turns the check of certificates off. For a \
+                 self-signed one set PROXMOX_FINGERPRINT to its SHA-256 (Node > System > Certificates in PVE's web \
+                 page), or PROXMOX_CA_FILE to a copy of /etc/pve/pve-root-ca.pem"
+                    .to_owned(),
+            );
+        }
+        Ok(Some(ClusterConfig {
+            name: ENVIRONMENT_CLUSTER.to_owned(),
+            hosts: vec![self.host(host)?],
+            login: self.login()?,
+            trust: self
+                .get("PROXMOX_CA_FILE")
+                .map_or(Trust::System, |file| Trust::CaFile(PathBuf::from(file))),
+        }))
+    }
+
+    fn host(&self, host: &str) -> Result<Host, Fault> {
+        let mut host: Host = host
+            .parse()
+            .map_err(|error| wrong("PROXMOX_HOST", &error))?;
+        if let Some(port) = self.get("PROXMOX_PORT") {
+            host.port = port
+                .parse()
+                .map_err(|error| wrong("PROXMOX_PORT", &error))?;
+        }
+        if let Some(pin) = self.get("PROXMOX_FINGERPRINT") {
+            let pin = pin
+                .parse()
+                .map_err(|error| wrong("PROXMOX_FINGERPRINT", &error))?;
+            host = host.with_pin(pin);
+        }
+        Ok(host)
+    }
+
+    fn login(&self) -> Result<Login, Fault> {
+        let missing = |name: &str| {
+            Fault::bad_input(format!("PROXMOX_HOST is set, but {name} is not")).hint(
+                "set PROXMOX_USER (root@pam) with PROXMOX_TOKEN_NAME and PROXMOX_TOKEN_VALUE, or with PROXMOX_PASSWORD",
+            )
+        };
+        let held = |value: &str| SecretSource::Held(value.into());
+        // Some tools want the token's full name here; both are understood.
+        if let Some(token) = self.get("PROXMOX_TOKEN_NAME") {
+            let secret = self
+                .get("PROXMOX_TOKEN_VALUE")
+                .ok_or_else(|| missing("PROXMOX_TOKEN_VALUE"))?;
+            let id = if token.contains('!') {
+                token.to_owned()
+            } else {
+                let user = self
+                    .get("PROXMOX_USER")
+                    .ok_or_else(|| missing("PROXMOX_USER"))?;
+                format!("{user}!{token}")
+            };
+            return Login::token(&id, held(secret));
+        }
+        let user = self
+            .get("PROXMOX_USER")
+            .ok_or_else(|| missing("PROXMOX_USER"))?;
+        let password = self
+            .get("PROXMOX_PASSWORD")
+            .ok_or_else(|| missing("PROXMOX_TOKEN_NAME"))?;
+        Login::password(user, held(password))
+    }
+}
+
+impl<const N: usize> From<[(&str, &str); N]> for Environment {
+    fn from(pairs: [(&str, &str); N]) -> Self {
+        Self(
+            pairs
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
+        )
+    }
+}
+
+fn wrong(variable: &str, error: &dyn std::fmt::Display) -> Fault {
+    Fault::bad_input(format!("{variable}: {error}"))
+}

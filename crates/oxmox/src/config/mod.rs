@@ -1,0 +1,202 @@
+//! What oxmox is told at start: flags before the environment before the file before the defaults.
+//!
+//! Reading it connects to nothing and opens no database. Nothing outside this module reads the environment.
+
+mod cluster;
+mod environment;
+mod file;
+mod paths;
+mod secret;
+
+use std::path::{Path, PathBuf};
+
+use tools::fault::Fault;
+use tools::policy::{Mode, Policy, Rule};
+use tools::spec::Toolset;
+
+pub use cluster::{ClusterConfig, Login};
+pub use environment::Environment;
+pub use file::File;
+pub use secret::SecretSource;
+
+/// The cluster that the environment describes.
+pub const ENVIRONMENT_CLUSTER: &str = "default";
+
+/// What the command line says; what it leaves out is looked up elsewhere.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    /// `--config`
+    pub file: Option<PathBuf>,
+    /// `--mode`
+    pub mode: Option<Mode>,
+    /// `--toolsets`
+    pub toolsets: Option<Vec<String>>,
+    /// `--state-dir`
+    pub state_dir: Option<PathBuf>,
+}
+
+/// All that was configured. Secrets are named in it, not held, except one that came from the environment.
+#[derive(Debug)]
+pub struct Config {
+    /// The clusters, by name.
+    pub clusters: Vec<ClusterConfig>,
+    /// How much oxmox may do on its own.
+    pub mode: Mode,
+    /// The tools that are offered.
+    pub toolsets: Vec<Toolset>,
+    /// Where plans, approvals and the audit trail are.
+    pub state_dir: PathBuf,
+    /// Whether a model may confirm what destroys or grants.
+    pub allow_model_confirm: bool,
+    /// Refinements of the mode.
+    pub rules: Vec<Rule>,
+    /// What a person should hear about, though it stops nothing.
+    pub warnings: Vec<String>,
+}
+
+impl Config {
+    /// Reads the file and the environment. A file that was named must be there; the default one may be missing.
+    pub fn load(overrides: &Overrides, environment: &Environment) -> Result<Self, Fault> {
+        let named = overrides
+            .file
+            .clone()
+            .or_else(|| environment.get("OXMOX_CONFIG").map(PathBuf::from));
+        let (file, dir) = match named {
+            Some(path) => (File::read(&path)?, parent(&path)),
+            None => match environment.default_config_file() {
+                Some(path) if path.exists() => (File::read(&path)?, parent(&path)),
+                _ => (File::default(), PathBuf::new()),
+            },
+        };
+        let mut config = Self::without_clusters(overrides, environment, &file, &dir)?;
+        for (name, table) in &file.clusters {
+            config
+                .clusters
+                .push(ClusterConfig::from_table(name, table, &dir, environment)?);
+        }
+        if let Some(cluster) = environment.cluster(&mut config.warnings)? {
+            // The nearer word wins, as with every other setting.
+            config
+                .clusters
+                .retain(|other| other.name != ENVIRONMENT_CLUSTER);
+            config.clusters.push(cluster);
+        }
+        config.check_rules()?;
+        Ok(config)
+    }
+
+    /// For the demo: flags and defaults only, so that nothing that is configured can break it or be reached by it.
+    pub fn demo(overrides: &Overrides, environment: &Environment) -> Result<Self, Fault> {
+        let file = File::default();
+        let mut config = Self::without_clusters(overrides, environment, &file, Path::new(""))?;
+        config.state_dir.push(DEMO_STATE);
+        Ok(config)
+    }
+
+    fn without_clusters(
+        overrides: &Overrides,
+        environment: &Environment,
+        file: &File,
+        dir: &Path,
+    ) -> Result<Self, Fault> {
+        let state_dir = overrides
+            .state_dir
+            .clone()
+            .or_else(|| environment.get("OXMOX_STATE_DIR").map(PathBuf::from))
+            .or_else(|| {
+                let configured = file.state_dir.as_ref()?;
+                Some(paths::resolve(dir, configured, environment))
+            })
+            .or_else(|| environment.default_state_dir())
+            .ok_or_else(|| {
+                Fault::bad_input("there is no home directory to keep state in")
+                    .hint("set OXMOX_STATE_DIR or --state-dir to a directory of your own")
+            })?;
+        let toolsets = overrides.toolsets.as_ref().or(file.toolsets.as_ref());
+        Ok(Self {
+            clusters: Vec::new(),
+            mode: overrides.mode.or(file.mode).unwrap_or_default(),
+            toolsets: toolsets
+                .map_or_else(|| Ok(vec![Toolset::Core]), |words| toolsets_of(words))?,
+            state_dir,
+            allow_model_confirm: file.allow_model_confirm,
+            rules: file.rules.clone(),
+            warnings: Vec::new(),
+        })
+    }
+
+    /// A rule that cannot match would be taken for protection, so every name in it must mean something.
+    fn check_rules(&self) -> Result<(), Fault> {
+        for (index, rule) in self.rules.iter().enumerate() {
+            let wrong = |what: String| Fault::bad_input(format!("rule {}: {what}", index + 1));
+            if let Some(fault) = rule.fault() {
+                return Err(wrong(fault));
+            }
+            if let Some(tool) = &rule.tool {
+                known(tool, tools::registry::all().map(|tool| tool.spec().name))
+                    .map_err(|near| wrong(format!("there is no tool {tool}")).hint(near))?;
+            }
+            if let Some(cluster) = &rule.cluster {
+                known(
+                    cluster,
+                    self.clusters.iter().map(|cluster| cluster.name.as_str()),
+                )
+                .map_err(|near| wrong(format!("there is no cluster {cluster}")).hint(near))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The settings that decide on plans.
+    pub fn policy(&self) -> Policy {
+        Policy {
+            mode: self.mode,
+            rules: self.rules.clone(),
+            allow_model_confirm: self.allow_model_confirm,
+            freeze: Some(self.freeze_file()),
+        }
+    }
+
+    /// While this file exists, nothing is sent.
+    pub fn freeze_file(&self) -> PathBuf {
+        self.state_dir.join("frozen")
+    }
+}
+
+/// Where the demo keeps its state, below the real one's: `oxmox --demo approve` finds what `oxmox --demo` asked.
+pub const DEMO_STATE: &str = "demo";
+
+/// The toolsets of these names; `all` stands for every one.
+pub fn toolsets_of<S: AsRef<str>>(words: &[S]) -> Result<Vec<Toolset>, Fault> {
+    let mut sets = Vec::new();
+    for word in words.iter().map(AsRef::as_ref) {
+        if word == "all" {
+            return Ok(Toolset::ALL.to_vec());
+        }
+        let set = Toolset::parse(word).ok_or_else(|| {
+            let names: Vec<_> = Toolset::ALL.iter().map(|set| set.word()).collect();
+            Fault::bad_input(format!("there is no toolset {word}"))
+                .hint(format!("there are {} and all", names.join(", ")))
+        })?;
+        if !sets.contains(&set) {
+            sets.push(set);
+        }
+    }
+    Ok(sets)
+}
+
+/// The hint for a name that is none of these.
+fn known<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Result<(), String> {
+    let names: Vec<_> = names.collect();
+    if names.contains(&name) {
+        return Ok(());
+    }
+    Err(match tools::schema::nearest(name, names.iter().copied()) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("there are: {}", names.join(", ")),
+    })
+}
+
+fn parent(path: &Path) -> PathBuf {
+    path.parent().map(Path::to_owned).unwrap_or_default()
+}

@@ -1,0 +1,72 @@
+//! From a configuration to an engine that can be called.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use sim::Sim;
+use tools::context::Cluster;
+use tools::engine::{Engine, State};
+use tools::fault::Fault;
+
+use crate::config::{Config, Environment};
+use crate::demo;
+
+/// An engine, and the simulator that it talks to where there is one.
+pub struct Session {
+    /// The engine.
+    pub engine: Arc<Engine>,
+    /// Lives as long as the session.
+    pub simulator: Option<Sim>,
+}
+
+impl Session {
+    /// Over the configured clusters. Connects to nothing; without a cluster every call says what to configure.
+    pub fn configured(config: &mut Config, environment: &Environment) -> Result<Self, Fault> {
+        let mut settings = Vec::new();
+        for cluster in &config.clusters {
+            let of_cluster = cluster.settings(environment, &mut config.warnings)?;
+            settings.push((cluster.name.clone(), of_cluster));
+        }
+        Ok(Self {
+            engine: engine(config, settings, State::Dir(config.state_dir.clone()))?,
+            simulator: None,
+        })
+    }
+
+    /// Over a simulator of its own.
+    pub async fn demo(config: &Config, state: State) -> Result<Self, Fault> {
+        let simulator = demo::simulator().await?;
+        let settings = demo::settings(&simulator)?;
+        Ok(Self {
+            engine: engine(config, vec![(demo::CLUSTER.to_owned(), settings)], state)?,
+            simulator: Some(simulator),
+        })
+    }
+}
+
+fn engine(
+    config: &Config,
+    clusters: Vec<(String, pve::Settings)>,
+    state: State,
+) -> Result<Arc<Engine>, Fault> {
+    let mut connected = Vec::new();
+    for (name, settings) in clusters {
+        let (reader, writer) = pve::connect(settings)?;
+        connected.push((Cluster::new(&name, reader), writer));
+    }
+    Ok(Engine::new(
+        connected,
+        &config.toolsets,
+        config.policy(),
+        state,
+        Arc::new(now),
+    ))
+}
+
+/// The machine's time, in Unix seconds.
+pub fn now() -> i64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+}
