@@ -19,6 +19,31 @@ impl Time {
         self.0 / 1000
     }
 
+    /// The day of the week, Monday being 0.
+    pub(crate) const fn weekday(self) -> u64 {
+        (self.secs() / 86_400 + 3) % 7
+    }
+
+    /// `Sun Nov 15 19:08:44 2026`, the way the C library writes a moment.
+    pub fn as_c_text(self) -> String {
+        let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+        let months = [
+            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+        ];
+        let date = Civil::of(self.secs());
+        let at = |index: u64| usize::try_from(index).unwrap_or_default();
+        let (weekday, month) = (days[at(self.weekday())], months[at(date.month - 1)]);
+        let s = date.second_of_day;
+        format!(
+            "{weekday} {month} {:>2} {:02}:{:02}:{:02} {}",
+            date.day,
+            s / 3600,
+            s / 60 % 60,
+            s % 60,
+            date.year
+        )
+    }
+
     /// How long ago `earlier` was; zero if it lies ahead.
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
@@ -64,16 +89,16 @@ impl fmt::Display for Time {
 }
 
 /// A calendar date in UTC.
-struct Civil {
-    year: u64,
-    month: u64,
-    day: u64,
-    second_of_day: u64,
+pub(crate) struct Civil {
+    pub(crate) year: u64,
+    pub(crate) month: u64,
+    pub(crate) day: u64,
+    pub(crate) second_of_day: u64,
 }
 
 impl Civil {
     /// Converts seconds since the epoch by counting days in 400-year eras that begin on 1 March.
-    fn of(secs: u64) -> Self {
+    pub(crate) fn of(secs: u64) -> Self {
         let days = secs / 86_400 + 719_468;
         let (era, day_of_era) = (days / 146_097, days % 146_097);
         let year_of_era =
@@ -163,5 +188,12 @@ mod tests {
             "2000-02-29 00:00:00"
         );
         assert_eq!(Time::from_secs(0).to_string(), "1970-01-01 00:00:00");
+    }
+
+    #[test]
+    fn the_c_library_pads_days_with_blanks() {
+        let text = |secs| Time::from_secs(secs).as_c_text();
+        assert_eq!(text(1_794_769_724), "Sun Nov 15 19:08:44 2026");
+        assert_eq!(text(0), "Thu Jan  1 00:00:00 1970");
     }
 }

@@ -26,6 +26,7 @@
 )]
 pub mod api;
 mod auth;
+pub mod calendar;
 pub mod call;
 mod clock;
 mod cluster;

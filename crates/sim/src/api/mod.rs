@@ -6,6 +6,7 @@
 pub mod access;
 pub mod cluster;
 pub mod nodes;
+mod section;
 
 use serde_json::{Value, json};
 
@@ -20,7 +21,14 @@ pub const TABLES: &[&[Route]] = &[
     ROUTES,
     access::ROUTES,
     cluster::ROUTES,
+    cluster::backup::ROUTES,
+    cluster::ha::resources::ROUTES,
+    cluster::ha::status::ROUTES,
+    cluster::replication::ROUTES,
     nodes::ROUTES,
+    nodes::apt::ROUTES,
+    nodes::disks::ROUTES,
+    nodes::services::ROUTES,
     nodes::tasks::ROUTES,
     nodes::qemu::ROUTES,
     nodes::qemu::keyboard::ROUTES,

@@ -1,6 +1,7 @@
 //! What the HA manager knows about guests.
 
-use crate::world::guest::Kind;
+use crate::world::guest::{Guest, Kind};
+use crate::world::node::Node;
 use crate::world::{Section, World};
 
 /// The id of a guest as an HA resource: `vm:102`, `ct:200`.
@@ -26,6 +27,66 @@ impl World {
     pub fn request_ha_state(&mut self, kind: Kind, vmid: u32, state: &str) {
         if let Some(resource) = self.ha_resources.get_mut(&service_id(kind, vmid)) {
             resource.props.insert("state".to_owned(), state.to_owned());
+        }
+    }
+}
+
+/// The state of an HA resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Service<'a> {
+    /// What was asked for: `started`, `stopped`, `disabled`, `ignored`.
+    pub requested: &'a str,
+    /// Where the guest is; `None` if it does not exist.
+    pub node: Option<&'a str>,
+    /// What the manager is at; `None` for what it does not manage.
+    pub state: Option<&'static str>,
+    /// The same in the words for people.
+    pub shown: &'static str,
+}
+
+impl World {
+    /// The node whose manager decides: the first that is up, in the order in which they joined.
+    pub fn ha_manager(&self) -> Option<&Node> {
+        let first = |online: bool| {
+            let nodes = self
+                .nodes
+                .values()
+                .filter(move |node| node.is_online() || !online);
+            nodes.min_by_key(|node| node.id)
+        };
+        first(true).or_else(|| first(false))
+    }
+
+    /// Whether HA manages a guest on this node.
+    pub fn ha_works_on(&self, node: &str) -> bool {
+        let services = self.ha_resources.iter();
+        services
+            .map(|(sid, resource)| self.ha_service(sid, resource))
+            .any(|service| service.node == Some(node) && service.state.is_some())
+    }
+
+    /// The state of one resource.
+    pub fn ha_service<'a>(&'a self, sid: &str, resource: &'a Section) -> Service<'a> {
+        let requested = match resource.props.get("state").map(String::as_str) {
+            None | Some("enabled") => "started",
+            Some(state) => state,
+        };
+        let vmid = sid.split_once(':').and_then(|(_, id)| id.parse().ok());
+        let guest = vmid.and_then(|vmid: u32| self.guests.get(&vmid));
+        let (state, shown) = match (requested, guest.map(Guest::is_running)) {
+            ("ignored", _) => (None, "ignored"),
+            (_, None) => (None, "not found"),
+            ("started", Some(true)) => (Some("started"), "started"),
+            ("started", Some(false)) => (Some("started"), "starting"),
+            (_, Some(true)) => (Some("request_stop"), "request_stop"),
+            ("disabled", Some(false)) => (Some("stopped"), "disabled"),
+            (_, Some(false)) => (Some("stopped"), "stopped"),
+        };
+        Service {
+            requested,
+            node: guest.map(|guest| guest.node.as_str()),
+            state,
+            shown,
         }
     }
 }

@@ -7,6 +7,7 @@ pub mod access;
 pub mod config;
 pub mod guest;
 pub mod ha;
+pub mod host;
 pub mod keys;
 pub mod node;
 mod roles;

@@ -1,9 +1,11 @@
 //! A node of the cluster.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::clock::Time;
 use crate::world::World;
+use crate::world::host::{Disk, Service, Update};
 
 /// How long the last known state of a lost node's guests and storages is still shown.
 const STATE_KEPT: Duration = Duration::from_mins(5);
@@ -31,6 +33,12 @@ pub struct Node {
     pub down_since: Option<Time>,
     /// SHA-256 of its certificate, filled in when the simulator listens.
     pub fingerprint: String,
+    /// Its services by name.
+    pub services: BTreeMap<String, Service>,
+    /// Packages that have an update.
+    pub updates: Vec<Update>,
+    /// Its physical disks.
+    pub disks: Vec<Disk>,
 }
 
 impl Node {

@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::file::{
-    GuestPart, InsidePart, KindPart, NodePart, PoolPart, RulePart, SectionPart, SnapshotPart,
-    StatePart, StoragePart, TaskPart, TokenPart, UserPart, VolumePart, WorldFile,
+    DriveKindPart, DrivePart, GuestPart, InsidePart, KindPart, NodePart, PoolPart, RulePart,
+    SectionPart, SnapshotPart, StatePart, StoragePart, TaskPart, TokenPart, UpdatePart, UserPart,
+    VolumePart, WorldFile,
 };
 use crate::call::Identity;
 use crate::clock::Time;
 use crate::world::access::{Group, Role, Rule, Subject, Token, User};
 use crate::world::config::{Config, parse_size};
 use crate::world::guest::{Guest, Inside, Kind, Power, Snapshot};
+use crate::world::host::{Disk, DiskKind, Update, installed_services};
 use crate::world::node::Node;
 use crate::world::storage::{Storage, Volume};
 use crate::world::task::End;
@@ -93,7 +95,16 @@ fn text(value: &toml::Value) -> String {
 }
 
 fn node(part: NodePart, id: u32, now: Time) -> Node {
+    let mut services = installed_services();
+    for name in &part.failed_services {
+        if let Some(service) = services.get_mut(name) {
+            service.fail();
+        }
+    }
     Node {
+        services,
+        updates: part.update.into_iter().map(update).collect(),
+        disks: part.drive.into_iter().map(disk).collect(),
         name: part.name,
         id,
         ip: part.ip,
@@ -103,6 +114,35 @@ fn node(part: NodePart, id: u32, now: Time) -> Node {
         boot: now - Duration::from_secs(part.uptime_hours * 3600),
         down_since: None,
         fingerprint: String::new(),
+    }
+}
+
+fn update(part: UpdatePart) -> Update {
+    Update {
+        package: part.package,
+        title: part.title,
+        old: part.old,
+        new: part.new,
+        origin: part.origin,
+    }
+}
+
+fn disk(part: DrivePart) -> Disk {
+    let kind = match part.kind {
+        DriveKindPart::Nvme => DiskKind::Nvme,
+        DriveKindPart::Ssd => DiskKind::Ssd,
+        DriveKindPart::Hdd => DiskKind::Hdd,
+    };
+    Disk {
+        kind,
+        device: part.device,
+        model: part.model,
+        vendor: part.vendor,
+        serial: part.serial,
+        size: bytes(&part.size),
+        health: part.health,
+        life_left: part.life_left,
+        used: part.used,
     }
 }
 

@@ -61,6 +61,57 @@ pub(super) struct NodePart {
     pub(super) memory: String,
     pub(super) disk: String,
     pub(super) uptime_hours: u64,
+    /// Services that are enabled and broke down.
+    #[serde(default)]
+    pub(super) failed_services: Vec<String>,
+    #[serde(default)]
+    pub(super) update: Vec<UpdatePart>,
+    #[serde(default)]
+    pub(super) drive: Vec<DrivePart>,
+}
+
+/// A package with an update.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UpdatePart {
+    pub(super) package: String,
+    pub(super) title: String,
+    pub(super) old: String,
+    pub(super) new: String,
+    pub(super) origin: String,
+}
+
+/// A physical disk.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DrivePart {
+    pub(super) device: String,
+    pub(super) model: String,
+    #[serde(default = "unknown")]
+    pub(super) vendor: String,
+    pub(super) serial: String,
+    pub(super) size: String,
+    pub(super) kind: DriveKindPart,
+    #[serde(default = "passed")]
+    pub(super) health: String,
+    pub(super) life_left: Option<u64>,
+    pub(super) used: Option<String>,
+}
+
+fn unknown() -> String {
+    "unknown".to_owned()
+}
+
+fn passed() -> String {
+    "PASSED".to_owned()
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum DriveKindPart {
+    Nvme,
+    Ssd,
+    Hdd,
 }
 
 #[derive(Deserialize)]

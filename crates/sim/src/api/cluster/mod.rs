@@ -1,5 +1,8 @@
 //! `/cluster`: what concerns all nodes together.
 
+pub mod backup;
+pub mod ha;
+pub mod replication;
 mod resources;
 
 use serde_json::{Value, json};

@@ -1,8 +1,11 @@
 //! `/nodes`: the nodes themselves. What lies below a node has modules of its own.
 
+pub mod apt;
+pub mod disks;
 pub(crate) mod guest;
 pub mod lxc;
 pub mod qemu;
+pub mod services;
 pub mod tasks;
 
 use serde_json::{Value, json};
