@@ -33,6 +33,7 @@ pub const TABLES: &[&[Route]] = &[
     nodes::qemu::ROUTES,
     nodes::qemu::keyboard::ROUTES,
     nodes::lxc::ROUTES,
+    nodes::storage::ROUTES,
 ];
 
 /// The commit that the simulated release claims to be built from.

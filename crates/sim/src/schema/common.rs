@@ -16,3 +16,6 @@ pub const DIGEST: Param = text("digest").longest(64).optional();
 
 /// The name of a snapshot.
 pub const SNAPNAME: Param = text("snapname").is(format::config_id).longest(40);
+
+/// The storage in the path.
+pub const STORAGE: Param = text("storage").is(format::storage_id);

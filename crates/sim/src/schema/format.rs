@@ -49,6 +49,16 @@ pub fn storage_id(text: &str) -> Result<(), String> {
     })
 }
 
+/// `pve-storage-content`: what a storage may hold.
+pub fn content(text: &str) -> Result<(), String> {
+    let known = [
+        "images", "rootdir", "vztmpl", "iso", "backup", "none", "snippets", "import",
+    ];
+    when(known.contains(&text), || {
+        format!("invalid content type '{text}'")
+    })
+}
+
 /// `dns-name`: labels separated by dots.
 pub fn dns_name(text: &str) -> Result<(), String> {
     when(

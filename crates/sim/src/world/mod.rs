@@ -9,6 +9,7 @@ pub mod guest;
 pub mod ha;
 pub mod host;
 pub mod keys;
+pub mod layout;
 pub mod node;
 mod roles;
 pub mod storage;

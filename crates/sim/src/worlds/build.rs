@@ -167,7 +167,6 @@ fn volume(part: VolumePart, now: Time) -> Volume {
         size: bytes(&part.size),
         used: bytes(&part.size),
         vmid: part.vmid,
-        parent: None,
         notes: part.notes,
         protected: part.protected,
     }
@@ -235,7 +234,7 @@ fn snapshot(part: SnapshotPart, today: &Config, now: Time) -> Snapshot {
 /// Makes the volumes that a guest's configs name, unless the file lists them.
 fn add_volumes(world: &mut World, guest: &Guest) {
     for volid in guest.volumes() {
-        let (storage, name) = volid.split_once(':').unwrap_or_default();
+        let storage = volid.split(':').next().unwrap_or_default();
         let shared = world
             .storages
             .get(storage)
@@ -246,23 +245,11 @@ fn add_volumes(world: &mut World, guest: &Guest) {
         }
         let drive = guest.config.drives().find(|drive| drive.volume == volid);
         let size = drive.map_or(0, |drive| drive.size()).max(4 << 20);
-        let file = name.rsplit('/').next().unwrap_or_default();
-        let format = match file.rsplit_once('.') {
-            Some((_, extension)) => extension,
-            None if file.starts_with("subvol-") || file.starts_with("basevol-") => "subvol",
-            None => "raw",
+        let Ok(name) = world.parse_volid(volid) else {
+            continue;
         };
-        let content = if guest.kind == Kind::Qemu {
-            "images"
-        } else {
-            "rootdir"
-        };
-        let parent = name
-            .rsplit_once('/')
-            .map(|(base, _)| base)
-            .filter(|base| base.contains("base"));
-        world.volumes.push(Volume {
-            volid: volid.to_owned(),
+        let image = Volume::image(
+            volid.to_owned(),
             node,
             content: content.to_owned(),
             format: format.to_owned(),

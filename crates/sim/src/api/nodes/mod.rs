@@ -6,6 +6,7 @@ pub(crate) mod guest;
 pub mod lxc;
 pub mod qemu;
 pub mod services;
+pub mod storage;
 pub mod tasks;
 
 use serde_json::{Value, json};

@@ -273,7 +273,6 @@ fn hibernate(world: &mut World, job: &mut Job, node: &str, vmid: u32) -> Result<
         used: size,
         vmid: Some(vmid),
         created: now,
-        parent: None,
         notes: None,
         protected: false,
     });
