@@ -251,15 +251,14 @@ fn add_volumes(world: &mut World, guest: &Guest) {
         let image = Volume::image(
             volid.to_owned(),
             node,
-            content: content.to_owned(),
-            format: format.to_owned(),
+            guest.vmid,
+            name.format,
             size,
+            world.now,
+        );
+        world.volumes.push(Volume {
             used: size / 2,
-            vmid: Some(guest.vmid),
-            created: world.now,
-            parent: parent.map(str::to_owned),
-            notes: None,
-            protected: false,
+            ..image
         });
     }
 }
