@@ -1,0 +1,4 @@
+//! `/cluster/ha`: high availability.
+
+pub mod resources;
+pub mod status;
