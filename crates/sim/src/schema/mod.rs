@@ -9,7 +9,7 @@ pub mod format;
 pub mod property;
 mod verify;
 
-pub use property::Properties;
+pub use property::{Properties, properties};
 pub use verify::{check_value, verify};
 
 /// One parameter. All fields are plain data, so that the tables can be read and compared with PVE's own schema.

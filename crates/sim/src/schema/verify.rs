@@ -4,7 +4,7 @@ use super::{Format, Kind, Param};
 use crate::call::{Given, Params, split_list};
 use crate::error::ApiError;
 
-const UNKNOWN: &str =
+pub(super) const UNKNOWN: &str =
     "property is not defined in schema and the schema does not allow additional properties";
 pub(super) const MISSING: &str = "property is missing and it is not optional";
 
