@@ -13,7 +13,7 @@ use pve::{
 use tokio::sync::OnceCell;
 
 use crate::fault::{Fault, Kind};
-use crate::plan::{Fingerprints, Guard, Target};
+use crate::plan::{Fingerprints, Guard, Plan, Target};
 use crate::registry::Registry;
 
 /// A configured cluster, to read from.
@@ -277,25 +277,28 @@ impl Guest {
         Ok(self.pve().guest_config(&self.at).await?)
     }
 
-    /// Binds a plan to this very guest: its identity, not only its number.
-    pub fn guard(&self, config: &GuestConfig) -> Guard {
-        Guard::SameGuest {
+    /// Makes a plan one about this very guest: its identity and its configuration as they are now, not only its number.
+    pub fn bind(&self, plan: &mut Plan, config: &GuestConfig) {
+        let identity = Identity::of(self.at.kind, config);
+        if !identity.is_known() {
+            plan.warnings.push(format!(
+                "{} bears no mark to know it by; only its number and settings are compared before it is changed",
+                self.label()
+            ));
+        }
+        plan.guards.push(Guard::SameGuest {
             at: self.at.clone(),
-            identity: Identity::of(self.at.kind, config),
+            identity,
             name: self.name().to_owned(),
             config: Fingerprints::of(config),
-        }
-    }
-
-    /// What policy rules look at.
-    pub fn target(&self, config: &GuestConfig) -> Target {
-        Target {
+        });
+        plan.targets.push(Target {
             at: self.at.clone(),
             name: self.name().to_owned(),
             pool: self.row.pool.clone(),
             tags: config.tags(),
             protection: config.protection(),
-        }
+        });
     }
 }
 

@@ -11,9 +11,17 @@ use serde_json::{Value, json};
 use crate::fault::Fault;
 use crate::tool::Object;
 
-/// The cleaned schema of a type.
-pub fn of<T: JsonSchema>() -> Object {
-    let mut settings = SchemaSettings::draft2020_12();
+/// The cleaned schema of what a type takes.
+pub fn input<T: JsonSchema>() -> Object {
+    cleaned::<T>(SchemaSettings::draft2020_12())
+}
+
+/// The cleaned schema of what a type gives: a field that may be left out is not required.
+pub fn output<T: JsonSchema>() -> Object {
+    cleaned::<T>(SchemaSettings::draft2020_12().for_serialize())
+}
+
+fn cleaned<T: JsonSchema>(mut settings: SchemaSettings) -> Object {
     settings.inline_subschemas = true;
     settings.meta_schema = None;
     let mut schema = settings
@@ -106,7 +114,7 @@ fn unwrap_lines(text: &str) -> String {
 
 /// Arguments into a tool. The error names the argument and says what it takes.
 pub fn parse<T: DeserializeOwned + JsonSchema>(args: Object) -> Result<T, Fault> {
-    let schema = of::<T>();
+    let schema = input::<T>();
     known(&args, &schema)?;
     // A null is how several clients send "left out".
     let args: Object = args
@@ -213,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_schema_is_plain() {
-        let schema = Value::Object(of::<Sample>());
+        let schema = Value::Object(input::<Sample>());
         assert_eq!(schema["description"], "Does a thing to a guest.");
         assert_eq!(schema["properties"]["how"]["enum"], json!(["soft", "hard"]));
         assert_eq!(schema["properties"]["wait"]["type"], "integer");

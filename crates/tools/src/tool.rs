@@ -112,11 +112,11 @@ impl<T: Reads> Tool for Read<T> {
     }
 
     fn input(&self) -> Object {
-        schema::of::<T>()
+        schema::input::<T>()
     }
 
     fn output(&self) -> Object {
-        schema::of::<T::Answer>()
+        schema::output::<T::Answer>()
     }
 
     fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>> {
@@ -133,11 +133,11 @@ impl<T: Changes> Tool for Change<T> {
     }
 
     fn input(&self) -> Object {
-        schema::of::<T>()
+        schema::input::<T>()
     }
 
     fn output(&self) -> Object {
-        schema::of::<Outcome>()
+        schema::output::<Outcome>()
     }
 
     fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>> {

@@ -101,9 +101,8 @@ impl Changes for CloneVm {
             ),
         );
         plan.blockers = self.blockers(&source, &config);
-        plan.targets.push(source.target(&config));
-        plan.guards
-            .extend([source.guard(&config), Guard::VmidFree(clone.vmid)]);
+        source.bind(&mut plan, &config);
+        plan.guards.push(Guard::VmidFree(clone.vmid));
         plan.needs = self.needs(&source, &config, &clone);
         plan.impact = self.impact(&config, &clone);
         plan.steps = self.steps(&source, &clone);

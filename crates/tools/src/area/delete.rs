@@ -81,13 +81,12 @@ impl Changes for DeleteVm {
                 words::count(dependents.snapshots.len(), "snapshot"),
             ),
         );
-        plan.targets.push(guest.target(&config));
-        plan.guards.push(guest.guard(&config));
+        guest.bind(&mut plan, &config);
         plan.blockers = self.blockers(&guest, &config, &state, &dependents);
         plan.needs = needs(&guest, state.running && self.stop);
         plan.steps = self.steps(&guest, &state);
         plan.undo = undo(&dependents);
-        plan.warnings = warnings(&dependents, self.purge);
+        plan.warnings.extend(warnings(&dependents, self.purge));
         plan.impact = impact(&guest, dependents);
         Ok(plan)
     }

@@ -105,7 +105,7 @@ pub(super) struct NodeReport {
 struct StorageRow {
     /// Its name.
     storage: String,
-    /// dir, lvmthin, nfs…
+    /// Its type, such as dir, lvmthin or nfs.
     kind: String,
     /// Whether it can be used now.
     active: bool,

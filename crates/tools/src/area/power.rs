@@ -65,7 +65,7 @@ impl Changes for StartVm {
             Risk::Change,
             format!("{verb} {} on {}", guest.label(), guest.at.node),
         );
-        plan.targets.push(guest.target(&config));
+        guest.bind(&mut plan, &config);
         plan.needs = power_needs(&guest.at);
         if state.running && !state.paused {
             plan.summary = format!("{} is running already; nothing to do", guest.label());
@@ -81,7 +81,6 @@ impl Changes for StartVm {
         if let Some(lock) = config.lock().filter(|lock| lock != "suspended") {
             plan.blockers.push(locked(&guest, &lock));
         }
-        plan.guards.push(guest.guard(&config));
         plan.impact.push(Impact::new(
             Effect::Changed,
             guest.at.kind.noun(),
@@ -220,7 +219,7 @@ impl Changes for StopVm {
             guest.at.node
         );
         let mut plan = Plan::new(&Self::SPEC, &guest.cluster.name, Risk::Disrupt, summary);
-        plan.targets.push(guest.target(&config));
+        guest.bind(&mut plan, &config);
         plan.needs = power_needs(&guest.at);
         if !state.running {
             plan.risk = Risk::Change;
@@ -237,7 +236,6 @@ impl Changes for StopVm {
         if let Some(lock) = config.lock() {
             plan.blockers.push(locked(&guest, &lock));
         }
-        plan.guards.push(guest.guard(&config));
         plan.impact.push(
             Impact::new(
                 Effect::Interrupted,

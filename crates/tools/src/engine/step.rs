@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use pve::{Error, Reader, TaskEnd, Upid};
+use pve::{Reader, TaskEnd, Upid};
 use serde_json::Value;
 
 use super::apply::Report;
@@ -87,7 +87,7 @@ impl Engine {
         });
         let task = match writer.send(request).await {
             Ok(answer) => answer.as_str().and_then(|text| text.parse::<Upid>().ok()),
-            Err(error) if error.is_maybe_sent() || matches!(error, Error::Decode { .. }) => {
+            Err(error) if error.is_maybe_sent() => {
                 let Some(found) = found_later(pve, step, &before).await else {
                     return Ok(without_answer(pve, step, &error.to_string()).await);
                 };

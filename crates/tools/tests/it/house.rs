@@ -16,21 +16,21 @@ use tools::store::{AuditEntry, PlanState};
 use tools::tool::Rendered;
 
 /// Who calls in these tests.
-pub const CALLER: &str = "test";
+pub(crate) const CALLER: &str = "test";
 
 /// A whole installation.
-pub struct House {
-    pub sim: Sim,
-    pub engine: Arc<Engine>,
+pub(crate) struct House {
+    pub(crate) sim: Sim,
+    pub(crate) engine: Arc<Engine>,
     clock: Arc<AtomicI64>,
 }
 
 /// How a house is furnished.
-pub struct Furnish {
-    pub world: World,
-    pub policy: Policy,
+pub(crate) struct Furnish {
+    pub(crate) world: World,
+    pub(crate) policy: Policy,
     /// user, token name, secret
-    pub token: (String, String, String),
+    pub(crate) token: (String, String, String),
 }
 
 impl Default for Furnish {
@@ -46,16 +46,23 @@ impl Default for Furnish {
 
 impl House {
     /// The demo world, in the default mode `ask`.
-    pub async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         Self::furnished(Furnish::default()).await
     }
 
     /// The demo world in another mode.
-    pub async fn in_mode(mode: Mode) -> Self {
-        Self::furnished(Furnish { policy: Policy { mode, ..Policy::default() }, ..Furnish::default() }).await
+    pub(crate) async fn in_mode(mode: Mode) -> Self {
+        Self::furnished(Furnish {
+            policy: Policy {
+                mode,
+                ..Policy::default()
+            },
+            ..Furnish::default()
+        })
+        .await
     }
 
-    pub async fn furnished(furnish: Furnish) -> Self {
+    pub(crate) async fn furnished(furnish: Furnish) -> Self {
         let sim = Sim::start(furnish.world).await.unwrap();
         let clock = Arc::new(AtomicI64::new(1_800_000_000));
         let engine = engine(&sim, &furnish.token, furnish.policy, &clock);
@@ -63,39 +70,50 @@ impl House {
     }
 
     /// A second engine on the same cluster, with another token.
-    pub fn with_token(&self, token: &(String, String, String), policy: Policy) -> Arc<Engine> {
+    pub(crate) fn with_token(
+        &self,
+        token: &(String, String, String),
+        policy: Policy,
+    ) -> Arc<Engine> {
         engine(&self.sim, token, policy, &self.clock)
     }
 
     /// Lets time pass for the engine.
-    pub fn later(&self, seconds: i64) {
+    pub(crate) fn later(&self, seconds: i64) {
         self.clock.fetch_add(seconds, Ordering::Relaxed);
     }
 
     /// A call with nobody to ask.
-    pub async fn call(&self, tool: &str, arguments: &str) -> Result<Rendered, Fault> {
+    pub(crate) async fn call(&self, tool: &str, arguments: &str) -> Result<Rendered, Fault> {
         self.ask(tool, arguments, &Nobody).await
     }
 
     /// A call with this person at the other end.
-    pub async fn ask(&self, tool: &str, arguments: &str, talk: &dyn Talk) -> Result<Rendered, Fault> {
+    pub(crate) async fn ask(
+        &self,
+        tool: &str,
+        arguments: &str,
+        talk: &dyn Talk,
+    ) -> Result<Rendered, Fault> {
         done(self.engine.call(call(tool, arguments), talk).await)
     }
 
     /// A call that a person agrees to.
-    pub async fn agreed(&self, tool: &str, arguments: &str) -> Result<Rendered, Fault> {
+    pub(crate) async fn agreed(&self, tool: &str, arguments: &str) -> Result<Rendered, Fault> {
         self.ask(tool, arguments, &Person::saying_yes()).await
     }
 
     /// What the simulator was asked to change.
-    pub fn writes(&self) -> Vec<String> {
+    pub(crate) fn writes(&self) -> Vec<String> {
         let requests = self.sim.requests();
         let writes = requests.iter().filter(|request| request.method != "GET");
-        writes.map(|request| format!("{} {}", request.method, request.path)).collect()
+        writes
+            .map(|request| format!("{} {}", request.method, request.path))
+            .collect()
     }
 
     /// The audit trail as (opened, closed results).
-    pub fn audit(&self) -> (usize, Vec<String>) {
+    pub(crate) fn audit(&self) -> (usize, Vec<String>) {
         let mut opened = 0;
         let mut closed = Vec::new();
         for link in self.engine.store().unwrap().audit_trail(1000).unwrap() {
@@ -108,17 +126,30 @@ impl House {
     }
 
     /// A person at another terminal: `oxmox approve ID`.
-    pub fn approve(&self, id: &str) {
+    pub(crate) fn approve(&self, id: &str) {
         let store = self.engine.store().unwrap();
         let stored = store.plan(id).unwrap().expect("the plan is stored");
         assert_eq!(stored.state, PlanState::Waiting);
-        assert!(store.decide_plan(&stored, true, "person", self.clock.load(Ordering::Relaxed)).unwrap());
+        assert!(
+            store
+                .decide_plan(&stored, true, "person", self.clock.load(Ordering::Relaxed))
+                .unwrap()
+        );
     }
 }
 
-fn engine(sim: &Sim, token: &(String, String, String), policy: Policy, clock: &Arc<AtomicI64>) -> Arc<Engine> {
+fn engine(
+    sim: &Sim,
+    token: &(String, String, String),
+    policy: Policy,
+    clock: &Arc<AtomicI64>,
+) -> Arc<Engine> {
     let pin: Fingerprint = sim.fingerprint().parse().unwrap();
-    let host = Host { name: sim.addr().ip().to_string(), port: sim.addr().port(), pin: Some(pin) };
+    let host = Host {
+        name: sim.addr().ip().to_string(),
+        port: sim.addr().port(),
+        pin: Some(pin),
+    };
     let credentials = Credentials::Token {
         user: token.0.clone(),
         name: token.1.clone(),
@@ -139,17 +170,17 @@ fn engine(sim: &Sim, token: &(String, String, String), policy: Policy, clock: &A
 }
 
 /// A call from the test's caller.
-pub fn call(tool: &str, arguments: &str) -> Call {
+pub(crate) fn call(tool: &str, arguments: &str) -> Call {
     Call::new(tool, object(arguments), CALLER)
 }
 
 /// JSON text as an object.
-pub fn object(json: &str) -> Map<String, Value> {
+pub(crate) fn object(json: &str) -> Map<String, Value> {
     serde_json::from_str(json).unwrap_or_else(|error| panic!("{json}: {error}"))
 }
 
 /// The answer of a call that does not need a second one.
-pub fn done(reply: Result<Reply, Fault>) -> Result<Rendered, Fault> {
+pub(crate) fn done(reply: Result<Reply, Fault>) -> Result<Rendered, Fault> {
     match reply? {
         Reply::Done(answer) => Ok(answer),
         Reply::Ask(question) => panic!("a question: {}", question.outcome.summary),
@@ -157,29 +188,38 @@ pub fn done(reply: Result<Reply, Fault>) -> Result<Rendered, Fault> {
 }
 
 /// Nobody can be asked.
-pub use tools::engine::Silent as Nobody;
+pub(crate) use tools::engine::Silent as Nobody;
 
 /// Somebody who always says the same, and remembers what they were asked.
-pub struct Person {
+pub(crate) struct Person {
     says: Asked,
-    pub asked: Mutex<Vec<Question>>,
-    pub progress: Mutex<Vec<Progress>>,
+    pub(crate) asked: Mutex<Vec<Question>>,
+    pub(crate) progress: Mutex<Vec<Progress>>,
 }
 
 impl Person {
-    pub fn saying(says: Asked) -> Self {
-        Self { says, asked: Mutex::default(), progress: Mutex::default() }
+    pub(crate) fn saying(says: Asked) -> Self {
+        Self {
+            says,
+            asked: Mutex::default(),
+            progress: Mutex::default(),
+        }
     }
 
-    pub fn saying_yes() -> Self {
-        Self::saying(Asked::Yes { by: "person".to_owned(), lease: false })
+    pub(crate) fn saying_yes() -> Self {
+        Self::saying(Asked::Yes {
+            by: "person".to_owned(),
+            lease: false,
+        })
     }
 
-    pub fn saying_no() -> Self {
-        Self::saying(Asked::No { by: "person".to_owned() })
+    pub(crate) fn saying_no() -> Self {
+        Self::saying(Asked::No {
+            by: "person".to_owned(),
+        })
     }
 
-    pub fn times_asked(&self) -> usize {
+    pub(crate) fn times_asked(&self) -> usize {
         self.asked.lock().unwrap().len()
     }
 }

@@ -106,7 +106,7 @@ struct Row {
     /// The cluster, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     cluster: Option<String>,
-    /// running, stopped, template, online, available…
+    /// Such as running, stopped, template, online or available.
     status: String,
     /// Share of its CPUs in use, in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -253,6 +253,7 @@ async fn gather(
         match answer {
             Ok(resources) => {
                 notes.extend(offline_nodes(&resources));
+                notes.extend(hidden_figures(cluster, &resources));
                 found.extend(
                     resources
                         .into_iter()
@@ -279,6 +280,21 @@ fn offline_nodes(resources: &[Resource]) -> impl Iterator<Item = String> {
         })
         .filter_map(|resource| resource.node.as_ref())
         .map(|node| format!("node {node} is offline; its guests are shown as last known"))
+}
+
+/// PVE shows every node to everybody, and its figures only to those who may see them.
+fn hidden_figures(cluster: &Cluster, resources: &[Resource]) -> Option<String> {
+    let hidden = resources.iter().any(|resource| {
+        resource.kind == ResourceKind::Node
+            && resource.status.as_deref() == Some("online")
+            && resource.maxmem.is_none()
+    });
+    hidden.then(|| {
+        format!(
+            "{} hides figures of its nodes: the token needs Sys.Audit on /nodes",
+            cluster.name
+        )
+    })
 }
 
 /// Nodes, storages and pools by name, guests by number.

@@ -88,8 +88,7 @@ impl Changes for SendVmKey {
             plan.warnings
                 .push("ctrl-alt-delete reboots many systems".to_owned());
         }
-        plan.targets.push(guest.target(&config));
-        plan.guards.push(guest.guard(&config));
+        guest.bind(&mut plan, &config);
         plan.needs = Needs::All(vec![
             Needs::on(guest.at.acl_path(), "VM.Audit"),
             Needs::on(guest.at.acl_path(), "VM.Console"),

@@ -7,23 +7,98 @@ use crate::house::House;
 
 /// tool, arguments, what the error says, what the hint says
 const BAD: &[(&str, &str, &str, &str)] = &[
-    ("clone_proxmox_wm", r#"{}"#, "there is no tool clone_proxmox_wm", "clone_proxmox_vm"),
-    ("start_proxmox_vm", r#"{"vmidd": 105}"#, "there is no argument `vmidd`", "did you mean `vmid`?"),
-    ("start_proxmox_vm", r#"{"vmid": "many"}"#, "argument `vmid`", "it takes vmid"),
+    (
+        "clone_proxmox_wm",
+        r#"{}"#,
+        "there is no tool clone_proxmox_wm",
+        "clone_proxmox_vm",
+    ),
+    (
+        "start_proxmox_vm",
+        r#"{"vmidd": 105}"#,
+        "there is no argument `vmidd`",
+        "did you mean `vmid`?",
+    ),
+    (
+        "start_proxmox_vm",
+        r#"{"vmid": "many"}"#,
+        "argument `vmid`",
+        "it takes vmid",
+    ),
     ("start_proxmox_vm", r#"{"vmid": 99}"#, "99", "it takes vmid"),
-    ("start_proxmox_vm", r#"{"vmid": 1000000000}"#, "1000000000", "it takes vmid"),
+    (
+        "start_proxmox_vm",
+        r#"{"vmid": 1000000000}"#,
+        "1000000000",
+        "it takes vmid",
+    ),
     ("start_proxmox_vm", r#"{}"#, "vmid", "it takes vmid"),
-    ("start_proxmox_vm", r#"{"vmid": 105, "node": "../x"}"#, "argument `node`", "node (optional)"),
-    ("start_proxmox_vm", r#"{"vmid": 105, "vm_type": "docker"}"#, "argument `vm_type`", "vm_type"),
-    ("start_proxmox_vm", r#"{"vmid": 105, "wait": -1}"#, "argument `wait`", "0 to 600"),
-    ("send_vm_key", r#"{"vmid": 100, "key": "ctrl-alt-banana"}"#, "\"banana\" is no key", "ctrl"),
-    ("send_vm_key", r#"{"vmid": 100, "key": ""}"#, "no key was given", "ctrl-alt-delete"),
-    ("stop_proxmox_vm", r#"{"vmid": 100, "action": "kill"}"#, "argument `action`", "it takes vmid"),
-    ("list_proxmox_resources", r#"{"filter": "colour:red"}"#, "there is no field \"colour\"", "the fields are"),
-    ("list_proxmox_resources", r#"{"cursor": "x"}"#, "cursor", "next_cursor"),
-    ("get_proxmox_task", r#"{"upid": "UPID:nonsense"}"#, "argument `upid`", "it takes upid"),
-    ("preview_proxmox_change", r#"{"tool": "list_proxmox_resources"}"#, "no tool that changes", "clone_proxmox_vm"),
-    ("clone_proxmox_vm", r#"{"vmid": 105, "host": "10.0.0.9"}"#, "is no configured cluster", "homelab"),
+    (
+        "start_proxmox_vm",
+        r#"{"vmid": 105, "node": "../x"}"#,
+        "argument `node`",
+        "node (optional)",
+    ),
+    (
+        "start_proxmox_vm",
+        r#"{"vmid": 105, "vm_type": "docker"}"#,
+        "argument `vm_type`",
+        "vm_type",
+    ),
+    (
+        "start_proxmox_vm",
+        r#"{"vmid": 105, "wait": -1}"#,
+        "argument `wait`",
+        "0 to 600",
+    ),
+    (
+        "send_vm_key",
+        r#"{"vmid": 100, "key": "ctrl-alt-banana"}"#,
+        "\"banana\" is no key",
+        "ctrl",
+    ),
+    (
+        "send_vm_key",
+        r#"{"vmid": 100, "key": ""}"#,
+        "no key was given",
+        "ctrl-alt-delete",
+    ),
+    (
+        "stop_proxmox_vm",
+        r#"{"vmid": 100, "action": "kill"}"#,
+        "argument `action`",
+        "it takes vmid",
+    ),
+    (
+        "list_proxmox_resources",
+        r#"{"filter": "colour:red"}"#,
+        "there is no field \"colour\"",
+        "the fields are",
+    ),
+    (
+        "list_proxmox_resources",
+        r#"{"cursor": "x"}"#,
+        "cursor",
+        "next_cursor",
+    ),
+    (
+        "get_proxmox_task",
+        r#"{"upid": "UPID:nonsense"}"#,
+        "argument `upid`",
+        "it takes upid",
+    ),
+    (
+        "preview_proxmox_change",
+        r#"{"tool": "list_proxmox_resources"}"#,
+        "no tool that changes",
+        "clone_proxmox_vm",
+    ),
+    (
+        "clone_proxmox_vm",
+        r#"{"vmid": 105, "host": "10.0.0.9"}"#,
+        "is no configured cluster",
+        "homelab",
+    ),
 ];
 
 #[tokio::test]
@@ -33,37 +108,73 @@ async fn it_is_named_and_nothing_is_sent() {
         let fault = house.call(tool, args).await.unwrap_err();
         assert_eq!(fault.kind, Kind::BadInput, "{tool} {args}: {fault}");
         assert!(fault.message.contains(message), "{tool} {args}: {fault}");
-        assert!(fault.hint.as_deref().unwrap_or_default().contains(hint), "{tool} {args}: {fault}");
+        assert!(
+            fault.hint.as_deref().unwrap_or_default().contains(hint),
+            "{tool} {args}: {fault}"
+        );
     }
-    assert!(house.sim.requests().is_empty(), "{:?}", house.sim.requests());
+    assert!(
+        house.sim.requests().is_empty(),
+        "{:?}",
+        house.sim.requests()
+    );
 }
 
 #[tokio::test]
 async fn a_number_may_come_as_a_string() {
     let house = House::in_mode(Mode::Trusted).await;
-    house.call("start_proxmox_vm", r#"{"vmid": "105", "wait": "30"}"#).await.unwrap();
+    house
+        .call("start_proxmox_vm", r#"{"vmid": "105", "wait": "30"}"#)
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
 async fn the_second_try_of_an_agent_that_reads_the_hint_works() {
     let house = House::in_mode(Mode::Trusted).await;
-    let wrong_node = house.call("start_proxmox_vm", r#"{"vmid": 105, "node": "pve2"}"#).await.unwrap_err();
-    assert_eq!(wrong_node.message, "VM 105 (staging) is on node pve1, not on pve2");
-    assert_eq!(wrong_node.hint.unwrap(), r#"send node: "pve1", or leave node out"#);
-    house.call("start_proxmox_vm", r#"{"vmid": 105, "node": "pve1"}"#).await.unwrap();
+    let wrong_node = house
+        .call("start_proxmox_vm", r#"{"vmid": 105, "node": "pve2"}"#)
+        .await
+        .unwrap_err();
+    assert_eq!(
+        wrong_node.message,
+        "VM 105 (staging) is on node pve1, not on pve2"
+    );
+    assert_eq!(
+        wrong_node.hint.unwrap(),
+        r#"send node: "pve1", or leave node out"#
+    );
+    house
+        .call("start_proxmox_vm", r#"{"vmid": 105, "node": "pve1"}"#)
+        .await
+        .unwrap();
 
-    let wrong_kind = house.call("start_proxmox_vm", r#"{"vmid": 203, "vm_type": "qemu"}"#).await.unwrap_err();
+    let wrong_kind = house
+        .call("start_proxmox_vm", r#"{"vmid": 203, "vm_type": "qemu"}"#)
+        .await
+        .unwrap_err();
     assert_eq!(wrong_kind.message, "guest 203 is a container, not a VM");
-    house.call("start_proxmox_vm", r#"{"vmid": 203, "vm_type": "lxc"}"#).await.unwrap();
+    house
+        .call("start_proxmox_vm", r#"{"vmid": 203, "vm_type": "lxc"}"#)
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
 async fn an_unknown_guest_is_told_from_a_hidden_one() {
     let house = House::in_mode(Mode::Trusted).await;
-    let unknown = house.call("get_proxmox_vm_status", r#"{"vmid": 4711}"#).await.unwrap_err();
+    let unknown = house
+        .call("get_proxmox_vm_status", r#"{"vmid": 4711}"#)
+        .await
+        .unwrap_err();
     assert_eq!(unknown.kind, Kind::NotFound);
-    house.sim.world(|world| world.add_token("bob@pve!t", "secret"));
-    let bob = house.with_token(&("bob@pve".to_owned(), "t".to_owned(), "secret".to_owned()), tools::policy::Policy::default());
+    house
+        .sim
+        .world(|world| world.add_token("bob@pve!t", "secret"));
+    let bob = house.with_token(
+        &("bob@pve".to_owned(), "t".to_owned(), "secret".to_owned()),
+        tools::policy::Policy::default(),
+    );
     let call = crate::house::call("get_proxmox_vm_status", r#"{"vmid": 100}"#);
     let hidden = crate::house::done(bob.call(call, &crate::house::Nobody).await).unwrap_err();
     assert_eq!(hidden.kind, Kind::Forbidden);

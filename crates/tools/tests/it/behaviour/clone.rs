@@ -12,7 +12,10 @@ async fn the_seeds_call_works_unchanged() {
     assert_eq!(answer.data["status"], "applied");
     assert_eq!(answer.data["undo"]["tool"], "delete_proxmox_vm");
     assert_eq!(house.writes(), ["POST /nodes/pve1/qemu/105/clone"]);
-    let clone = house.call("get_proxmox_vm_status", r#"{"vmid": 300}"#).await.unwrap();
+    let clone = house
+        .call("get_proxmox_vm_status", r#"{"vmid": 300}"#)
+        .await
+        .unwrap();
     assert_eq!(clone.data["name"], "copy");
     assert_eq!(clone.data["status"], "stopped");
 }
@@ -20,16 +23,31 @@ async fn the_seeds_call_works_unchanged() {
 #[tokio::test]
 async fn without_a_new_id_the_next_free_one_is_taken() {
     let house = House::new().await;
-    let answer = house.call("clone_proxmox_vm", r#"{"vmid": 105}"#).await.unwrap();
+    let answer = house
+        .call("clone_proxmox_vm", r#"{"vmid": 105}"#)
+        .await
+        .unwrap();
     let vmid = answer.data["undo"]["arguments"]["vmid"].as_u64().unwrap();
-    house.call("get_proxmox_vm_status", &format!(r#"{{"vmid": {vmid}}}"#)).await.unwrap();
+    house
+        .call("get_proxmox_vm_status", &format!(r#"{{"vmid": {vmid}}}"#))
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
 async fn full_false_really_makes_a_linked_clone() {
     let house = House::in_mode(Mode::Trusted).await;
-    house.call("clone_proxmox_vm", r#"{"vmid": 900, "new_vmid": 301, "full": false}"#).await.unwrap();
-    let clone = house.call("get_proxmox_vm_status", r#"{"vmid": 301}"#).await.unwrap();
+    house
+        .call(
+            "clone_proxmox_vm",
+            r#"{"vmid": 900, "new_vmid": 301, "full": false}"#,
+        )
+        .await
+        .unwrap();
+    let clone = house
+        .call("get_proxmox_vm_status", r#"{"vmid": 301}"#)
+        .await
+        .unwrap();
     let volume = clone.data["disks"][0]["volume"].as_str().unwrap();
     assert!(volume.contains("base-900-disk-0"), "{volume}");
 }
@@ -37,7 +55,13 @@ async fn full_false_really_makes_a_linked_clone() {
 #[tokio::test]
 async fn a_linked_clone_of_what_is_no_template_is_refused_as_pve_refuses_it() {
     let house = House::in_mode(Mode::Trusted).await;
-    let fault = house.call("clone_proxmox_vm", r#"{"vmid": 105, "new_vmid": 300, "full": false}"#).await.unwrap_err();
+    let fault = house
+        .call(
+            "clone_proxmox_vm",
+            r#"{"vmid": 105, "new_vmid": 300, "full": false}"#,
+        )
+        .await
+        .unwrap_err();
     assert!(fault.message.contains("needs a template"), "{fault}");
     assert_eq!(fault.hint.as_deref(), Some("send full: true"));
     assert_eq!(house.writes(), [""; 0]);
@@ -67,8 +91,13 @@ async fn an_id_taken_at_the_last_moment_fails_with_pves_words() {
             guest.vmid = 555;
             world.guests.insert(555, guest);
         });
-        house.sim.fault(sim::Fault::answer("GET", "/cluster/nextid", "555"));
-        let fault = house.call("clone_proxmox_vm", r#"{"vmid": 105, "new_vmid": 555}"#).await.unwrap_err();
+        house
+            .sim
+            .fault(sim::Fault::answer("GET", "/cluster/nextid", "555"));
+        let fault = house
+            .call("clone_proxmox_vm", r#"{"vmid": 105, "new_vmid": 555}"#)
+            .await
+            .unwrap_err();
         assert!(fault.message.contains(words), "{fault}");
     }
 }
@@ -76,15 +105,26 @@ async fn an_id_taken_at_the_last_moment_fails_with_pves_words() {
 #[tokio::test]
 async fn a_running_container_needs_a_snapshot() {
     let house = House::in_mode(Mode::Trusted).await;
-    let fault = house.call("clone_proxmox_vm", r#"{"vmid": 200, "new_vmid": 300}"#).await.unwrap_err();
-    assert!(fault.message.contains("running container is cloned from a snapshot only"), "{fault}");
+    let fault = house
+        .call("clone_proxmox_vm", r#"{"vmid": 200, "new_vmid": 300}"#)
+        .await
+        .unwrap_err();
+    assert!(
+        fault
+            .message
+            .contains("running container is cloned from a snapshot only"),
+        "{fault}"
+    );
     assert_eq!(house.writes(), [""; 0]);
 }
 
 #[tokio::test]
 async fn a_locked_guest_is_named_before_anything_is_sent() {
     let house = House::in_mode(Mode::Trusted).await;
-    let fault = house.call("clone_proxmox_vm", r#"{"vmid": 107, "new_vmid": 300}"#).await.unwrap_err();
+    let fault = house
+        .call("clone_proxmox_vm", r#"{"vmid": 107, "new_vmid": 300}"#)
+        .await
+        .unwrap_err();
     assert!(fault.message.contains("is locked (backup)"), "{fault}");
     assert_eq!(house.writes(), [""; 0]);
 }
@@ -92,9 +132,18 @@ async fn a_locked_guest_is_named_before_anything_is_sent() {
 #[tokio::test]
 async fn a_clone_that_is_told_to_start_runs() {
     let house = House::in_mode(Mode::Trusted).await;
-    let answer = house.call("clone_proxmox_vm", r#"{"vmid": 105, "new_vmid": 300, "start": true}"#).await.unwrap();
+    let answer = house
+        .call(
+            "clone_proxmox_vm",
+            r#"{"vmid": 105, "new_vmid": 300, "start": true}"#,
+        )
+        .await
+        .unwrap();
     assert_eq!(answer.data["steps"].as_array().unwrap().len(), 2);
-    let clone = house.call("get_proxmox_vm_status", r#"{"vmid": 300}"#).await.unwrap();
+    let clone = house
+        .call("get_proxmox_vm_status", r#"{"vmid": 300}"#)
+        .await
+        .unwrap();
     assert_eq!(clone.data["status"], "running");
 }
 
@@ -102,9 +151,29 @@ async fn a_clone_that_is_told_to_start_runs() {
 #[tokio::test]
 async fn a_second_step_that_fails_says_what_was_done() {
     let house = House::in_mode(Mode::Trusted).await;
-    house.sim.fault(sim::Fault::fail_task("qmstart", "kvm: out of memory", "start failed: QEMU exited with code 1"));
-    let fault = house.call("clone_proxmox_vm", r#"{"vmid": 105, "new_vmid": 300, "start": true}"#).await.unwrap_err();
-    assert!(fault.message.contains("start failed: QEMU exited with code 1"), "{fault}");
+    house.sim.fault(sim::Fault::fail_task(
+        "qmstart",
+        "kvm: out of memory",
+        "start failed: QEMU exited with code 1",
+    ));
+    let fault = house
+        .call(
+            "clone_proxmox_vm",
+            r#"{"vmid": 105, "new_vmid": 300, "start": true}"#,
+        )
+        .await
+        .unwrap_err();
+    assert!(
+        fault
+            .message
+            .contains("start failed: QEMU exited with code 1"),
+        "{fault}"
+    );
     assert!(fault.message.contains("kvm: out of memory"), "{fault}");
-    assert!(fault.message.contains("done before: Clone VM 105 (staging) to 300"), "{fault}");
+    assert!(
+        fault
+            .message
+            .contains("done before: Clone VM 105 (staging) to 300"),
+        "{fault}"
+    );
 }

@@ -16,13 +16,22 @@ async fn a_person_who_can_be_asked_is_asked_once() {
     assert_eq!(answer.data["status"], "applied");
     assert_eq!(person.times_asked(), 1);
     let question = &person.asked.lock().unwrap()[0];
-    assert!(question.outcome.affects.iter().any(|item| item.kind == "disk" && item.bytes.is_some()));
+    assert!(
+        question
+            .outcome
+            .affects
+            .iter()
+            .any(|item| item.kind == "disk" && item.bytes.is_some())
+    );
 }
 
 #[tokio::test]
 async fn a_no_is_final() {
     let house = House::new().await;
-    let answer = house.ask(DELETE.0, DELETE.1, &Person::saying_no()).await.unwrap();
+    let answer = house
+        .ask(DELETE.0, DELETE.1, &Person::saying_no())
+        .await
+        .unwrap();
     assert_eq!(answer.data["status"], "not_applied");
     assert_eq!(house.writes(), [""; 0]);
 }
@@ -33,10 +42,16 @@ async fn an_approval_out_of_band_lets_the_same_call_through_once() {
     let shown = house.call(DELETE.0, DELETE.1).await.unwrap();
     assert!(shown.text.contains("oxmox approve"), "{}", shown.text);
     let again = house.call(DELETE.0, DELETE.1).await.unwrap();
-    assert_eq!(again.data["plan"], shown.data["plan"], "one question at a time");
+    assert_eq!(
+        again.data["plan"], shown.data["plan"],
+        "one question at a time"
+    );
     house.approve(shown.data["plan"].as_str().unwrap());
     let other = house.call(DELETE.0, r#"{"vmid": 111}"#).await.unwrap();
-    assert_eq!(other.data["status"], "needs_confirmation", "an approval is for one plan");
+    assert_eq!(
+        other.data["status"], "needs_confirmation",
+        "an approval is for one plan"
+    );
     assert_eq!(house.writes(), [""; 0]);
     let done = house.call(DELETE.0, DELETE.1).await.unwrap();
     assert_eq!(done.data["status"], "applied");
@@ -49,7 +64,9 @@ async fn an_approval_of_another_caller_does_not_count() {
     house.approve(shown.data["plan"].as_str().unwrap());
     let mut stranger = call(DELETE.0, DELETE.1);
     stranger.caller = "stranger".to_owned();
-    let Reply::Done(answer) = house.engine.call(stranger, &Nobody).await.unwrap() else { panic!("a question") };
+    let Reply::Done(answer) = house.engine.call(stranger, &Nobody).await.unwrap() else {
+        panic!("a question")
+    };
     assert_eq!(answer.data["status"], "needs_confirmation");
 }
 
@@ -61,18 +78,43 @@ async fn a_confirm_value_applies_once() {
     let confirm = shown.data["confirm"].as_str().unwrap();
     let with = |value: &str| format!(r#"{{"vmid": 100, "confirm": "{value}"}}"#);
 
-    let tampered = house.call(STOP.0, &with(&format!("{confirm}0"))).await.unwrap_err();
-    assert!(tampered.message.contains("is not one that oxmox gave"), "{tampered}");
-    let elsewhere = house.call(STOP.0, &format!(r#"{{"vmid": 110, "confirm": "{confirm}"}}"#)).await.unwrap_err();
-    assert!(elsewhere.message.contains("was given for another call"), "{elsewhere}");
+    let tampered = house
+        .call(STOP.0, &with(&format!("{confirm}0")))
+        .await
+        .unwrap_err();
+    assert!(
+        tampered.message.contains("is not one that oxmox gave"),
+        "{tampered}"
+    );
+    let elsewhere = house
+        .call(
+            STOP.0,
+            &format!(r#"{{"vmid": 110, "confirm": "{confirm}"}}"#),
+        )
+        .await
+        .unwrap_err();
+    assert!(
+        elsewhere.message.contains("was given for another call"),
+        "{elsewhere}"
+    );
     assert_eq!(house.writes(), [""; 0]);
 
     let done = house.call(STOP.0, &with(confirm)).await.unwrap();
     assert_eq!(done.data["status"], "applied");
-    house.call("start_proxmox_vm", r#"{"vmid": 100}"#).await.unwrap();
+    house
+        .call("start_proxmox_vm", r#"{"vmid": 100}"#)
+        .await
+        .unwrap();
     let replayed = house.call(STOP.0, &with(confirm)).await.unwrap_err();
     assert!(replayed.message.contains("was used already"), "{replayed}");
-    assert_eq!(house.writes().iter().filter(|write| write.ends_with("/status/shutdown")).count(), 1);
+    assert_eq!(
+        house
+            .writes()
+            .iter()
+            .filter(|write| write.ends_with("/status/shutdown"))
+            .count(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -92,22 +134,40 @@ async fn a_model_cannot_confirm_its_own_delete() {
     let house = House::new().await;
     let shown = house.call(DELETE.0, DELETE.1).await.unwrap();
     assert!(shown.data.get("confirm").is_none());
-    let Reply::Ask(question) = house.engine.call(call(DELETE.0, DELETE.1), &Person::saying(Asked::Later)).await.unwrap() else {
+    let Reply::Ask(question) = house
+        .engine
+        .call(call(DELETE.0, DELETE.1), &Person::saying(Asked::Later))
+        .await
+        .unwrap()
+    else {
         panic!("no question");
     };
     let args = format!(r#"{{"vmid": 105, "confirm": "{}"}}"#, question.state);
     let fault = house.call(DELETE.0, &args).await.unwrap_err();
-    assert!(fault.message.contains("is not one that oxmox gave"), "{fault}");
+    assert!(
+        fault.message.contains("is not one that oxmox gave"),
+        "{fault}"
+    );
     assert_eq!(house.writes(), [""; 0]);
 }
 
 #[tokio::test]
 async fn a_model_can_if_a_person_configured_it_so() {
-    let policy = Policy { allow_model_confirm: true, ..Policy::default() };
-    let house = House::furnished(Furnish { policy, ..Furnish::default() }).await;
+    let policy = Policy {
+        allow_model_confirm: true,
+        ..Policy::default()
+    };
+    let house = House::furnished(Furnish {
+        policy,
+        ..Furnish::default()
+    })
+    .await;
     let shown = house.call(DELETE.0, DELETE.1).await.unwrap();
     let args = format!(r#"{{"vmid": 105, "confirm": {}}}"#, shown.data["confirm"]);
-    assert_eq!(house.call(DELETE.0, &args).await.unwrap().data["status"], "applied");
+    assert_eq!(
+        house.call(DELETE.0, &args).await.unwrap().data["status"],
+        "applied"
+    );
 }
 
 /// The path of 2026 clients: the question goes back, the same call comes again with the answer.
@@ -116,7 +176,12 @@ async fn a_question_answered_in_a_second_call() {
     let house = House::new().await;
     let later = Person::saying(Asked::Later);
     let ask = || async {
-        match house.engine.call(call(DELETE.0, DELETE.1), &later).await.unwrap() {
+        match house
+            .engine
+            .call(call(DELETE.0, DELETE.1), &later)
+            .await
+            .unwrap()
+        {
             Reply::Ask(question) => *question,
             Reply::Done(answer) => panic!("no question: {}", answer.text),
         }
@@ -124,39 +189,78 @@ async fn a_question_answered_in_a_second_call() {
     let question = ask().await;
     let answer = |state: &str, said: Asked| {
         let mut call = call(DELETE.0, DELETE.1);
-        call.answer = Some(Answered { state: state.to_owned(), said });
+        call.answer = Some(Answered {
+            state: state.to_owned(),
+            said,
+        });
         call
     };
-    let yes = Asked::Yes { by: "person".to_owned(), lease: false };
+    let yes = Asked::Yes {
+        by: "person".to_owned(),
+        lease: false,
+    };
 
-    let tampered = house.engine.call(answer(&question.state.replace('.', ".0"), yes.clone()), &later).await.unwrap_err();
-    assert!(tampered.message.contains("is not one that oxmox gave"), "{tampered}");
+    let tampered = house
+        .engine
+        .call(
+            answer(&question.state.replace('.', ".0"), yes.clone()),
+            &later,
+        )
+        .await
+        .unwrap_err();
+    assert!(
+        tampered.message.contains("is not one that oxmox gave"),
+        "{tampered}"
+    );
     let mut elsewhere = answer(&question.state, yes.clone());
     elsewhere.arguments.insert("vmid".to_owned(), 111.into());
     let elsewhere = house.engine.call(elsewhere, &later).await.unwrap_err();
-    assert!(elsewhere.message.contains("was given for another call"), "{elsewhere}");
+    assert!(
+        elsewhere.message.contains("was given for another call"),
+        "{elsewhere}"
+    );
     assert_eq!(house.writes(), [""; 0]);
 
-    let Reply::Done(done) = house.engine.call(answer(&question.state, yes.clone()), &later).await.unwrap() else {
+    let Reply::Done(done) = house
+        .engine
+        .call(answer(&question.state, yes.clone()), &later)
+        .await
+        .unwrap()
+    else {
         panic!("asked again");
     };
     assert_eq!(done.data["status"], "applied");
-    let replayed = house.engine.call(answer(&question.state, yes), &later).await;
+    let replayed = house
+        .engine
+        .call(answer(&question.state, yes), &later)
+        .await;
     assert!(replayed.is_err(), "{replayed:?}");
 }
 
 #[tokio::test]
 async fn one_yes_may_cover_ten_minutes_of_keys_on_one_guest() {
     let house = House::new().await;
-    let generous = Person::saying(Asked::Yes { by: "person".to_owned(), lease: true });
+    let generous = Person::saying(Asked::Yes {
+        by: "person".to_owned(),
+        lease: true,
+    });
     let press = r#"{"vmid": 100, "key": "ret"}"#;
     house.ask("send_vm_key", press, &generous).await.unwrap();
     assert!(generous.asked.lock().unwrap()[0].can_lease);
-    assert_eq!(house.call("send_vm_key", press).await.unwrap().data["status"], "applied");
-    let elsewhere = house.call("send_vm_key", r#"{"vmid": 110, "key": "ret"}"#).await.unwrap();
+    assert_eq!(
+        house.call("send_vm_key", press).await.unwrap().data["status"],
+        "applied"
+    );
+    let elsewhere = house
+        .call("send_vm_key", r#"{"vmid": 110, "key": "ret"}"#)
+        .await
+        .unwrap();
     assert_eq!(elsewhere.data["status"], "needs_confirmation");
     let other_tool = house.call(STOP.0, STOP.1).await.unwrap();
     assert_eq!(other_tool.data["status"], "needs_confirmation");
     house.later(11 * 60);
-    assert_eq!(house.call("send_vm_key", press).await.unwrap().data["status"], "needs_confirmation");
+    assert_eq!(
+        house.call("send_vm_key", press).await.unwrap().data["status"],
+        "needs_confirmation"
+    );
 }

@@ -7,13 +7,21 @@ use crate::house::House;
 
 fn ids<'a>(data: &'a Value, kind: &str) -> Vec<&'a str> {
     let all = data["would_affect"].as_array().unwrap().iter();
-    all.filter(|item| item["kind"] == kind).map(|item| item["id"].as_str().unwrap()).collect()
+    all.filter(|item| item["kind"] == kind)
+        .map(|item| item["id"].as_str().unwrap())
+        .collect()
 }
 
 #[tokio::test]
 async fn the_preview_answers_the_seeds_fields_and_more() {
     let house = House::new().await;
-    let answer = house.call("delete_proxmox_vm_preview", r#"{"node": "pve1", "vmid": 100, "vm_type": "qemu", "purge": false}"#).await.unwrap();
+    let answer = house
+        .call(
+            "delete_proxmox_vm_preview",
+            r#"{"node": "pve1", "vmid": 100, "vm_type": "qemu", "purge": false}"#,
+        )
+        .await
+        .unwrap();
     let data = Value::Object(answer.data);
     assert_eq!(data["mode"], "dry_run");
     assert_eq!(data["tool"], "delete_proxmox_vm");
@@ -21,7 +29,12 @@ async fn the_preview_answers_the_seeds_fields_and_more() {
     assert_eq!(data["reversible"], false);
     assert!(data["preview"].is_object());
     assert_eq!(ids(&data, "snapshot"), ["before-upgrade", "weekly"]);
-    let disk = data["would_affect"].as_array().unwrap().iter().find(|item| item["kind"] == "disk").unwrap();
+    let disk = data["would_affect"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|item| item["kind"] == "disk")
+        .unwrap();
     assert_eq!(disk["bytes"], 32_u64 << 30);
     assert!(!ids(&data, "backup job").is_empty());
     assert!(!ids(&data, "backup").is_empty());
@@ -33,9 +46,23 @@ async fn the_preview_answers_the_seeds_fields_and_more() {
 async fn linked_clones_stand_in_the_way_of_their_template() {
     let house = House::in_mode(Mode::Trusted).await;
     for (template, clone) in [(900, "111"), (290, "205")] {
-        let answer = house.call("delete_proxmox_vm_preview", &format!(r#"{{"vmid": {template}}}"#)).await.unwrap();
-        assert_eq!(ids(&Value::Object(answer.data.clone()), "linked clone"), [clone], "{}", answer.text);
-        let fault = house.call("delete_proxmox_vm", &format!(r#"{{"vmid": {template}}}"#)).await.unwrap_err();
+        let answer = house
+            .call(
+                "delete_proxmox_vm_preview",
+                &format!(r#"{{"vmid": {template}}}"#),
+            )
+            .await
+            .unwrap();
+        assert_eq!(
+            ids(&Value::Object(answer.data.clone()), "linked clone"),
+            [clone],
+            "{}",
+            answer.text
+        );
+        let fault = house
+            .call("delete_proxmox_vm", &format!(r#"{{"vmid": {template}}}"#))
+            .await
+            .unwrap_err();
         assert!(fault.message.contains(clone), "{fault}");
     }
     assert_eq!(house.writes(), [""; 0]);
@@ -44,9 +71,18 @@ async fn linked_clones_stand_in_the_way_of_their_template() {
 #[tokio::test]
 async fn replication_and_ha_are_shown_and_ha_needs_purge() {
     let house = House::in_mode(Mode::Trusted).await;
-    let files = house.call("delete_proxmox_vm_preview", r#"{"vmid": 103}"#).await.unwrap();
-    assert_eq!(ids(&Value::Object(files.data), "replication job"), ["103-0"]);
-    let mail = house.call("delete_proxmox_vm", r#"{"vmid": 102, "stop": true}"#).await.unwrap_err();
+    let files = house
+        .call("delete_proxmox_vm_preview", r#"{"vmid": 103}"#)
+        .await
+        .unwrap();
+    assert_eq!(
+        ids(&Value::Object(files.data), "replication job"),
+        ["103-0"]
+    );
+    let mail = house
+        .call("delete_proxmox_vm", r#"{"vmid": 102, "stop": true}"#)
+        .await
+        .unwrap_err();
     assert!(mail.message.contains("only with purge"), "{mail}");
     assert_eq!(mail.hint.as_deref(), Some("send purge: true"));
 }
@@ -54,36 +90,70 @@ async fn replication_and_ha_are_shown_and_ha_needs_purge() {
 #[tokio::test]
 async fn a_running_guest_is_stopped_only_if_told_to() {
     let house = House::in_mode(Mode::Trusted).await;
-    let fault = house.call("delete_proxmox_vm", r#"{"vmid": 204}"#).await.unwrap_err();
+    let fault = house
+        .call("delete_proxmox_vm", r#"{"vmid": 204}"#)
+        .await
+        .unwrap_err();
     assert!(fault.hint.unwrap().contains("stop: true"));
-    let answer = house.call("delete_proxmox_vm", r#"{"vmid": 204, "stop": true}"#).await.unwrap();
+    let answer = house
+        .call("delete_proxmox_vm", r#"{"vmid": 204, "stop": true}"#)
+        .await
+        .unwrap();
     assert_eq!(answer.data["status"], "applied");
-    assert_eq!(house.writes(), ["POST /nodes/pve3/lxc/204/status/stop", "DELETE /nodes/pve3/lxc/204"]);
+    assert_eq!(
+        house.writes(),
+        [
+            "POST /nodes/pve3/lxc/204/status/stop",
+            "DELETE /nodes/pve3/lxc/204"
+        ]
+    );
 }
 
 #[tokio::test]
 async fn a_delete_never_takes_unreferenced_disks_along() {
     let house = House::in_mode(Mode::Trusted).await;
-    house.call("delete_proxmox_vm", r#"{"vmid": 105}"#).await.unwrap();
+    house
+        .call("delete_proxmox_vm", r#"{"vmid": 105}"#)
+        .await
+        .unwrap();
     let requests = house.sim.requests();
-    let delete = requests.iter().find(|request| request.method == "DELETE").unwrap();
-    assert!(format!("{delete:?}").contains("destroy-unreferenced-disks"), "{delete:?}");
+    let delete = requests
+        .iter()
+        .find(|request| request.method == "DELETE")
+        .unwrap();
+    assert!(
+        format!("{delete:?}").contains("destroy-unreferenced-disks"),
+        "{delete:?}"
+    );
 }
 
 /// The id was given away between the preview and the yes: the new guest is not touched.
 #[tokio::test]
 async fn a_reused_vmid_is_a_conflict() {
     let house = House::new().await;
-    let shown = house.call("delete_proxmox_vm", r#"{"vmid": 105}"#).await.unwrap();
+    let shown = house
+        .call("delete_proxmox_vm", r#"{"vmid": 105}"#)
+        .await
+        .unwrap();
     assert_eq!(shown.data["status"], "needs_confirmation");
     house.approve(shown.data["plan"].as_str().unwrap());
     house.sim.world(|world| {
         let guest = world.guests.get_mut(&105).unwrap();
-        guest.config.set("smbios1", "uuid=11111111-2222-4333-8444-555555555555");
-        guest.config.set("vmgenid", "99999999-2222-4333-8444-555555555555");
+        guest
+            .config
+            .set("smbios1", "uuid=11111111-2222-4333-8444-555555555555");
+        guest
+            .config
+            .set("vmgenid", "99999999-2222-4333-8444-555555555555");
     });
-    let fault = house.call("delete_proxmox_vm", r#"{"vmid": 105}"#).await.unwrap_err();
-    assert!(fault.message.contains("now belongs to another guest"), "{fault}");
+    let fault = house
+        .call("delete_proxmox_vm", r#"{"vmid": 105}"#)
+        .await
+        .unwrap_err();
+    assert!(
+        fault.message.contains("now belongs to another guest"),
+        "{fault}"
+    );
     assert_eq!(house.writes(), [""; 0]);
 }
 
@@ -91,27 +161,60 @@ async fn a_reused_vmid_is_a_conflict() {
 #[tokio::test]
 async fn a_changed_config_is_shown_again() {
     let house = House::new().await;
-    let shown = house.call("delete_proxmox_vm", r#"{"vmid": 105}"#).await.unwrap();
+    let shown = house
+        .call("delete_proxmox_vm", r#"{"vmid": 105}"#)
+        .await
+        .unwrap();
     house.approve(shown.data["plan"].as_str().unwrap());
-    house.sim.world(|world| world.guests.get_mut(&105).unwrap().config.set("memory", "4096"));
-    let again = house.call("delete_proxmox_vm", r#"{"vmid": 105}"#).await.unwrap();
+    house.sim.world(|world| {
+        world
+            .guests
+            .get_mut(&105)
+            .unwrap()
+            .config
+            .set("memory", "4096")
+    });
+    let again = house
+        .call("delete_proxmox_vm", r#"{"vmid": 105}"#)
+        .await
+        .unwrap();
     assert_eq!(again.data["status"], "needs_confirmation");
     assert_ne!(again.data["plan"], shown.data["plan"]);
-    assert!(again.text.contains("changed since the last preview: memory"), "{}", again.text);
+    assert!(
+        again
+            .text
+            .contains("changed since the last preview: memory"),
+        "{}",
+        again.text
+    );
     assert_eq!(house.writes(), [""; 0]);
     house.approve(again.data["plan"].as_str().unwrap());
-    let done = house.call("delete_proxmox_vm", r#"{"vmid": 105}"#).await.unwrap();
+    let done = house
+        .call("delete_proxmox_vm", r#"{"vmid": 105}"#)
+        .await
+        .unwrap();
     assert_eq!(done.data["status"], "applied", "{}", done.text);
 }
 
 #[tokio::test]
 async fn a_guest_that_moved_meanwhile_is_a_conflict() {
     let house = House::new().await;
-    let shown = house.call("delete_proxmox_vm", r#"{"vmid": 111}"#).await.unwrap();
+    let shown = house
+        .call("delete_proxmox_vm", r#"{"vmid": 111}"#)
+        .await
+        .unwrap();
     house.approve(shown.data["plan"].as_str().unwrap());
-    house.sim.world(|world| world.guests.get_mut(&111).unwrap().node = "pve3".to_owned());
-    let fault = house.call("delete_proxmox_vm", r#"{"vmid": 111}"#).await.unwrap_err();
-    assert!(fault.message.contains("is not on node pve2 any more"), "{fault}");
+    house
+        .sim
+        .world(|world| world.guests.get_mut(&111).unwrap().node = "pve3".to_owned());
+    let fault = house
+        .call("delete_proxmox_vm", r#"{"vmid": 111}"#)
+        .await
+        .unwrap_err();
+    assert!(
+        fault.message.contains("is not on node pve2 any more"),
+        "{fault}"
+    );
     assert_eq!(house.writes(), [""; 0]);
 }
 
@@ -120,12 +223,16 @@ async fn what_the_token_may_not_look_at_is_said() {
     let house = House::new().await;
     house.sim.world(|world| {
         world.add_token("narrow@pve!t", "secret");
-        world.grant("narrow@pve!t", "/vms/105", &["VM.Audit", "VM.Allocate"]);
+        world.grant("narrow@pve", "/vms/105", &["VM.Audit", "VM.Allocate"]);
     });
     let token = ("narrow@pve".to_owned(), "t".to_owned(), "secret".to_owned());
     let engine = house.with_token(&token, tools::policy::Policy::default());
     let call = crate::house::call("delete_proxmox_vm_preview", r#"{"vmid": 105}"#);
     let answer = crate::house::done(engine.call(call, &crate::house::Nobody).await).unwrap();
-    assert!(answer.text.contains("could not be checked: backup jobs"), "{}", answer.text);
+    assert!(
+        answer.text.contains("could not be checked: backup jobs"),
+        "{}",
+        answer.text
+    );
     assert!(answer.text.contains("Datastore.Audit"), "{}", answer.text);
 }

@@ -9,19 +9,43 @@ use crate::house::House;
 #[tokio::test]
 async fn the_task_is_found_in_the_nodes_own_list() {
     let house = House::in_mode(Mode::Trusted).await;
-    house.sim.fault(Fault::drop_after().on("POST", "/nodes/*/qemu/*/clone").times(1));
-    let answer = house.call("clone_proxmox_vm", r#"{"vmid": 105, "new_vmid": 300}"#).await.unwrap();
+    house.sim.fault(
+        Fault::drop_after()
+            .on("POST", "/nodes/*/qemu/*/clone")
+            .times(1),
+    );
+    let answer = house
+        .call("clone_proxmox_vm", r#"{"vmid": 105, "new_vmid": 300}"#)
+        .await
+        .unwrap();
     assert_eq!(answer.data["status"], "applied", "{}", answer.text);
-    assert!(answer.data["steps"][0]["task"].as_str().unwrap().contains(":qmclone:105:"));
-    assert_eq!(house.writes(), ["POST /nodes/pve1/qemu/105/clone"], "sent once");
+    assert!(
+        answer.data["steps"][0]["task"]
+            .as_str()
+            .unwrap()
+            .contains(":qmclone:105:")
+    );
+    assert_eq!(
+        house.writes(),
+        ["POST /nodes/pve1/qemu/105/clone"],
+        "sent once"
+    );
 }
 
 #[tokio::test]
 async fn an_old_task_of_the_same_kind_is_not_taken_for_it() {
     let house = House::in_mode(Mode::Trusted).await;
-    house.call("clone_proxmox_vm", r#"{"vmid": 105, "new_vmid": 300}"#).await.unwrap();
-    house.sim.fault(Fault::drop_before().on("POST", "/nodes/*/qemu/*/clone"));
-    let answer = house.call("clone_proxmox_vm", r#"{"vmid": 105, "new_vmid": 301}"#).await.unwrap();
+    house
+        .call("clone_proxmox_vm", r#"{"vmid": 105, "new_vmid": 300}"#)
+        .await
+        .unwrap();
+    house
+        .sim
+        .fault(Fault::drop_before().on("POST", "/nodes/*/qemu/*/clone"));
+    let answer = house
+        .call("clone_proxmox_vm", r#"{"vmid": 105, "new_vmid": 301}"#)
+        .await
+        .unwrap();
     assert_eq!(answer.data["status"], "unknown", "{}", answer.text);
     assert_eq!(house.writes().len(), 2, "sent once each");
 }
@@ -29,10 +53,21 @@ async fn an_old_task_of_the_same_kind_is_not_taken_for_it() {
 #[tokio::test]
 async fn without_a_task_it_is_unknown_and_says_what_would_tell() {
     let house = House::in_mode(Mode::Trusted).await;
-    house.sim.fault(Fault::drop_after().on("PUT", "/nodes/*/qemu/*/sendkey").times(1));
-    let answer = house.call("send_vm_key", r#"{"vmid": 100, "key": "ret"}"#).await.unwrap();
+    house.sim.fault(
+        Fault::drop_after()
+            .on("PUT", "/nodes/*/qemu/*/sendkey")
+            .times(1),
+    );
+    let answer = house
+        .call("send_vm_key", r#"{"vmid": 100, "key": "ret"}"#)
+        .await
+        .unwrap();
     assert_eq!(answer.data["status"], "unknown", "{}", answer.text);
-    assert!(answer.text.contains("do not send it again before looking"), "{}", answer.text);
+    assert!(
+        answer.text.contains("do not send it again before looking"),
+        "{}",
+        answer.text
+    );
     assert_eq!(house.writes().len(), 1, "sent once");
     assert_eq!(house.audit(), (1, vec!["unknown".to_owned()]));
 }
@@ -40,8 +75,15 @@ async fn without_a_task_it_is_unknown_and_says_what_would_tell() {
 #[tokio::test]
 async fn what_can_be_read_back_is_done_even_without_an_answer() {
     let house = House::in_mode(Mode::Trusted).await;
-    house.sim.fault(Fault::drop_after().on("DELETE", "/nodes/*/qemu/105").times(1));
-    let answer = house.call("delete_proxmox_vm", r#"{"vmid": 105}"#).await.unwrap();
+    house.sim.fault(
+        Fault::drop_after()
+            .on("DELETE", "/nodes/*/qemu/105")
+            .times(1),
+    );
+    let answer = house
+        .call("delete_proxmox_vm", r#"{"vmid": 105}"#)
+        .await
+        .unwrap();
     assert_eq!(answer.data["status"], "applied", "{}", answer.text);
     assert_eq!(house.writes().len(), 1, "sent once");
 }

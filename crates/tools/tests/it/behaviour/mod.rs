@@ -8,5 +8,5 @@ mod keys;
 mod lost_answer;
 mod policy;
 mod power;
-mod trouble;
 mod store;
+mod trouble;

@@ -6,38 +6,103 @@ use tools::spec::Risk;
 use crate::house::{Furnish, House};
 
 async fn with_rules(mode: Mode, rules: Vec<Rule>) -> House {
-    House::furnished(Furnish { policy: Policy { mode, rules, ..Policy::default() }, ..Furnish::default() }).await
+    House::furnished(Furnish {
+        policy: Policy {
+            mode,
+            rules,
+            ..Policy::default()
+        },
+        ..Furnish::default()
+    })
+    .await
 }
 
 #[tokio::test]
 async fn a_rule_denies_by_pool_even_in_trusted_mode() {
-    let rule = Rule { pool: Some("prod".to_owned()), verdict: Some(Verdict::Deny), ..Rule::default() };
+    let rule = Rule {
+        pool: Some("prod".to_owned()),
+        verdict: Some(Verdict::Deny),
+        ..Rule::default()
+    };
     let house = with_rules(Mode::Trusted, vec![rule]).await;
-    let fault = house.call("stop_proxmox_vm", r#"{"vmid": 100}"#).await.unwrap_err();
-    assert!(fault.message.contains("a rule in the configuration"), "{fault}");
-    house.call("stop_proxmox_vm", r#"{"vmid": 110}"#).await.unwrap();
+    let fault = house
+        .call("stop_proxmox_vm", r#"{"vmid": 100}"#)
+        .await
+        .unwrap_err();
+    assert!(
+        fault.message.contains("a rule in the configuration"),
+        "{fault}"
+    );
+    house
+        .call("stop_proxmox_vm", r#"{"vmid": 110}"#)
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
 async fn a_rule_allows_a_range_and_asks_for_the_rest() {
-    let allow = Rule { vmid: Some("100-105".to_owned()), risk: Some(Risk::Disrupt), verdict: Some(Verdict::Allow), ..Rule::default() };
-    let ask = Rule { tag: Some("lab".to_owned()), verdict: Some(Verdict::Ask), ..Rule::default() };
+    let allow = Rule {
+        vmid: Some("100-105".to_owned()),
+        risk: Some(Risk::Disrupt),
+        verdict: Some(Verdict::Allow),
+        ..Rule::default()
+    };
+    let ask = Rule {
+        tag: Some("lab".to_owned()),
+        verdict: Some(Verdict::Ask),
+        ..Rule::default()
+    };
     let house = with_rules(Mode::Ask, vec![allow, ask]).await;
-    assert_eq!(house.call("stop_proxmox_vm", r#"{"vmid": 100}"#).await.unwrap().data["status"], "applied");
-    assert_eq!(house.call("stop_proxmox_vm", r#"{"vmid": 110}"#).await.unwrap().data["status"], "needs_confirmation");
-    assert_eq!(house.call("delete_proxmox_vm", r#"{"vmid": 105}"#).await.unwrap().data["status"], "needs_confirmation");
+    assert_eq!(
+        house
+            .call("stop_proxmox_vm", r#"{"vmid": 100}"#)
+            .await
+            .unwrap()
+            .data["status"],
+        "applied"
+    );
+    assert_eq!(
+        house
+            .call("stop_proxmox_vm", r#"{"vmid": 110}"#)
+            .await
+            .unwrap()
+            .data["status"],
+        "needs_confirmation"
+    );
+    assert_eq!(
+        house
+            .call("delete_proxmox_vm", r#"{"vmid": 105}"#)
+            .await
+            .unwrap()
+            .data["status"],
+        "needs_confirmation"
+    );
 }
 
 #[tokio::test]
 async fn a_freeze_stops_everything_and_a_thaw_lets_it_go_on() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("frozen");
-    let policy = Policy { mode: Mode::Trusted, freeze: Some(file.clone()), ..Policy::default() };
-    let house = House::furnished(Furnish { policy, ..Furnish::default() }).await;
+    let policy = Policy {
+        mode: Mode::Trusted,
+        freeze: Some(file.clone()),
+        ..Policy::default()
+    };
+    let house = House::furnished(Furnish {
+        policy,
+        ..Furnish::default()
+    })
+    .await;
     std::fs::write(&file, "").unwrap();
-    let fault = house.call("start_proxmox_vm", r#"{"vmid": 105}"#).await.unwrap_err();
+    let fault = house
+        .call("start_proxmox_vm", r#"{"vmid": 105}"#)
+        .await
+        .unwrap_err();
     assert!(fault.message.contains("frozen"), "{fault}");
     assert_eq!(house.writes(), [""; 0]);
     std::fs::remove_file(&file).unwrap();
-    house.call("start_proxmox_vm", r#"{"vmid": 105}"#).await.unwrap();
+    house
+        .call("start_proxmox_vm", r#"{"vmid": 105}"#)
+        .await
+        .unwrap();
 }

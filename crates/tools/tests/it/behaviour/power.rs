@@ -7,8 +7,16 @@ use crate::house::House;
 #[tokio::test]
 async fn what_runs_already_is_left_alone() {
     let house = House::in_mode(Mode::Trusted).await;
-    for (tool, vmid) in [("start_proxmox_vm", 100), ("start_proxmox_vm", 200), ("stop_proxmox_vm", 105), ("stop_proxmox_vm", 203)] {
-        let answer = house.call(tool, &format!(r#"{{"vmid": {vmid}}}"#)).await.unwrap();
+    for (tool, vmid) in [
+        ("start_proxmox_vm", 100),
+        ("start_proxmox_vm", 200),
+        ("stop_proxmox_vm", 105),
+        ("stop_proxmox_vm", 203),
+    ] {
+        let answer = house
+            .call(tool, &format!(r#"{{"vmid": {vmid}}}"#))
+            .await
+            .unwrap();
         assert_eq!(answer.data["status"], "applied");
         assert!(answer.text.contains("nothing to do"), "{}", answer.text);
     }
@@ -18,7 +26,10 @@ async fn what_runs_already_is_left_alone() {
 #[tokio::test]
 async fn a_paused_vm_is_resumed_and_not_started() {
     let house = House::in_mode(Mode::Trusted).await;
-    house.call("start_proxmox_vm", r#"{"vmid": 108}"#).await.unwrap();
+    house
+        .call("start_proxmox_vm", r#"{"vmid": 108}"#)
+        .await
+        .unwrap();
     assert_eq!(house.writes(), ["POST /nodes/pve3/qemu/108/status/resume"]);
 }
 
@@ -26,7 +37,13 @@ async fn a_paused_vm_is_resumed_and_not_started() {
 async fn a_reboot_is_seen_by_the_new_process() {
     let house = House::in_mode(Mode::Trusted).await;
     for vmid in [100, 200] {
-        let answer = house.call("stop_proxmox_vm", &format!(r#"{{"vmid": {vmid}, "action": "reboot"}}"#)).await.unwrap();
+        let answer = house
+            .call(
+                "stop_proxmox_vm",
+                &format!(r#"{{"vmid": {vmid}, "action": "reboot"}}"#),
+            )
+            .await
+            .unwrap();
         assert_eq!(answer.data["status"], "applied");
     }
 }
@@ -34,9 +51,15 @@ async fn a_reboot_is_seen_by_the_new_process() {
 #[tokio::test]
 async fn templates_and_locked_guests_do_not_start() {
     let house = House::in_mode(Mode::Trusted).await;
-    let template = house.call("start_proxmox_vm", r#"{"vmid": 900}"#).await.unwrap_err();
+    let template = house
+        .call("start_proxmox_vm", r#"{"vmid": 900}"#)
+        .await
+        .unwrap_err();
     assert!(template.message.contains("is a template"), "{template}");
-    let locked = house.call("start_proxmox_vm", r#"{"vmid": 107}"#).await.unwrap_err();
+    let locked = house
+        .call("start_proxmox_vm", r#"{"vmid": 107}"#)
+        .await
+        .unwrap_err();
     assert!(locked.message.contains("is locked (backup)"), "{locked}");
     assert_eq!(house.writes(), [""; 0]);
 }
@@ -45,7 +68,13 @@ async fn templates_and_locked_guests_do_not_start() {
 async fn containers_have_no_reset_and_no_pause() {
     let house = House::in_mode(Mode::Trusted).await;
     for action in ["reset", "suspend"] {
-        let fault = house.call("stop_proxmox_vm", &format!(r#"{{"vmid": 200, "action": "{action}"}}"#)).await.unwrap_err();
+        let fault = house
+            .call(
+                "stop_proxmox_vm",
+                &format!(r#"{{"vmid": 200, "action": "{action}"}}"#),
+            )
+            .await
+            .unwrap_err();
         assert!(fault.hint.unwrap().starts_with("send action:"), "{action}");
     }
 }
@@ -54,20 +83,32 @@ async fn containers_have_no_reset_and_no_pause() {
 #[tokio::test]
 async fn a_guest_under_ha_is_done_when_it_is_seen() {
     let house = House::in_mode(Mode::Trusted).await;
-    let stopped = house.call("stop_proxmox_vm", r#"{"vmid": 102}"#).await.unwrap();
+    let stopped = house
+        .call("stop_proxmox_vm", r#"{"vmid": 102}"#)
+        .await
+        .unwrap();
     assert_eq!(stopped.data["status"], "applied", "{}", stopped.text);
     let task = stopped.data["steps"][0]["task"].as_str().unwrap();
     assert!(task.contains(":hastop:"), "{task}");
-    let started = house.call("start_proxmox_vm", r#"{"vmid": 102}"#).await.unwrap();
+    let started = house
+        .call("start_proxmox_vm", r#"{"vmid": 102}"#)
+        .await
+        .unwrap();
     assert_eq!(started.data["status"], "applied", "{}", started.text);
 }
 
 #[tokio::test]
 async fn a_guest_that_ha_does_not_start_stays_running_and_is_not_called_done() {
     let house = House::in_mode(Mode::Trusted).await;
-    house.call("stop_proxmox_vm", r#"{"vmid": 102}"#).await.unwrap();
+    house
+        .call("stop_proxmox_vm", r#"{"vmid": 102}"#)
+        .await
+        .unwrap();
     house.sim.world(|world| world.ha_frozen = true);
-    let answer = house.call("start_proxmox_vm", r#"{"vmid": 102}"#).await.unwrap();
+    let answer = house
+        .call("start_proxmox_vm", r#"{"vmid": 102}"#)
+        .await
+        .unwrap();
     assert_eq!(answer.data["status"], "running", "{}", answer.text);
     assert!(answer.text.contains("not yet"), "{}", answer.text);
 }
@@ -75,7 +116,13 @@ async fn a_guest_that_ha_does_not_start_stays_running_and_is_not_called_done() {
 #[tokio::test]
 async fn waiting_ends_and_the_task_goes_on() {
     let house = House::in_mode(Mode::Trusted).await;
-    let answer = house.call("clone_proxmox_vm", r#"{"vmid": 105, "new_vmid": 300, "wait": 0}"#).await.unwrap();
+    let answer = house
+        .call(
+            "clone_proxmox_vm",
+            r#"{"vmid": 105, "new_vmid": 300, "wait": 0}"#,
+        )
+        .await
+        .unwrap();
     assert_eq!(answer.data["status"], "running");
     assert!(house.engine.drain(std::time::Duration::from_secs(10)).await);
     let (opened, closed) = house.audit();

@@ -18,7 +18,12 @@ async fn an_applied_change_leaves_two_entries() {
     for (tool, args) in super::changes() {
         let house = House::in_mode(Mode::Trusted).await;
         let entries = entries_of(&house, tool.spec().name, args, &Person::saying_yes()).await;
-        assert_eq!(entries, (1, vec!["applied".to_owned()]), "{} {args}", tool.spec().name);
+        assert_eq!(
+            entries,
+            (1, vec!["applied".to_owned()]),
+            "{} {args}",
+            tool.spec().name
+        );
     }
 }
 
@@ -27,7 +32,12 @@ async fn a_declined_change_leaves_two_entries() {
     let house = House::new().await;
     for (tool, args) in super::changes().filter(|(tool, _)| tool.spec().risk > Risk::Change) {
         let entries = entries_of(&house, tool.spec().name, args, &Person::saying_no()).await;
-        assert_eq!(entries, (1, vec!["not_applied".to_owned()]), "{} {args}", tool.spec().name);
+        assert_eq!(
+            entries,
+            (1, vec!["not_applied".to_owned()]),
+            "{} {args}",
+            tool.spec().name
+        );
     }
     assert_eq!(house.writes(), [""; 0]);
 }
@@ -36,10 +46,32 @@ async fn a_declined_change_leaves_two_entries() {
 async fn a_refused_change_leaves_two_entries() {
     let house = House::in_mode(Mode::Trusted).await;
     for tool in tools::registry::all().filter(|tool| tool.spec().risk > Risk::Read) {
-        let unknown_guest = entries_of(&house, tool.spec().name, r#"{"vmid": 4711, "key": "ret"}"#, &Person::saying_yes()).await;
-        assert_eq!(unknown_guest, (1, vec!["failed".to_owned()]), "{}", tool.spec().name);
-        let nonsense = entries_of(&house, tool.spec().name, r#"{"nonsense": 1}"#, &Person::saying_yes()).await;
-        assert_eq!(nonsense, (1, vec!["failed".to_owned()]), "{}", tool.spec().name);
+        let unknown_guest = entries_of(
+            &house,
+            tool.spec().name,
+            r#"{"vmid": 4711, "key": "ret"}"#,
+            &Person::saying_yes(),
+        )
+        .await;
+        assert_eq!(
+            unknown_guest,
+            (1, vec!["failed".to_owned()]),
+            "{}",
+            tool.spec().name
+        );
+        let nonsense = entries_of(
+            &house,
+            tool.spec().name,
+            r#"{"nonsense": 1}"#,
+            &Person::saying_yes(),
+        )
+        .await;
+        assert_eq!(
+            nonsense,
+            (1, vec!["failed".to_owned()]),
+            "{}",
+            tool.spec().name
+        );
     }
 }
 
@@ -55,9 +87,16 @@ async fn a_read_leaves_nothing() {
 #[tokio::test]
 async fn the_chain_verifies_after_all_of_it() {
     let house = House::in_mode(Mode::Trusted).await;
-    house.call("start_proxmox_vm", r#"{"vmid": 105}"#).await.unwrap();
-    house.call("delete_proxmox_vm", r#"{"vmid": 101}"#).await.unwrap_err();
-    let Verified::Whole { entries, .. } = house.engine.store().unwrap().verify_audit(None).unwrap() else {
+    house
+        .call("start_proxmox_vm", r#"{"vmid": 105}"#)
+        .await
+        .unwrap();
+    house
+        .call("delete_proxmox_vm", r#"{"vmid": 101}"#)
+        .await
+        .unwrap_err();
+    let Verified::Whole { entries, .. } = house.engine.store().unwrap().verify_audit(None).unwrap()
+    else {
         panic!("the chain is broken");
     };
     assert_eq!(entries, 4);

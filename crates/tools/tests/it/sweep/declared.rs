@@ -16,8 +16,14 @@ fn names_are_verb_and_noun() {
         let name = tool.spec().name;
         let verb = name.split('_').next().unwrap();
         assert!(VERBS.contains(&verb), "{name} begins with no verb of ours");
-        assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{name} is not snake_case");
-        assert!(name.contains("proxmox") || name.contains("vm"), "{name} does not say what it is about");
+        assert!(
+            name.chars().all(|c| c.is_ascii_lowercase() || c == '_'),
+            "{name} is not snake_case"
+        );
+        assert!(
+            name.contains("proxmox") || name.contains("vm"),
+            "{name} does not say what it is about"
+        );
     }
 }
 
@@ -38,7 +44,10 @@ fn schemas_are_plain_and_every_property_is_described() {
             let place = format!("{} {which}", described.name);
             let schema = Value::Object(schema.clone());
             assert_eq!(schema["type"], "object", "{place}");
-            assert!(!schema["properties"].as_object().unwrap().is_empty(), "{place} says nothing");
+            assert!(
+                !schema["properties"].as_object().unwrap().is_empty(),
+                "{place} says nothing"
+            );
             plain(&schema, &place);
         }
     }
@@ -46,14 +55,24 @@ fn schemas_are_plain_and_every_property_is_described() {
 
 /// No reference, no combinator, no null, and a description on every property.
 fn plain(schema: &Value, place: &str) {
-    for noise in ["$ref", "$defs", "anyOf", "oneOf", "allOf", "not", "format", "title", "$schema"] {
-        assert!(schema.get(noise).is_none_or(|value| !value.is_string() && !value.is_array()), "{noise} in {place}");
+    for noise in [
+        "$ref", "$defs", "anyOf", "oneOf", "allOf", "not", "format", "title", "$schema",
+    ] {
+        assert!(
+            schema
+                .get(noise)
+                .is_none_or(|value| !value.is_string() && !value.is_array()),
+            "{noise} in {place}"
+        );
     }
     assert!(!schema["type"].is_array(), "several types in {place}");
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
         let place = format!("{place}.{name}");
         let text = property["description"].as_str().unwrap_or_default();
-        assert!(text.len() > 5 && text.ends_with(['.', '"']), "{place} is not described: {text:?}");
+        assert!(
+            text.len() > 5 && text.ends_with(['.', '"']),
+            "{place} is not described: {text:?}"
+        );
         plain(property, &place);
     }
     if let Some(items) = schema.get("items") {
@@ -67,15 +86,32 @@ fn descriptions_say_what_when_and_what_else() {
         let described = registry().describe(tool);
         let text = &described.description;
         let words = text.split_whitespace().count();
-        assert!((40..=170).contains(&words), "{}: {words} words", described.name);
-        let other = registry::all().any(|other| other.spec().name != described.name && text.contains(other.spec().name));
+        assert!(
+            (40..=170).contains(&words),
+            "{}: {words} words",
+            described.name
+        );
+        let other = registry::all()
+            .any(|other| other.spec().name != described.name && text.contains(other.spec().name));
         assert!(other, "{} names no alternative", described.name);
         if described.risk > Risk::Read {
-            assert!(text.contains("Needs "), "{} does not say which privileges it needs", described.name);
-            assert!(text.to_lowercase().contains("undo"), "{} does not say how to undo it", described.name);
+            assert!(
+                text.contains("Needs "),
+                "{} does not say which privileges it needs",
+                described.name
+            );
+            assert!(
+                text.to_lowercase().contains("undo"),
+                "{} does not say how to undo it",
+                described.name
+            );
         }
         for filler in ["simply", "easily", "powerful", "just "] {
-            assert!(!text.contains(filler), "{} has filler: {filler}", described.name);
+            assert!(
+                !text.contains(filler),
+                "{} has filler: {filler}",
+                described.name
+            );
         }
     }
 }
@@ -87,7 +123,11 @@ fn examples_parse_against_the_declared_schema() {
         let args: Value = serde_json::from_str(args).unwrap();
         schema::known(args.as_object().unwrap(), &described.input).unwrap();
         let schema = Value::Object(described.input);
-        assert!(jsonschema::is_valid(&schema, &args), "{} {args}", described.name);
+        assert!(
+            jsonschema::is_valid(&schema, &args),
+            "{} {args}",
+            described.name
+        );
     }
 }
 

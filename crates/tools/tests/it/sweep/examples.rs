@@ -11,7 +11,10 @@ async fn an_example_applies_and_its_answer_matches_its_schema() {
     for (tool, args) in super::examples() {
         let house = House::in_mode(Mode::Trusted).await;
         let name = tool.spec().name;
-        let answer = house.call(name, args).await.unwrap_or_else(|fault| panic!("{name} {args}: {fault}"));
+        let answer = house
+            .call(name, args)
+            .await
+            .unwrap_or_else(|fault| panic!("{name} {args}: {fault}"));
         let schema = Value::Object(house.engine.registry().describe(tool).output);
         let data = Value::Object(answer.data);
         if let Err(error) = jsonschema::validate(&schema, &data) {
@@ -34,7 +37,11 @@ async fn a_default_answer_is_small() {
     for (tool, args) in super::examples().filter(|(tool, _)| tool.spec().risk == Risk::Read) {
         let answer = house.call(tool.spec().name, args).await.unwrap();
         let size = answer.text.len() + serde_json::to_string(&answer.data).unwrap().len();
-        assert!(size < 8_000, "{} {args}: {size} characters", tool.spec().name);
+        assert!(
+            size < 8_000,
+            "{} {args}: {size} characters",
+            tool.spec().name
+        );
     }
 }
 
@@ -46,11 +53,16 @@ fn the_list_of_tools_is_small() {
         .tools()
         .map(|tool| {
             let described = registry.describe(tool);
-            described.name.len() + described.description.len() + serde_json::to_string(&described.input).unwrap().len()
+            described.name.len()
+                + described.description.len()
+                + serde_json::to_string(&described.input).unwrap().len()
         })
         .sum();
     let count = registry.tools().count();
-    println!("{count} tools, about {} tokens as a model sees them", size / 4);
+    println!(
+        "{count} tools, about {} tokens as a model sees them",
+        size / 4
+    );
     assert!(size / 4 < 7_000);
     assert!(count <= 25);
 }

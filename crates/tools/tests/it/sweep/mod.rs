@@ -14,11 +14,16 @@ use tools::spec::Risk;
 use tools::tool::Tool;
 
 /// Every tool with each of its examples.
-pub fn examples() -> impl Iterator<Item = (&'static dyn Tool, &'static str)> {
-    registry::all().flat_map(|tool| tool.spec().examples.iter().map(move |example| (tool, example.args)))
+pub(crate) fn examples() -> impl Iterator<Item = (&'static dyn Tool, &'static str)> {
+    registry::all().flat_map(|tool| {
+        tool.spec()
+            .examples
+            .iter()
+            .map(move |example| (tool, example.args))
+    })
 }
 
 /// Those that change something.
-pub fn changes() -> impl Iterator<Item = (&'static dyn Tool, &'static str)> {
+pub(crate) fn changes() -> impl Iterator<Item = (&'static dyn Tool, &'static str)> {
     examples().filter(|(tool, _)| tool.spec().risk > Risk::Read)
 }

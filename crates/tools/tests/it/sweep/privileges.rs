@@ -1,6 +1,8 @@
 //! A plan's privilege tree is exact: a token with just these privileges succeeds, and without any one of them the
 //! answer names what is missing.
 
+use std::collections::BTreeMap;
+
 use tools::engine::Engine;
 use tools::plan::{Needs, Plan};
 use tools::policy::{Mode, Policy};
@@ -36,23 +38,37 @@ fn leaves(needs: &Needs, into: &mut Vec<(String, String)>) {
     }
 }
 
-/// A token that holds exactly these.
+/// A token that holds exactly these: it is not separated from its user, so what the user holds counts.
 fn token(house: &House, held: &[(String, String)]) -> (String, String, String) {
-    let who = "narrow@pve!t";
+    let mut by_path: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (path, privilege) in held {
+        by_path.entry(path).or_default().push(privilege);
+    }
     house.sim.world(|world| {
-        world.add_token(who, "narrow-secret");
-        for (path, privilege) in held {
-            world.grant(who, path, &[privilege.as_str()]);
+        world.add_token("narrow@pve!t", "narrow-secret");
+        for (path, privileges) in by_path {
+            world.grant("narrow@pve", path, &privileges);
         }
     });
-    ("narrow@pve".to_owned(), "t".to_owned(), "narrow-secret".to_owned())
+    (
+        "narrow@pve".to_owned(),
+        "t".to_owned(),
+        "narrow-secret".to_owned(),
+    )
 }
 
 fn trusted() -> Policy {
-    Policy { mode: Mode::Trusted, ..Policy::default() }
+    Policy {
+        mode: Mode::Trusted,
+        ..Policy::default()
+    }
 }
 
-async fn attempt(engine: &std::sync::Arc<Engine>, tool: &dyn Tool, args: &str) -> Result<tools::tool::Rendered, tools::fault::Fault> {
+async fn attempt(
+    engine: &std::sync::Arc<Engine>,
+    tool: &dyn Tool,
+    args: &str,
+) -> Result<tools::tool::Rendered, tools::fault::Fault> {
     done(engine.call(call(tool.spec().name, args), &Nobody).await)
 }
 
@@ -63,8 +79,16 @@ async fn exactly_the_tree_is_enough() {
         let mut held = Vec::new();
         leaves(&plan(&house, tool, args).await.needs, &mut held);
         let engine = house.with_token(&token(&house, &held), trusted());
-        let answer = attempt(&engine, tool, args).await.unwrap_or_else(|fault| panic!("{} {args} with {held:?}: {fault}", tool.spec().name));
-        assert_eq!(answer.data["status"], "applied", "{} {args}: {}", tool.spec().name, answer.text);
+        let answer = attempt(&engine, tool, args)
+            .await
+            .unwrap_or_else(|fault| panic!("{} {args} with {held:?}: {fault}", tool.spec().name));
+        assert_eq!(
+            answer.data["status"],
+            "applied",
+            "{} {args}: {}",
+            tool.spec().name,
+            answer.text
+        );
     }
 }
 
@@ -81,12 +105,21 @@ async fn without_any_one_of_them_the_gap_is_named() {
             let engine = house.with_token(&token(&house, &held), trusted());
             let said = match attempt(&engine, tool, args).await {
                 Ok(answer) => {
-                    assert_ne!(answer.data["status"], "applied", "{} {args} went through without {privilege} on {path}", tool.spec().name);
+                    assert_ne!(
+                        answer.data["status"],
+                        "applied",
+                        "{} {args} went through without {privilege} on {path}",
+                        tool.spec().name
+                    );
                     answer.text
                 }
                 Err(fault) => fault.to_string(),
             };
-            assert!(said.contains(&privilege) && said.contains(&path), "{} {args} without {privilege} on {path}: {said}", tool.spec().name);
+            assert!(
+                said.contains(&privilege) && said.contains(&path),
+                "{} {args} without {privilege} on {path}: {said}",
+                tool.spec().name
+            );
         }
     }
 }
@@ -101,7 +134,9 @@ async fn a_read_names_the_gap() {
             Ok(answer) => answer.text,
             Err(fault) => fault.to_string(),
         };
-        let names_one = ["VM.Audit", "Sys.Audit", "Datastore.Audit"].iter().any(|privilege| said.contains(privilege));
+        let names_one = ["VM.Audit", "Sys.Audit", "Datastore.Audit"]
+            .iter()
+            .any(|privilege| said.contains(privilege));
         assert!(names_one, "{} {args}: {said}", tool.spec().name);
     }
 }

@@ -6,19 +6,37 @@ use crate::house::{Furnish, House};
 
 /// Calls that would destroy something of guest 101 (PVE's flag) or 109 (the tag). Grows with the tools.
 const WAYS: &[(&str, &str)] = &[
-    ("delete_proxmox_vm", r#"{"vmid": 101, "stop": true, "purge": true}"#),
+    (
+        "delete_proxmox_vm",
+        r#"{"vmid": 101, "stop": true, "purge": true}"#,
+    ),
     ("delete_proxmox_vm", r#"{"vmid": 109, "stop": true}"#),
 ];
 
 #[tokio::test]
 async fn a_protected_guest_is_never_destroyed() {
     for mode in [Mode::Ask, Mode::Trusted] {
-        let allow_all = Rule { verdict: Some(Verdict::Allow), ..Rule::default() };
-        let policy = Policy { mode, rules: vec![allow_all], allow_model_confirm: true, freeze: None };
-        let house = House::furnished(Furnish { policy, ..Furnish::default() }).await;
+        let allow_all = Rule {
+            verdict: Some(Verdict::Allow),
+            ..Rule::default()
+        };
+        let policy = Policy {
+            mode,
+            rules: vec![allow_all],
+            allow_model_confirm: true,
+            freeze: None,
+        };
+        let house = House::furnished(Furnish {
+            policy,
+            ..Furnish::default()
+        })
+        .await;
         for (tool, args) in WAYS {
             let fault = house.agreed(tool, args).await.unwrap_err();
-            assert!(fault.message.contains("is protected"), "{tool} {args}: {fault}");
+            assert!(
+                fault.message.contains("is protected"),
+                "{tool} {args}: {fault}"
+            );
         }
         assert_eq!(house.writes(), [""; 0]);
     }
@@ -28,7 +46,13 @@ async fn a_protected_guest_is_never_destroyed() {
 async fn a_preview_says_that_it_is_protected() {
     let house = House::new().await;
     for vmid in [101, 109] {
-        let answer = house.call("delete_proxmox_vm_preview", &format!(r#"{{"vmid": {vmid}, "stop": true}}"#)).await.unwrap();
+        let answer = house
+            .call(
+                "delete_proxmox_vm_preview",
+                &format!(r#"{{"vmid": {vmid}, "stop": true}}"#),
+            )
+            .await
+            .unwrap();
         assert!(answer.text.contains("would be refused"), "{}", answer.text);
         assert_eq!(answer.data["blocked"], true);
     }

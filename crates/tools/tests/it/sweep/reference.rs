@@ -32,17 +32,28 @@ async fn every_planned_request_is_valid_in_every_supported_version() {
     let house = House::in_mode(Mode::Trusted).await;
     let context = tools::context::Context {
         clusters: house.engine.clusters().to_vec(),
-        registry: std::sync::Arc::new(tools::registry::Registry::new(tools::spec::Toolset::ALL, Mode::Trusted, &[])),
+        registry: std::sync::Arc::new(tools::registry::Registry::new(
+            tools::spec::Toolset::ALL,
+            Mode::Trusted,
+            &[],
+        )),
     };
     for (tool, args) in super::changes() {
         let Ok(Ran::Plan(plan)) = tool.run(object(args), &context).await else {
             panic!("{} {args} gave no plan", tool.spec().name);
         };
-        let checks = plan.steps.iter().filter_map(|step| step.after.as_ref()).map(|check| &check.read);
+        let checks = plan
+            .steps
+            .iter()
+            .filter_map(|step| step.after.as_ref())
+            .map(|check| &check.read);
         for request in plan.requests().chain(checks) {
             for (version, methods) in &schemas {
                 if let Err(why) = valid(request, methods) {
-                    panic!("{} {args} on {version}: {request:?}: {why}", tool.spec().name);
+                    panic!(
+                        "{} {args} on {version}: {request:?}: {why}",
+                        tool.spec().name
+                    );
                 }
             }
         }
@@ -61,7 +72,9 @@ fn valid(request: &Request, methods: &[Value]) -> Result<(), String> {
         method["method"] == verb && fits(method["path"].as_str().unwrap_or_default(), &request.path)
     });
     let method = found.ok_or("there is no such method")?;
-    let properties = method["parameters"]["properties"].as_object().ok_or("it takes no parameters")?;
+    let properties = method["parameters"]["properties"]
+        .as_object()
+        .ok_or("it takes no parameters")?;
     for (name, value) in &request.params {
         let property = properties.get(name).ok_or(format!("no parameter {name}"))?;
         let kind = property["type"].as_str().unwrap_or("string");
@@ -69,8 +82,12 @@ fn valid(request: &Request, methods: &[Value]) -> Result<(), String> {
             Parameter::Bool(_) => kind == "boolean",
             Parameter::Int(number) => {
                 matches!(kind, "integer" | "number")
-                    && property["minimum"].as_i64().is_none_or(|least| *number >= least)
-                    && property["maximum"].as_i64().is_none_or(|most| *number <= most)
+                    && property["minimum"]
+                        .as_i64()
+                        .is_none_or(|least| *number >= least)
+                    && property["maximum"]
+                        .as_i64()
+                        .is_none_or(|most| *number <= most)
             }
             _ => kind == "string",
         };
@@ -86,7 +103,8 @@ fn valid(request: &Request, methods: &[Value]) -> Result<(), String> {
     }
     let template = method["path"].as_str().unwrap_or_default();
     for (name, property) in properties {
-        let given = request.params.iter().any(|(param, _)| param == name) || template.contains(&format!("{{{name}}}"));
+        let given = request.params.iter().any(|(param, _)| param == name)
+            || template.contains(&format!("{{{name}}}"));
         if !given && property["optional"] != 1 {
             return Err(format!("{name} is missing"));
         }

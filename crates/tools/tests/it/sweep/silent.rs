@@ -13,11 +13,29 @@ async fn a_preview_sends_no_write() {
         let mut call = call(tool.spec().name, args);
         call.preview = true;
         let reply = house.engine.call(call, &Nobody).await;
-        assert!(matches!(reply, Ok(Reply::Done(_))), "{} {args}: {reply:?}", tool.spec().name);
-        assert_eq!(house.writes(), [""; 0], "the preview of {} wrote", tool.spec().name);
-        let arguments = serde_json::json!({"tool": tool.spec().name, "arguments": object(args)}).to_string();
-        house.call("preview_proxmox_change", &arguments).await.unwrap();
-        assert_eq!(house.writes(), [""; 0], "preview_proxmox_change of {} wrote", tool.spec().name);
+        assert!(
+            matches!(reply, Ok(Reply::Done(_))),
+            "{} {args}: {reply:?}",
+            tool.spec().name
+        );
+        assert_eq!(
+            house.writes(),
+            [""; 0],
+            "the preview of {} wrote",
+            tool.spec().name
+        );
+        let arguments =
+            serde_json::json!({"tool": tool.spec().name, "arguments": object(args)}).to_string();
+        house
+            .call("preview_proxmox_change", &arguments)
+            .await
+            .unwrap();
+        assert_eq!(
+            house.writes(),
+            [""; 0],
+            "preview_proxmox_change of {} wrote",
+            tool.spec().name
+        );
     }
 }
 
@@ -26,7 +44,12 @@ async fn a_question_sends_no_write() {
     let house = House::new().await;
     for (tool, args) in super::changes().filter(|(tool, _)| tool.spec().risk > Risk::Change) {
         let answer = house.call(tool.spec().name, args).await;
-        assert_eq!(house.writes(), [""; 0], "{} wrote before anybody agreed: {answer:?}", tool.spec().name);
+        assert_eq!(
+            house.writes(),
+            [""; 0],
+            "{} wrote before anybody agreed: {answer:?}",
+            tool.spec().name
+        );
     }
 }
 
@@ -46,12 +69,20 @@ async fn read_only_mode_only_reads() {
         let name = tool.spec().name;
         let answer = house.agreed(name, args).await;
         if tool.spec().risk > Risk::Read {
-            assert!(answer.unwrap_err().message.contains("switched off"), "{name}");
+            assert!(
+                answer.unwrap_err().message.contains("switched off"),
+                "{name}"
+            );
         } else {
             answer.unwrap_or_else(|fault| panic!("{name} {args}: {fault}"));
         }
     }
     assert_eq!(house.writes(), [""; 0]);
-    let listed: Vec<_> = house.engine.registry().tools().map(|tool| tool.spec()).collect();
+    let listed: Vec<_> = house
+        .engine
+        .registry()
+        .tools()
+        .map(|tool| tool.spec())
+        .collect();
     assert!(listed.iter().all(|spec| spec.risk == Risk::Read));
 }
