@@ -3,6 +3,7 @@
 
 pub(crate) mod config;
 pub(crate) mod figures;
+pub(crate) mod pending;
 pub(crate) mod power;
 
 use serde_json::Value;

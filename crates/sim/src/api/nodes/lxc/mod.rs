@@ -1,10 +1,11 @@
 //! `/nodes/{node}/lxc`: containers.
 
+mod interfaces;
 mod options;
 mod power;
 
 use crate::api::index;
-use crate::api::nodes::guest::{self, AUDIT, POWER, config};
+use crate::api::nodes::guest::{self, AUDIT, POWER, config, pending};
 use crate::call::Call;
 use crate::error::Reply;
 use crate::permission::Perm;
@@ -38,6 +39,16 @@ pub const ROUTES: &[Route] = &[
     .allow(AUDIT)
     .proxied()
     .params(&[NODE, VMID, flag("current").optional(), SNAPSHOT.optional()]),
+    get("/nodes/{node}/lxc/{vmid}/pending", |world, call| {
+        pending::show(world, call, Lxc, options::OPTIONS)
+    })
+    .allow(AUDIT)
+    .proxied()
+    .params(&[NODE, VMID]),
+    get("/nodes/{node}/lxc/{vmid}/interfaces", interfaces::list)
+        .allow(AUDIT)
+        .proxied()
+        .params(&[NODE, VMID]),
     get("/nodes/{node}/lxc/{vmid}/status", status_root)
         .allow(Perm::User)
         .proxied()
