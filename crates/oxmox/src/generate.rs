@@ -7,10 +7,9 @@ use serde_json::Value;
 use tools::fault::{Fault, Kind};
 use tools::registry::{Described, Registry};
 use tools::spec::{Risk, Spec, Toolset};
-use tools::tool::Object;
 
 use crate::cli::arguments;
-use crate::cli::call::every_tool;
+use crate::cli::call::{every_tool, typed};
 use crate::cli::exit::Exit;
 use crate::cli::out;
 
@@ -116,19 +115,13 @@ fn section(text: &mut String, spec: &Spec, tool: &Described) {
         );
     }
     for example in spec.examples {
-        let typed = serde_json::from_str::<Object>(example.args).unwrap_or_default();
-        let words: Vec<_> = arguments::words(tool, &typed)
-            .iter()
-            .map(|word| arguments::quoted(word))
-            .collect();
-        let command = ["oxmox call", tool.name, &words.join(" ")].join(" ");
         let _ = write!(
             text,
             "\n{}\n\n```\n{} {}\n{}\n```\n",
             example.ask,
             tool.name,
             example.args,
-            command.trim_end()
+            typed(tool, example.args)
         );
     }
 }

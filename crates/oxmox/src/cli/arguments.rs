@@ -8,6 +8,9 @@ use tools::fault::Fault;
 use tools::registry::Described;
 use tools::tool::Object;
 
+/// What a tool's options stand under in its help.
+pub const HEADING: &str = "Arguments of the tool";
+
 /// How a parameter is written on the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Shape {
@@ -97,7 +100,7 @@ fn option(name: &str, schema: &Value, required: bool) -> Arg {
         .long(long.clone())
         .value_name(shape.placeholder())
         .help(help(schema, required))
-        .help_heading("Arguments of the tool");
+        .help_heading(HEADING);
     if long != name {
         arg = arg.alias(name.to_owned());
     }
@@ -130,8 +133,8 @@ fn help(schema: &Value, required: bool) -> String {
     }
 }
 
-/// Apart from the names of our own flags.
-fn id(name: &str) -> String {
+/// The id of a parameter's option, apart from those of our own flags.
+pub fn id(name: &str) -> String {
     format!("argument {name}")
 }
 

@@ -65,14 +65,14 @@ fn show(args: &Args, config: &Config) -> Result<Exit, Fault> {
 
 /// An entry with its place in the chain.
 fn line(link: &Link) -> Result<Value, Fault> {
-    let mut line = json!({ "seq": link.seq });
+    let mut whole = json!({ "seq": link.seq });
     let entry = serde_json::to_value(&link.entry)
         .map_err(|error| Fault::new(Kind::Internal, error.to_string()))?;
-    if let (Value::Object(line), Value::Object(entry)) = (&mut line, entry) {
-        line.extend(entry);
-        line.insert("link".to_owned(), json!(link.link));
+    if let (Value::Object(whole), Value::Object(entry)) = (&mut whole, entry) {
+        whole.extend(entry);
+        whole.insert("link".to_owned(), json!(link.link));
     }
-    Ok(line)
+    Ok(whole)
 }
 
 /// One row per attempt, newest last.
@@ -153,7 +153,7 @@ fn report(store: &Store, head: Option<&str>) -> Result<Exit, Fault> {
             head: last,
             anchored,
         } => {
-            out::data(&format!("whole: {} entries\nhead: {last}\n", entries))?;
+            out::data(&format!("whole: {entries} entries\nhead: {last}\n"))?;
             if anchored.is_none() {
                 out::hint(
                     "a tail that was cut off cannot be seen without a head from before: keep this one elsewhere and give it as --head",

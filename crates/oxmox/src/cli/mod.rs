@@ -31,11 +31,14 @@ use ::tools::fault::Fault;
 use exit::Exit;
 use global::Global;
 
+/// Longer lines of help are hard to read.
+pub(crate) const WIDTH: usize = 110;
+
 /// Run Proxmox VE from AI agents and from the command line
 ///
 /// Without a command, oxmox is an MCP server on stdin and stdout.
 #[derive(Debug, Parser)]
-#[command(name = "oxmox", version, max_term_width = 110)]
+#[command(name = "oxmox", version, max_term_width = WIDTH)]
 pub struct Cli {
     #[command(flatten)]
     global: Global,

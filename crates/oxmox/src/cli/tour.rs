@@ -78,14 +78,14 @@ impl Tour {
     }
 
     async fn read(&self, says: &str, tool: &str, arguments: Value) -> Result<(), Fault> {
-        self.announce(says, tool, &arguments);
+        announce(says, tool, &arguments);
         let answer = self.call(tool, &arguments).await?;
         out::data(&answer.text)
     }
 
     /// A change has to end as applied: done, and read back.
     async fn change(&self, says: &str, tool: &str, arguments: Value) -> Result<(), Fault> {
-        self.announce(says, tool, &arguments);
+        announce(says, tool, &arguments);
         let answer = self.call(tool, &arguments).await?;
         out::data(&answer.text)?;
         if answer.data.get("status") == Some(&json!("applied")) {
@@ -98,17 +98,12 @@ impl Tour {
     /// The copy must not be there any more.
     async fn gone(&self) -> Result<(), Fault> {
         let arguments = json!({"vmid": COPY});
-        self.announce("Is it really gone?", "get_proxmox_vm_status", &arguments);
+        announce("Is it really gone?", "get_proxmox_vm_status", &arguments);
         match self.call("get_proxmox_vm_status", &arguments).await {
             Err(fault) if fault.kind == Kind::NotFound => out::data(&fault.to_string()),
             Err(fault) => Err(fault),
             Ok(_) => Err(Fault::new(Kind::Failed, "the deleted copy is still there")),
         }
-    }
-
-    fn announce(&self, says: &str, tool: &str, arguments: &Value) {
-        out::heading(says);
-        out::say(format_args!("> {tool} {arguments}"));
     }
 
     async fn call(&self, tool: &str, arguments: &Value) -> Result<Rendered, Fault> {
@@ -121,6 +116,11 @@ impl Tour {
             Reply::Ask(_) => Err(Fault::new(Kind::Internal, "a question came back")),
         }
     }
+}
+
+fn announce(says: &str, tool: &str, arguments: &Value) {
+    out::heading(says);
+    out::say(format_args!("> {tool} {arguments}"));
 }
 
 /// Says yes to everything, aloud.

@@ -1,0 +1,144 @@
+//! The call itself, and what is printed of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tools::engine::{Call, Engine, Reply};
+use tools::fault::{Fault, Kind};
+use tools::outcome::{Outcome, Status, StepState};
+use tools::spec::{Risk, Spec};
+use tools::tool::{Object, Rendered};
+
+use super::{Flags, Global};
+use crate::cli::exit::Exit;
+use crate::cli::out;
+use crate::cli::terminal::Terminal;
+
+/// The longest that the engine waits in one call, in seconds.
+const WAIT: u64 = 600;
+/// How long the end waits for steps that are on their way.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// A day: somebody is watching.
+const TO_THE_END: Duration = Duration::from_hours(24);
+
+/// A call that was asked for.
+pub(super) struct Order {
+    pub(super) spec: &'static Spec,
+    pub(super) arguments: Object,
+    pub(super) flags: Flags,
+}
+
+impl Order {
+    /// Calls, prints the answer, and tells the exit code.
+    pub(super) async fn perform(mut self, global: &Global) -> Result<Exit, Fault> {
+        let session = global.session().await?;
+        let engine = &session.engine;
+        drop_only_cluster(engine, &mut self.arguments);
+        let changes = self.spec.risk > Risk::Read && !self.flags.preview;
+        // A person watches, so there is no reason to give up early unless they said so.
+        let to_the_end = changes && !self.arguments.contains_key("wait");
+        if to_the_end {
+            self.arguments.insert("wait".to_owned(), Value::from(WAIT));
+        }
+        let terminal = Terminal::new(self.flags.yes);
+        let mut call = Call::new(self.spec.name, self.arguments, &terminal.caller());
+        call.preview = self.flags.preview;
+        let answered = tokio::select! {
+            reply = engine.call(call, &terminal) => reply,
+            _ = tokio::signal::ctrl_c() => {
+                terminal.clear();
+                return Ok(interrupted(engine).await);
+            }
+        };
+        terminal.clear();
+        let mut answer = match answered? {
+            Reply::Done(answer) => answer,
+            // Only transports that say `Asked::Later` get questions back.
+            Reply::Ask(_) => return Err(Fault::new(Kind::Internal, "a question came back")),
+        };
+        if !changes {
+            self.flags.print(&answer)?;
+            return Ok(Exit::Done);
+        }
+        let mut outcome = outcome(&answer)?;
+        if to_the_end && outcome.status == Status::Running {
+            outcome = last_word(engine, outcome).await?;
+            answer = Rendered::of(&outcome)?;
+        }
+        self.flags.print(&answer)?;
+        finish(engine, &outcome, global.demo).await;
+        Ok(outcome.status.into())
+    }
+}
+
+impl Flags {
+    fn print(&self, answer: &Rendered) -> Result<(), Fault> {
+        if self.json {
+            out::json(&answer.data)
+        } else {
+            out::data(&answer.text)
+        }
+    }
+}
+
+/// With one cluster the tools take no `cluster`; a person who names that one is right all the same.
+fn drop_only_cluster(engine: &Engine, arguments: &mut Object) {
+    if let [only] = engine.clusters()
+        && arguments.get("cluster").and_then(Value::as_str) == Some(only.name.as_str())
+    {
+        arguments.remove("cluster");
+    }
+}
+
+fn outcome(answer: &Rendered) -> Result<Outcome, Fault> {
+    serde_json::from_value(Value::Object(answer.data.clone()))
+        .map_err(|error| Fault::new(Kind::Internal, error.to_string()))
+}
+
+/// Waits on after the engine has stopped waiting, and reads how it ended.
+async fn last_word(engine: &Engine, so_far: Outcome) -> Result<Outcome, Fault> {
+    out::say("still going on; Ctrl-C leaves it to PVE");
+    tokio::select! {
+        _ = engine.drain(TO_THE_END) => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
+    Ok(engine
+        .store()?
+        .plan_outcome(&so_far.plan)?
+        .unwrap_or(so_far))
+}
+
+/// Sees off what is on its way, and says what to do next.
+async fn finish(engine: &Engine, outcome: &Outcome, demo: bool) {
+    if outcome.status == Status::NeedsConfirmation {
+        let demo = if demo { "--demo " } else { "" };
+        out::hint(format_args!(
+            "nobody could be asked. `oxmox {demo}approve {}` and then the same command does it; so does --yes",
+            outcome.plan
+        ));
+    }
+    let complete = engine.drain(PATIENCE).await;
+    let unsent = |outcome: &Outcome| {
+        outcome
+            .steps
+            .iter()
+            .any(|step| step.state == StepState::NotSent)
+    };
+    if !complete && unsent(outcome) {
+        out::warn(
+            "nobody waits any longer: PVE finishes what it has begun, and the steps after it are not sent",
+        );
+    }
+}
+
+/// Ctrl-C ends the waiting, not the work: what is being sent is finished, unless it is pressed again.
+async fn interrupted(engine: &Arc<Engine>) -> Exit {
+    out::say("stopped waiting; finishing what was begun (Ctrl-C again leaves at once)");
+    tokio::select! {
+        _ = engine.drain(PATIENCE) => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
+    out::hint("`oxmox audit` shows what was sent; tasks that PVE has started go on");
+    Exit::Interrupted
+}
