@@ -1,0 +1,8 @@
+//! The tests of the binary's parts, in one program.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may panic as the tests themselves"
+)]
+
+mod mcp;

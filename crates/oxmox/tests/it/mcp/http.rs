@@ -1,0 +1,197 @@
+//! The same server over Streamable HTTP, spoken to in raw requests.
+
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+
+use oxmox::http::{self, Error};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::{World, world};
+
+struct Served {
+    address: SocketAddr,
+    stop: CancellationToken,
+    task: JoinHandle<Result<(), Error>>,
+}
+
+async fn serve(world: &World) -> Served {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let stop = CancellationToken::new();
+    let task = tokio::spawn(http::serve(world.engine.clone(), listener, stop.clone()));
+    Served {
+        address,
+        stop,
+        task,
+    }
+}
+
+struct Response {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Response {
+    /// The JSON-RPC message in it, alone or as the last event of a stream.
+    fn message(&self) -> Value {
+        let mut lines = self.body.lines().rev();
+        let json = lines
+            .find_map(|line| {
+                let line = line.strip_prefix("data: ").unwrap_or(line);
+                line.starts_with('{').then_some(line)
+            })
+            .unwrap_or_else(|| panic!("no message in {}", self.body));
+        serde_json::from_str(json).unwrap()
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines
+            .find(|(key, _)| key.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value)
+    }
+}
+
+impl Served {
+    async fn post(&self, body: &Value, headers: &[(&str, &str)]) -> Response {
+        let own_host = self.address.to_string();
+        let body = body.to_string();
+        let length = body.len().to_string();
+        let mut all = vec![
+            ("Content-Type", "application/json"),
+            ("Accept", "application/json, text/event-stream"),
+            ("Connection", "close"),
+            ("Content-Length", &length),
+        ];
+        if !headers.iter().any(|(name, _)| *name == "Host") {
+            all.push(("Host", &own_host));
+        }
+        let lines = all.iter().chain(headers);
+        let head = lines.fold(String::new(), |mut head, (name, value)| {
+            let _ = write!(head, "{name}: {value}\r\n");
+            head
+        });
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        let request = format!("POST /mcp HTTP/1.1\r\n{head}\r\n{body}");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        Response {
+            status: head[9..12].parse().unwrap(),
+            head: head.to_owned(),
+            body: body.to_owned(),
+        }
+    }
+
+    /// A request of the 2026 protocol.
+    async fn ask(&self, method: &str, params: Value, headers: &[(&str, &str)]) -> Response {
+        let mut params = params;
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
+        });
+        let name = params["name"].as_str().unwrap_or_default().to_owned();
+        let mut all = vec![
+            ("MCP-Protocol-Version", "2026-07-28"),
+            ("Mcp-Method", method),
+        ];
+        if !name.is_empty() {
+            all.push(("Mcp-Name", &name));
+        }
+        all.extend(headers);
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        self.post(&body, &all).await
+    }
+}
+
+#[tokio::test]
+async fn a_2026_change_is_confirmed_across_two_requests() {
+    let world = world().await;
+    let served = serve(&world).await;
+    let call = json!({"name": "stop_proxmox_vm", "arguments": {"vmid": 110, "action": "stop"}});
+    let asked = served.ask("tools/call", call.clone(), &[]).await.message();
+    assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+    let mut retry = call;
+    retry["requestState"] = asked["result"]["requestState"].clone();
+    retry["inputResponses"] =
+        json!({"confirm": {"action": "accept", "content": {"approve": true}}});
+    let done = served.ask("tools/call", retry, &[]).await.message();
+    assert_eq!(
+        done["result"]["structuredContent"]["status"], "applied",
+        "{done}"
+    );
+    assert_eq!(world.writes(), ["POST /nodes/pve2/qemu/110/status/stop"]);
+    let audit = world.engine.store().unwrap().audit_trail(10).unwrap();
+    assert!(format!("{audit:?}").contains("http:test"), "{audit:?}");
+}
+
+#[tokio::test]
+async fn a_2025_client_gets_a_session() {
+    let world = world().await;
+    let served = serve(&world).await;
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+    }});
+    let welcome = served.post(&hello, &[]).await;
+    assert_eq!(welcome.message()["result"]["serverInfo"]["name"], "oxmox");
+    let session = welcome.header("mcp-session-id").unwrap();
+    let headers = [
+        ("Mcp-Session-Id", session),
+        ("MCP-Protocol-Version", "2025-11-25"),
+    ];
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    assert_eq!(served.post(&ready, &headers).await.status, 202);
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
+    let listed = served.post(&list, &headers).await.message();
+    assert!(!listed["result"]["tools"].as_array().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn pages_of_elsewhere_are_refused() {
+    let world = world().await;
+    let served = serve(&world).await;
+    let port = served.address.port();
+    let cases = [
+        ("Origin", "http://evil.example".to_owned(), 403),
+        ("Origin", "null".to_owned(), 403),
+        ("Origin", "http://localhost.evil.example".to_owned(), 403),
+        ("Origin", "http://localhost:6274".to_owned(), 200),
+        ("Origin", "http://[::1]:6274".to_owned(), 200),
+        ("Host", "evil.example".to_owned(), 403),
+        ("Host", format!("evil.example:{port}"), 403),
+        ("Host", format!("localhost:{port}"), 200),
+    ];
+    for (name, value, status) in cases {
+        let answer = served
+            .ask("server/discover", json!({}), &[(name, &value)])
+            .await;
+        assert_eq!(answer.status, status, "{name}: {value}");
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_others_can_reach_is_refused() {
+    let world = world().await;
+    let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let served = http::serve(world.engine.clone(), listener, CancellationToken::new()).await;
+    let error = served.unwrap_err();
+    assert!(matches!(error, Error::NotLoopback(_)));
+    assert!(error.to_string().contains("0.0.0.0"), "{error}");
+}
+
+#[tokio::test]
+async fn a_stop_ends_it() {
+    let world = world().await;
+    let served = serve(&world).await;
+    let answer = served.ask("server/discover", json!({}), &[]).await;
+    assert_eq!(answer.status, 200);
+    served.stop.cancel();
+    served.task.await.unwrap().unwrap();
+}
