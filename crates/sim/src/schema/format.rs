@@ -59,6 +59,42 @@ pub fn content(text: &str) -> Result<(), String> {
     })
 }
 
+/// `pve-volume-id`: `local:iso/x.iso`.
+pub fn volume_id(text: &str) -> Result<(), String> {
+    let valid = text
+        .split_once(':')
+        .is_some_and(|(storage, name)| storage_id(storage).is_ok() && !name.is_empty());
+    when(valid, || format!("unable to parse volume ID '{text}'"))
+}
+
+/// `disk-size`: `32G`, `1500M`, `1024`.
+pub fn disk_size(text: &str) -> Result<(), String> {
+    let number = text.strip_suffix("iB").unwrap_or(text);
+    when(crate::world::config::parse_size(number).is_some(), || {
+        format!("value does not look like a valid disk size: {text}")
+    })
+}
+
+/// `pve-tag`.
+pub fn tag(text: &str) -> Result<(), String> {
+    let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+' | '.');
+    let valid = text.chars().all(word) && !text.starts_with(['-', '+', '.']) && !text.is_empty();
+    when(valid, || "invalid characters in tag".to_owned())
+}
+
+/// `pve-startup-order`: `order=1,up=30,down=60`.
+pub fn startup_order(text: &str) -> Result<(), String> {
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let part = |part: &str| match part.split_once('=') {
+        Some(("order" | "up" | "down", value)) => number(value),
+        Some(_) => false,
+        None => part.trim().is_empty() || number(part),
+    };
+    when(!text.is_empty() && text.split(',').all(part), || {
+        "unable to parse startup options".to_owned()
+    })
+}
+
 /// `dns-name`: labels separated by dots.
 pub fn dns_name(text: &str) -> Result<(), String> {
     when(

@@ -6,6 +6,7 @@
 
 pub mod common;
 pub mod format;
+pub mod network;
 pub mod property;
 mod verify;
 
