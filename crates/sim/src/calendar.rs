@@ -79,16 +79,9 @@ impl CalendarEvent {
             event.years = Field::parse(parts.next().unwrap_or("*"), 1970, 9999)?;
         }
         if let Some(time) = words.next() {
-            match time.split_once(':') {
-                Some((hours, minutes)) => {
-                    event.hours = Field::parse(hours, 0, 23)?;
-                    event.minutes = Field::parse(minutes, 0, 59)?;
-                }
-                None => {
-                    event.hours = Field::default();
-                    event.minutes = Field::parse(time, 0, 59)?;
-                }
-            }
+            let (hours, minutes) = time.split_once(':').unwrap_or(("*", time));
+            event.hours = Field::parse(hours, 0, 23)?;
+            event.minutes = Field::parse(minutes, 0, 59)?;
         }
         words.next().is_none().then_some(event)
     }

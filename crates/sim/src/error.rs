@@ -91,6 +91,13 @@ impl ApiError {
         }
     }
 
+    /// A wrong parameter found under a lock: 500, with the 400 and its reason in the text.
+    pub fn wrapped(name: &str, text: &str) -> Self {
+        Self::fail(format!(
+            "400 Parameter verification failed.\n{name}: {text}"
+        ))
+    }
+
     /// 403. `detail` is what stands in parentheses, e.g. `/vms/100, VM.Clone`.
     pub fn denied(detail: Option<&str>) -> Self {
         match detail {

@@ -22,7 +22,9 @@ pub const TABLES: &[&[Route]] = &[
     access::ROUTES,
     cluster::ROUTES,
     cluster::backup::ROUTES,
+    cluster::ha::ROUTES,
     cluster::ha::resources::ROUTES,
+    cluster::ha::rules::ROUTES,
     cluster::ha::status::ROUTES,
     cluster::replication::ROUTES,
     nodes::ROUTES,
@@ -33,6 +35,7 @@ pub const TABLES: &[&[Route]] = &[
     nodes::qemu::ROUTES,
     nodes::qemu::keyboard::ROUTES,
     nodes::lxc::ROUTES,
+    nodes::guest::ROUTES,
     nodes::storage::ROUTES,
 ];
 

@@ -1,5 +1,6 @@
 //! Named formats, each a check on one value. The texts are what PVE puts after `invalid format - `.
 
+use crate::calendar::CalendarEvent;
 use crate::permission::PRIVILEGES;
 
 fn when(ok: bool, error: impl FnOnce() -> String) -> Result<(), String> {
@@ -46,6 +47,16 @@ pub fn storage_id(text: &str) -> Result<(), String> {
         && text.chars().all(word);
     when(valid, || {
         format!("storage ID '{text}' contains illegal characters")
+    })
+}
+
+/// `pve-poolid`: up to three names separated by slashes.
+pub fn pool_id(text: &str) -> Result<(), String> {
+    let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    let name = |part: &str| !part.is_empty() && part.chars().all(word);
+    let parts: Vec<&str> = text.split('/').collect();
+    when(parts.len() <= 3 && parts.into_iter().all(name), || {
+        format!("value '{text}' does not look like a valid pool name")
     })
 }
 
@@ -126,6 +137,60 @@ pub fn task_status(text: &str) -> Result<(), String> {
         ),
         || format!("invalid status '{text}'"),
     )
+}
+
+/// `pve-calendar-event`.
+pub fn calendar_event(text: &str) -> Result<(), String> {
+    CalendarEvent::parse(text).map(|_| ())
+}
+
+/// `pve-day-of-week`.
+pub fn day_of_week(text: &str) -> Result<(), String> {
+    let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+    when(days.contains(&text), || format!("invalid day '{text}'"))
+}
+
+/// `pve-ha-resource-or-vm-id`: `vm:100`, or the bare id of a guest.
+pub fn ha_resource_or_vmid(text: &str) -> Result<(), String> {
+    let bare = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if bare { Ok(()) } else { ha_resource(text) }
+}
+
+/// `pve-ha-resource-id`: `vm:100`.
+pub fn ha_resource(text: &str) -> Result<(), String> {
+    let valid = text.split_once(':').is_some_and(|(kind, name)| {
+        !kind.is_empty()
+            && kind.bytes().all(|byte| byte.is_ascii_lowercase())
+            && !name.is_empty()
+            && !name.contains(char::is_whitespace)
+    });
+    when(valid, || {
+        "value does not look like a valid ha resource id".to_owned()
+    })
+}
+
+/// `pve-ha-node`: a node, or a node with its priority.
+pub fn ha_node(text: &str) -> Result<(), String> {
+    let (name, priority) = text.split_once(':').unwrap_or((text, "0"));
+    let number = !priority.is_empty() && priority.bytes().all(|byte| byte.is_ascii_digit());
+    when(is_dns_label(name) && number, || {
+        "value does not look like a valid ha node".to_owned()
+    })
+}
+
+/// `pve-replication-job-id`: a guest's id and a number.
+pub fn replication_job(text: &str) -> Result<(), String> {
+    when(is_replication_job(text), || {
+        format!("invalid replication job id '{text}'")
+    })
+}
+
+fn is_replication_job(text: &str) -> bool {
+    text.split_once('-').is_some_and(|(guest, number)| {
+        vmid(guest).is_ok()
+            && (1..=9).contains(&number.len())
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
 }
 
 /// Whether the text is `name@realm`.

@@ -1,5 +1,6 @@
 //! What the HA manager knows about guests.
 
+use crate::call::split_list;
 use crate::world::guest::{Guest, Kind};
 use crate::world::node::Node;
 use crate::world::{Section, World};
@@ -28,6 +29,25 @@ impl World {
         if let Some(resource) = self.ha_resources.get_mut(&service_id(kind, vmid)) {
             resource.props.insert("state".to_owned(), state.to_owned());
         }
+    }
+}
+
+impl World {
+    /// Forgets a resource; with `purge` also in the rules that name it, and rules that named nothing else.
+    pub fn remove_from_ha(&mut self, sid: &str, purge: bool) {
+        self.ha_resources.remove(sid);
+        if !purge {
+            return;
+        }
+        self.ha_rules.retain(|_, rule| {
+            let Some(list) = rule.props.get_mut("resources") else {
+                return true;
+            };
+            let left: Vec<&str> = split_list(list).filter(|name| *name != sid).collect();
+            let keep = !left.is_empty();
+            *list = left.join(",");
+            keep
+        });
     }
 }
 

@@ -1,8 +1,9 @@
 //! `/cluster/ha/status`: what the HA manager and its helpers on the nodes report.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::api::bit;
+use super::AUDIT;
+use crate::api::{bit, index};
 use crate::call::Call;
 use crate::clock::Time;
 use crate::error::Reply;
@@ -12,11 +13,69 @@ use crate::world::node::Node;
 use crate::world::{Section, World};
 
 /// The routes of the HA status.
-pub const ROUTES: &[Route] =
-    &[get("/cluster/ha/status/current", current).allow(Perm::On("/", &["Sys.Audit"]))];
+pub const ROUTES: &[Route] = &[
+    get("/cluster/ha/status", root).allow(Perm::User),
+    get("/cluster/ha/status/current", current).allow(AUDIT),
+    get("/cluster/ha/status/manager_status", files).allow(AUDIT),
+];
 
 /// How old a report may be before its author counts as dead.
 const PATIENCE_SECS: u64 = 30;
+
+fn root(_: &mut World, _: &Call) -> Reply {
+    index(
+        "name",
+        &["current", "manager_status", "disarm-ha", "arm-ha"],
+    )
+}
+
+/// What the manager and its helpers wrote down, as it stands in their files.
+fn files(world: &mut World, call: &Call) -> Reply {
+    let nodes = world.nodes.values();
+    let online = |node: &Node| {
+        if node.is_online() {
+            "online"
+        } else {
+            "unknown"
+        }
+    };
+    let status: Map<_, _> = nodes
+        .clone()
+        .map(|node| (node.name.clone(), json!(online(node))))
+        .collect();
+    let helpers: Map<_, _> = nodes
+        .map(|node| {
+            let state = if world.ha_works_on(&node.name) {
+                "active"
+            } else {
+                "wait_for_agent_lock"
+            };
+            let seen = last_report(world, node).secs();
+            let entry =
+                json!({ "timestamp": seen, "state": state, "results": {}, "mode": "active" });
+            (node.name.clone(), entry)
+        })
+        .collect();
+    let services = world.ha_resources.iter().filter_map(|(sid, resource)| {
+        let service = world.ha_service(sid, resource);
+        let running = bit(service.shown == "started");
+        let entry = json!({ "node": service.node?, "state": service.state?, "running": running });
+        Some((sid.clone(), entry))
+    });
+    let services: Map<_, _> = services.collect();
+    let mut manager = json!({ "service_status": services, "node_status": status });
+    if let Some(node) = world.ha_manager() {
+        manager["master_node"] = json!(node.name);
+        manager["timestamp"] = json!(last_report(world, node).secs());
+    }
+    let quorate = if world.is_quorate() { "1" } else { "" };
+    Ok(json!({
+        "manager_status": manager,
+        "lrm_status": helpers,
+        "quorum": { "node": call.endpoint, "quorate": quorate },
+    })
+    .into())
+}
 
 fn current(world: &mut World, call: &Call) -> Reply {
     let mut entries = vec![quorum(world, call)];

@@ -6,6 +6,7 @@ use crate::call::{Call, Identity};
 use crate::error::Reply;
 use crate::world::World;
 use crate::world::guest::{Guest, Kind, no_config_file};
+use crate::world::ha::service_id;
 use crate::world::work::Work;
 
 /// Starts a task on the guest's node and answers its UPID.
@@ -74,7 +75,7 @@ pub(crate) fn stop_now(world: &mut World, kind: Kind, node: &str, vmid: u32) -> 
 /// The request to HA that takes the place of a start or stop of a managed guest: its task ends once the request is
 /// queued, and HA acts a little later in a task of its own.
 pub(crate) fn ask_ha(world: &mut World, call: &Call, kind: Kind, start: bool) -> Reply {
-    let (vmid, node) = (call.vmid(), call.node().to_owned());
+    let vmid = call.vmid();
     let (action, state) = if start {
         ("start", "started")
     } else {
@@ -88,21 +89,40 @@ pub(crate) fn ask_ha(world: &mut World, call: &Call, kind: Kind, start: bool) ->
         .wait(1)
         .run(move |world, _| {
             world.request_ha_state(kind, vmid, state);
-            if world.ha_frozen {
-                return Ok(());
-            }
-            let reaction = self::work(kind, action, vmid).wait(5).run({
-                let node = node.clone();
-                move |world, _| {
-                    if start {
-                        start_now(world, kind, &node, vmid)
-                    } else {
-                        stop_now(world, kind, &node, vmid)
-                    }
-                }
-            });
-            world.start_task(&Identity::user("root@pam"), &node, reaction);
+            follow_ha(world, kind, vmid);
             Ok(())
         });
     spawn(world, call, work)
+}
+
+/// Lets HA bring a guest to the state it was asked for, in a task of its own.
+pub(crate) fn follow_ha(world: &mut World, kind: Kind, vmid: u32) {
+    let Some(guest) = world.guests.get(&vmid).filter(|_| !world.ha_frozen) else {
+        return;
+    };
+    let sid = service_id(kind, vmid);
+    let Some(resource) = world.ha_resources.get(&sid) else {
+        return;
+    };
+    let start = match world.ha_service(&sid, resource).requested {
+        "started" => true,
+        "ignored" => return,
+        _ => false,
+    };
+    if start == guest.is_running() {
+        return;
+    }
+    let node = guest.node.clone();
+    let action = if start { "start" } else { "stop" };
+    let reaction = self::work(kind, action, vmid).wait(5).run({
+        let node = node.clone();
+        move |world, _| {
+            if start {
+                start_now(world, kind, &node, vmid)
+            } else {
+                stop_now(world, kind, &node, vmid)
+            }
+        }
+    });
+    world.start_task(&Identity::user("root@pam"), &node, reaction);
 }
