@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use futures_util::future::join_all;
 use pve::{
     GuestConfig, GuestKind, GuestRef, Identity, NodeName, Reader, Request, Resource, ResourceKind,
     Version, Vmid,
@@ -54,7 +55,29 @@ impl Cluster {
     }
 }
 
-/// All that a tool sees.
+/// All that a tool sees. It can look:
+///
+/// ```
+/// async fn look(cx: &tools::context::Context) -> Result<(), pve::Error> {
+///     cx.clusters[0].pve.version().await.map(drop)
+/// }
+/// ```
+///
+/// but not write; what is in here has no way to send anything:
+///
+/// ```compile_fail
+/// async fn write(cx: &tools::context::Context) -> Result<(), pve::Error> {
+///     cx.clusters[0].pve.send(&pve::Request::post("/nodes/pve1/startall")).await.map(drop)
+/// }
+/// ```
+///
+/// and a Writer can be neither made nor copied:
+///
+/// ```compile_fail
+/// fn take(writer: &pve::Writer) -> pve::Writer {
+///     writer.clone()
+/// }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Context {
     /// The clusters that this call may look at: the one it named, or all.
@@ -163,12 +186,24 @@ impl Context {
         )
     }
 
-    /// Every cluster's `/cluster/resources`. A change must not be planned on half the picture, so one that cannot be
-    /// reached fails the lookup; lists degrade instead (see the inventory).
+    /// Every cluster's `/cluster/resources`. Nothing is looked up on half the picture: the guest could be on the cluster
+    /// that does not answer. Lists degrade instead (see the inventory).
     async fn resources(&self) -> Result<Vec<(Arc<Cluster>, Vec<Resource>)>, Fault> {
+        let answers = join_all(self.clusters.iter().map(|cluster| cluster.pve.resources())).await;
         let mut all = Vec::new();
-        for cluster in &self.clusters {
-            all.push((cluster.clone(), cluster.pve.resources().await?));
+        for (cluster, answer) in self.clusters.iter().zip(answers) {
+            let rows = answer.map_err(|error| {
+                let fault = Fault::from(error);
+                if self.clusters.len() == 1 {
+                    return fault;
+                }
+                Fault {
+                    message: format!("cluster {}: {}", cluster.name, fault.message),
+                    ..fault
+                }
+                .hint("say which cluster it is for; then the others need not answer")
+            })?;
+            all.push((cluster.clone(), rows));
         }
         Ok(all)
     }

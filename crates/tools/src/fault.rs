@@ -1,6 +1,6 @@
 //! What a caller is told when something did not work: what was wrong, what is true instead, what to send.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use pve::Error;
 use serde::{Deserialize, Serialize};
@@ -98,10 +98,24 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
+/// An error with its causes, on one line. TLS errors carry an address of their documentation, which helps nobody here.
+pub fn explain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let _ = write!(text, ": {error}");
+        cause = error.source();
+    }
+    match text.find(": https://") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}
+
 impl From<Error> for Fault {
     /// PVE's own words always reach the caller; the hint adds what PVE does not say.
     fn from(error: Error) -> Self {
-        let text = error.to_string();
+        let text = explain(&error);
         if let Some((path, privileges)) = error.missing_privilege() {
             return Self::new(Kind::Forbidden, format!("PVE refused: {text}")).hint(format!(
                 "the token needs {} on {path}",

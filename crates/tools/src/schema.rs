@@ -215,7 +215,7 @@ mod tests {
         Hard,
     }
 
-    fn object(value: Value) -> Object {
+    fn object(value: &Value) -> Object {
         value.as_object().cloned().unwrap()
     }
 
@@ -233,14 +233,14 @@ mod tests {
 
     #[test]
     fn an_unknown_argument_names_the_near_one() {
-        let fault = parse::<Sample>(object(json!({"vmidd": 105}))).unwrap_err();
+        let fault = parse::<Sample>(object(&json!({"vmidd": 105}))).unwrap_err();
         assert_eq!(fault.message, "there is no argument `vmidd`");
         assert!(fault.hint.unwrap().starts_with("did you mean `vmid`?"));
     }
 
     #[test]
     fn a_wrong_value_names_its_argument() {
-        let fault = parse::<Sample>(object(json!({"vmid": 105, "wait": "long"}))).unwrap_err();
+        let fault = parse::<Sample>(object(&json!({"vmid": 105, "wait": "long"}))).unwrap_err();
         assert!(
             fault.message.starts_with("argument `wait`: "),
             "{}",
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn a_null_counts_as_left_out() {
         assert!(
-            parse::<Sample>(object(json!({"vmid": 105, "how": null})))
+            parse::<Sample>(object(&json!({"vmid": 105, "how": null})))
                 .unwrap()
                 .how
                 .is_none()

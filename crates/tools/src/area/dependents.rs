@@ -226,18 +226,19 @@ fn disks(config: &GuestConfig) -> Vec<Impact> {
         .collect()
 }
 
-/// Guests whose disks have one of this guest's base images as parent. Storages name the parent in different ways
-/// (`base-900-disk-0`, `../900/base-900-disk-0.qcow2`), all of them with the base image's own name in it.
+/// Guests whose disks are based on this template's. Storages tell it in different ways: by a parent
+/// (`base-900-disk-0`, `../900/base-900-disk-0.qcow2`), or in the volume id itself
+/// (`nas:900/base-900-disk-0.qcow2/111/vm-111-disk-0.qcow2`, `tank:basevol-290-disk-0/subvol-205-disk-0`).
 fn clones_among(volumes: &[Volume], guest: &Guest) -> Vec<Impact> {
     let own = u64::from(guest.at.vmid.get());
-    let base = format!("base-{own}-");
+    let bases = [format!("base-{own}-"), format!("basevol-{own}-")];
     let mut clones: Vec<u64> = volumes
         .iter()
         .filter(|volume| {
-            // A directory storage has the base in the volume id itself: nas:900/base-900-disk-0.qcow2/111/vm-111-disk-0.qcow2
             let parent = volume.parent.as_deref().unwrap_or_default();
-            parent.contains(&base)
-                || (volume.volid.contains(&base) && volume.vmid.is_some_and(|vmid| vmid != own))
+            bases
+                .iter()
+                .any(|base| parent.contains(base) || volume.volid.contains(base))
         })
         .filter_map(|volume| volume.vmid)
         .filter(|vmid| *vmid != own)

@@ -126,7 +126,7 @@ struct DiskRow {
     device: String,
     /// Maker's model.
     model: String,
-    /// Bytes.
+    /// Its size in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     size: Option<u64>,
     /// What SMART says.

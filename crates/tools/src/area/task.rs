@@ -82,8 +82,8 @@ impl Reads for GetTask {
         idempotent: true,
         takes_host: true,
         examples: &[Example {
-            ask: "How did last night's backup of db end?",
-            args: r#"{"upid": "UPID:pve1:0000A1B2:0012D687:6AF93C00:vzdump:101:root@pam:"}"#,
+            ask: "Why did the backup of legacy fail?",
+            args: r#"{"upid": "UPID:pve3:000003FA:000186A0:6AF83F30:vzdump:107:root@pam:"}"#,
         }],
     };
 

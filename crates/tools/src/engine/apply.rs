@@ -58,10 +58,10 @@ impl Engine {
         attempt: &Arc<Attempt>,
         talk: &dyn Talk,
     ) -> Result<Reply, Fault> {
-        attempt.open(frozen.confirmed_by.as_deref())?;
         if frozen.id.is_none() {
             self.keep_unasked(&frozen.plan, attempt)?;
         }
+        attempt.open(frozen.confirmed_by.as_deref())?;
         let plan = Arc::new(frozen.plan);
         let outcome = Outcome::unsent(Status::Running, &attempt.id(), &plan);
         let (progress, mut news) = mpsc::unbounded_channel();
@@ -144,7 +144,7 @@ fn finished(id: &str, plan: &Plan, steps: Vec<StepOutcome>) -> Outcome {
     };
     let next = match status {
         Status::Unknown => Some(unknown_hint(plan)),
-        Status::Running => Some(running_hint(&steps)),
+        Status::Running => Some(ended_early_hint(&steps)),
         _ => None,
     };
     let outcome = Outcome {
@@ -202,6 +202,15 @@ fn running_hint(steps: &[StepOutcome]) -> String {
         ),
         None => "it goes on; get_proxmox_vm_status tells when it is done".to_owned(),
     }
+}
+
+/// The same where nothing of ours goes on: what was not sent will not be.
+fn ended_early_hint(steps: &[StepOutcome]) -> String {
+    let hint = running_hint(steps);
+    if steps.iter().any(|step| step.state == StepState::NotSent) {
+        return format!("{hint}; the steps after it were not sent: make the same call again then");
+    }
+    hint
 }
 
 fn unknown_hint(plan: &Plan) -> String {

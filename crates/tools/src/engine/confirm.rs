@@ -1,7 +1,11 @@
 //! A person's yes: asked for in three ways, bound to the plan's digest, used once.
 
+use std::time::Duration;
+
+use tokio::time::Instant;
+
 use super::record::Attempt;
-use super::{Asked, Call, Engine, Reply, Talk, hash_arguments};
+use super::{Asked, Call, Engine, Progress, Reply, Talk, hash_arguments};
 use crate::fault::{Fault, Kind};
 use crate::outcome::{Outcome, Status};
 use crate::plan::{Plan, Target};
@@ -13,6 +17,8 @@ use crate::tool::{Answer as _, Rendered};
 const LIFETIME: i64 = 15 * 60;
 /// How long one yes covers key presses on one guest.
 const LEASE: i64 = 10 * 60;
+/// How often a waiting call looks whether a person has decided at another terminal.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
 /// The tools that such a yes covers, and no others: a run of key presses is one decision.
 const LEASED_TOOLS: &[&str] = &["send_vm_key", "type_vm_text"];
 
@@ -106,13 +112,49 @@ impl Engine {
                 Ok(Consent::Waiting(Reply::Ask(Box::new(question))))
             }
             Asked::Nobody => {
-                attempt.unsent(&question.outcome, None)?;
-                Ok(Consent::Waiting(Reply::Done(Rendered::of(
-                    &question.outcome,
-                )?)))
+                self.decided_elsewhere(stored, extras.wait, attempt, talk)
+                    .await
             }
             said => self.answered(stored, said, call, attempt),
         }
+    }
+
+    /// Nobody can be asked through this call. If the caller wants to wait, a person may decide at another terminal meanwhile.
+    async fn decided_elsewhere(
+        &self,
+        stored: StoredPlan,
+        patience: Option<Duration>,
+        attempt: &Attempt,
+        talk: &dyn Talk,
+    ) -> Result<Consent, Fault> {
+        let until = Instant::now() + patience.unwrap_or_default();
+        while Instant::now() < until {
+            talk.progress(Progress {
+                fraction: None,
+                message: format!("waiting for a person: oxmox approve {}", stored.id),
+            });
+            tokio::time::sleep(LOOK_AGAIN.min(until - Instant::now())).await;
+            match self.store()?.plan(&stored.id)? {
+                Some(decided) if decided.state == PlanState::Approved => {
+                    let by = decided.decided_by.clone().unwrap_or_default();
+                    return self.take(decided, PlanState::Approved, &by);
+                }
+                Some(decided) if decided.state == PlanState::Rejected => {
+                    let by = decided.decided_by.clone().unwrap_or_default();
+                    return declined(&decided, &by, attempt);
+                }
+                _ => {}
+            }
+        }
+        self.waiting(&stored, attempt)
+    }
+
+    fn waiting(&self, stored: &StoredPlan, attempt: &Attempt) -> Result<Consent, Fault> {
+        let question = self.question(stored);
+        attempt.unsent(&question.outcome, None)?;
+        Ok(Consent::Waiting(Reply::Done(Rendered::of(
+            &question.outcome,
+        )?)))
     }
 
     /// The plan as stored for this call: the one already approved, the one already shown if nothing has changed since, or
@@ -194,19 +236,9 @@ impl Engine {
             }
             Asked::No { by } => {
                 self.store()?.decide_plan(&stored, false, &by, self.now())?;
-                let mut outcome = Outcome::unsent(Status::NotApplied, &stored.id, &stored.plan);
-                outcome.next =
-                    Some("a person said no: do not try it again unless asked to".to_owned());
-                attempt.unsent(&outcome, Some(format!("declined by {by}")))?;
-                Ok(Consent::Refused(Reply::Done(Rendered::of(&outcome)?)))
+                declined(&stored, &by, attempt)
             }
-            Asked::Later | Asked::Nobody => {
-                let question = self.question(&stored);
-                attempt.unsent(&question.outcome, None)?;
-                Ok(Consent::Waiting(Reply::Done(Rendered::of(
-                    &question.outcome,
-                )?)))
-            }
+            Asked::Later | Asked::Nobody => self.waiting(&stored, attempt),
         }
     }
 
@@ -306,6 +338,13 @@ fn bound_to<'a>(purpose: &'a str, stored: &'a StoredPlan) -> [&'a [u8]; 5] {
         stored.caller.as_bytes(),
         stored.arguments.as_bytes(),
     ]
+}
+
+fn declined(stored: &StoredPlan, by: &str, attempt: &Attempt) -> Result<Consent, Fault> {
+    let mut outcome = Outcome::unsent(Status::NotApplied, &stored.id, &stored.plan);
+    outcome.next = Some("a person said no: do not try it again unless asked to".to_owned());
+    attempt.unsent(&outcome, Some(format!("declined by {by}")))?;
+    Ok(Consent::Refused(Reply::Done(Rendered::of(&outcome)?)))
 }
 
 fn only_a_person(stored: &StoredPlan) -> Fault {

@@ -240,16 +240,26 @@ impl Engine {
     }
 }
 
-/// Stands for the arguments of a call: a confirmation counts for the same arguments only.
+/// Stands for the arguments of a call: a confirmation counts for the same arguments only, in whatever order they come.
 fn hash_arguments(arguments: &Object) -> String {
-    let mut sorted: BTreeMap<&str, &Value> = arguments
-        .iter()
-        .map(|(key, value)| (key.as_str(), value))
-        .collect();
+    let mut arguments = arguments.clone();
     // These say how to run the call, not what it does.
-    sorted.remove("confirm");
-    sorted.remove("wait");
+    arguments.retain(|name, _| name != "confirm" && name != "wait");
     keys::hex(&Sha256::digest(
-        serde_json::to_vec(&sorted).unwrap_or_default(),
+        sorted(&Value::Object(arguments)).to_string(),
     ))
+}
+
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(object) => {
+            let by_name: BTreeMap<_, _> = object.iter().collect();
+            by_name
+                .into_iter()
+                .map(|(name, value)| (name.clone(), sorted(value)))
+                .collect()
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
 }

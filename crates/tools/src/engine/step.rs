@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::apply::Report;
 use super::{Engine, Progress};
+use crate::fault::explain;
 use crate::outcome::StepState;
 use crate::plan::{Action, Check, Plan, Step, Trace, Wait};
 
@@ -89,11 +90,11 @@ impl Engine {
             Ok(answer) => answer.as_str().and_then(|text| text.parse::<Upid>().ok()),
             Err(error) if error.is_maybe_sent() => {
                 let Some(found) = found_later(pve, step, &before).await else {
-                    return Ok(without_answer(pve, step, &error.to_string()).await);
+                    return Ok(without_answer(pve, step, &explain(&error)).await);
                 };
                 Some(found)
             }
-            Err(error) => return Err(Known::new(StepState::Failed, error.to_string())),
+            Err(error) => return Err(Known::new(StepState::Failed, explain(&error))),
         };
         let mut warned = None;
         if let Some(upid) = task {
@@ -146,7 +147,10 @@ async fn wait_for(
             Err(error) => {
                 return Err(Known::new(
                     StepState::Unknown,
-                    format!("the task was started, but how it goes cannot be read: {error}"),
+                    format!(
+                        "the task was started, but how it goes cannot be read: {}",
+                        explain(&error)
+                    ),
                 ));
             }
         }
@@ -234,7 +238,7 @@ async fn read_back(pve: &Reader, check: Option<&Check>) -> Known {
             }
             Ok(_) => last.clear(),
             Err(error) if check.is_taken(&error) => last.clear(),
-            Err(error) => last = error.to_string(),
+            Err(error) => last = explain(&error),
         }
     }
     if !last.is_empty() {

@@ -109,7 +109,7 @@ impl Blocker {
 pub struct Impact {
     /// What becomes of it.
     pub effect: Effect,
-    /// What sort of thing: `vm`, `container`, `disk`, `snapshot`, `backup job`…
+    /// What sort of thing, such as VM, container, disk, snapshot or backup job.
     pub kind: String,
     /// Its name or id.
     pub id: String,

@@ -41,7 +41,7 @@ pub(in crate::area) struct GuestReport {
     /// Share of its CPUs in use, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cpu: Option<f64>,
-    /// CPUs.
+    /// How many CPUs it has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cpus: Option<f64>,
     /// Memory in use, bytes.
@@ -92,7 +92,7 @@ pub(super) struct DiskRow {
     pub(super) key: String,
     /// The volume.
     pub(super) volume: String,
-    /// Bytes.
+    /// Its size in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) size: Option<u64>,
 }

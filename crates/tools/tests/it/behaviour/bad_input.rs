@@ -9,7 +9,7 @@ use crate::house::House;
 const BAD: &[(&str, &str, &str, &str)] = &[
     (
         "clone_proxmox_wm",
-        r#"{}"#,
+        r"{}",
         "there is no tool clone_proxmox_wm",
         "clone_proxmox_vm",
     ),
@@ -32,7 +32,7 @@ const BAD: &[(&str, &str, &str, &str)] = &[
         "1000000000",
         "it takes vmid",
     ),
-    ("start_proxmox_vm", r#"{}"#, "vmid", "it takes vmid"),
+    ("start_proxmox_vm", r"{}", "vmid", "it takes vmid"),
     (
         "start_proxmox_vm",
         r#"{"vmid": 105, "node": "../x"}"#,

@@ -57,6 +57,24 @@ async fn an_approval_out_of_band_lets_the_same_call_through_once() {
     assert_eq!(done.data["status"], "applied");
 }
 
+/// A call that waits goes through as soon as a person has decided at another terminal.
+#[tokio::test]
+async fn a_waiting_call_goes_on_when_a_person_approves() {
+    let house = House::new().await;
+    let waiting = house.call(DELETE.0, r#"{"vmid": 105, "wait": 30}"#);
+    let person = async {
+        loop {
+            let plans = house.engine.store().unwrap().waiting_plans(0).unwrap();
+            if let Some(plan) = plans.first() {
+                return house.approve(&plan.id);
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let (answer, ()) = tokio::join!(waiting, person);
+    assert_eq!(answer.unwrap().data["status"], "applied");
+}
+
 #[tokio::test]
 async fn an_approval_of_another_caller_does_not_count() {
     let house = House::new().await;

@@ -172,7 +172,7 @@ async fn a_changed_config_is_shown_again() {
             .get_mut(&105)
             .unwrap()
             .config
-            .set("memory", "4096")
+            .set("memory", "4096");
     });
     let again = house
         .call("delete_proxmox_vm", r#"{"vmid": 105}"#)

@@ -59,7 +59,7 @@ fn the_list_of_tools_is_small() {
         })
         .sum();
     let count = registry.tools().count();
-    println!(
+    eprintln!(
         "{count} tools, about {} tokens as a model sees them",
         size / 4
     );

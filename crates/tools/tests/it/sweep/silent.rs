@@ -82,7 +82,7 @@ async fn read_only_mode_only_reads() {
         .engine
         .registry()
         .tools()
-        .map(|tool| tool.spec())
+        .map(tools::tool::Tool::spec)
         .collect();
     assert!(listed.iter().all(|spec| spec.risk == Risk::Read));
 }
