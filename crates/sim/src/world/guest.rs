@@ -339,6 +339,22 @@ impl World {
     }
 }
 
+impl World {
+    /// Fails as a task does that cannot write a config because there is no quorum.
+    ///
+    /// # Errors
+    /// `unable to open file '/etc/pve/nodes/pve1/qemu-server/710.conf.tmp.1915' - Permission denied`.
+    pub fn may_write_config(&mut self, kind: Kind, node: &str, vmid: u32) -> Result<(), String> {
+        if self.is_quorate() {
+            return Ok(());
+        }
+        let (file, pid) = (kind.config_file(node, vmid), self.new_pid());
+        Err(format!(
+            "unable to open file '/etc/pve/{file}.tmp.{pid}' - Permission denied"
+        ))
+    }
+}
+
 /// The message of most calls for a guest that is not there.
 pub fn no_config_file(kind: Kind, node: &str, vmid: u32) -> String {
     let file = kind.config_file(node, vmid);

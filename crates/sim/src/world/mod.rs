@@ -5,12 +5,14 @@
 
 pub mod access;
 pub mod config;
+pub mod feature;
 pub mod guest;
 pub mod ha;
 pub mod host;
 pub mod keys;
 pub mod layout;
 pub mod node;
+pub mod removal;
 mod roles;
 pub mod storage;
 pub mod task;

@@ -10,7 +10,7 @@ use crate::clock::Time;
 use crate::world::World;
 use crate::world::guest::Kind;
 use crate::world::upid::Upid;
-use crate::world::work::{Job, Step, Work};
+use crate::world::work::{Hold, Job, Step, Undo, Work};
 
 /// How long a task waits for a guest that another task holds.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
@@ -34,7 +34,8 @@ pub struct Task {
     /// Its end, if it came.
     pub end: Option<End>,
     plan: VecDeque<(Time, Step)>,
-    holds: Option<(Kind, u32)>,
+    holds: Option<Hold>,
+    undo: Option<Undo>,
     waited: Duration,
     warnings: u32,
 }
@@ -101,14 +102,6 @@ impl Tasks {
         self.list.iter().find(|task| task.upid == *upid)
     }
 
-    /// Breaks a running task off. A finished one stays as it is.
-    pub fn interrupt(&mut self, upid: &Upid, now: Time) {
-        let task = self.list.iter_mut().find(|task| task.upid == *upid);
-        if let Some(task) = task.filter(|task| task.end.is_none()) {
-            task.finish(now, "received interrupt".to_owned());
-        }
-    }
-
     /// Adds a task that ended before the world began.
     pub fn add_finished(&mut self, upid: Upid, log: Vec<String>, end: End) {
         self.list.push(Task {
@@ -117,16 +110,25 @@ impl Tasks {
             end: Some(end),
             plan: VecDeque::new(),
             holds: None,
+            undo: None,
             waited: Duration::ZERO,
             warnings: 0,
         });
     }
 
-    /// Whether a running task holds this guest.
+    /// Whether a running task holds this guest, alone or with others.
     pub fn holds(&self, kind: Kind, vmid: u32) -> bool {
-        self.list
-            .iter()
-            .any(|task| task.holds == Some((kind, vmid)))
+        let held = |hold: Hold| hold.kind == kind && hold.vmid == vmid;
+        self.list.iter().filter_map(|task| task.holds).any(held)
+    }
+
+    /// Whether a running task stands in the way of this hold.
+    fn blocks(&self, wanted: Hold) -> bool {
+        let mut held = self.list.iter().filter_map(|task| task.holds);
+        held.any(|hold| {
+            let same = hold.kind == wanted.kind && hold.vmid == wanted.vmid;
+            same && !(hold.shared && wanted.shared)
+        })
     }
 
     fn take_fault(&mut self, work: &Work) -> Option<TaskFault> {
@@ -190,10 +192,31 @@ impl World {
                 .map(|(at, step)| (now + at, step))
                 .collect(),
             holds: None,
+            undo: work.undo,
             waited: Duration::ZERO,
             warnings: 0,
         });
         text
+    }
+
+    /// Breaks a running task off. A finished one stays as it is.
+    pub fn interrupt_task(&mut self, upid: &Upid) {
+        let running = |task: &Task| task.upid == *upid && task.end.is_none();
+        if let Some(index) = self.tasks.list.iter().position(running) {
+            let undo = self.tasks.list[index].undo.as_ref();
+            let status = undo.map_or("received interrupt", |undo| undo.stopped);
+            self.fail(index, status.to_owned());
+        }
+    }
+
+    /// Ends a task with an error, and takes back what it has done if it knows how.
+    fn fail(&mut self, index: usize, status: String) {
+        let now = self.now;
+        let task = &mut self.tasks.list[index];
+        task.finish(now, status);
+        if let Some(undo) = task.undo.take() {
+            (undo.effect)(self);
+        }
     }
 
     /// Runs every step that is due up to `until`, in order of time.
@@ -220,8 +243,8 @@ impl World {
                 task.warnings += 1;
                 task.log.push(format!("WARN: {line}"));
             }
-            Step::Fail(status) => self.tasks.list[index].finish(self.now, status),
-            Step::Lock(kind, vmid) => self.take_lock(index, kind, vmid),
+            Step::Fail(status) => self.fail(index, status),
+            Step::Lock(hold) => self.take_lock(index, hold),
             Step::Run(effect) => {
                 let mut job = Job::default();
                 let result = effect(self, &mut job);
@@ -256,21 +279,21 @@ impl World {
             Step::Log(line) => Some(line),
             _ => None,
         }));
-        task.finish(now, status);
+        self.fail(index, status);
     }
 
-    fn take_lock(&mut self, index: usize, kind: Kind, vmid: u32) {
-        let free = !self.tasks.holds(kind, vmid);
+    fn take_lock(&mut self, index: usize, hold: Hold) {
+        let free = !self.tasks.blocks(hold);
         let now = self.now;
         let task = &mut self.tasks.list[index];
         if free {
-            task.holds = Some((kind, vmid));
+            task.holds = Some(hold);
             if !task.waited.is_zero() {
                 task.log.push(" OK".to_owned());
             }
         } else if task.waited >= LOCK_PATIENCE {
-            let file = kind.lock_file(vmid);
-            task.finish(now, format!("can't lock file '{file}' - got timeout"));
+            let file = hold.kind.lock_file(hold.vmid);
+            self.fail(index, format!("can't lock file '{file}' - got timeout"));
         } else {
             if task.waited.is_zero() {
                 task.log.push("trying to acquire lock...".to_owned());
@@ -279,8 +302,7 @@ impl World {
             task.plan
                 .iter_mut()
                 .for_each(|(at, _)| *at = *at + LOCK_RETRY);
-            task.plan
-                .push_front((now + LOCK_RETRY, Step::Lock(kind, vmid)));
+            task.plan.push_front((now + LOCK_RETRY, Step::Lock(hold)));
         }
     }
 
@@ -298,118 +320,4 @@ impl World {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn world() -> World {
-        World::empty("test", Time::from_secs(1_000_000))
-    }
-
-    fn start(world: &mut World, work: Work) -> Upid {
-        let upid = world.start_task(&Identity::user("root@pam"), "pve1", work);
-        Upid::parse(&upid).expect("a UPID")
-    }
-
-    fn status(world: &World, upid: &Upid) -> Option<String> {
-        world
-            .tasks
-            .find(upid)?
-            .end
-            .as_ref()
-            .map(|end| end.status.clone())
-    }
-
-    #[test]
-    fn effects_happen_when_time_passes_them() {
-        let mut world = world();
-        let work = Work::new("test", "")
-            .log("begin")
-            .wait(5)
-            .run(|world, job| {
-                world.quorum_lost = true;
-                job.log("changed");
-                job.wait(3);
-                job.log("settled");
-                Ok(())
-            });
-        let upid = start(&mut world, work);
-        world.advance(Duration::from_secs(4));
-        assert!(!world.quorum_lost);
-        world.advance(Duration::from_secs(1));
-        assert!(world.quorum_lost);
-        assert_eq!(status(&world, &upid), None);
-        world.advance(Duration::from_secs(3));
-        assert_eq!(status(&world, &upid).as_deref(), Some("OK"));
-        let log = world.tasks.find(&upid).expect("known").full_log();
-        assert_eq!(log, ["begin", "changed", "settled", "TASK OK"]);
-    }
-
-    #[test]
-    fn a_second_task_waits_for_the_guest_and_gives_up() {
-        let mut world = world();
-        let long = start(
-            &mut world,
-            Work::new("a", 100).lock(Kind::Qemu, 100).wait(60),
-        );
-        let late = start(
-            &mut world,
-            Work::new("b", 100).lock(Kind::Qemu, 100).wait(1),
-        );
-        world.advance(Duration::from_secs(11));
-        assert_eq!(status(&world, &long), None);
-        let expected = "can't lock file '/var/lock/qemu-server/lock-100.conf' - got timeout";
-        assert_eq!(status(&world, &late).as_deref(), Some(expected));
-    }
-
-    #[test]
-    fn a_second_task_runs_once_the_guest_is_free() {
-        let mut world = world();
-        start(
-            &mut world,
-            Work::new("a", 100).lock(Kind::Qemu, 100).wait(3),
-        );
-        let late = start(
-            &mut world,
-            Work::new("b", 100).lock(Kind::Qemu, 100).wait(1),
-        );
-        world.advance(Duration::from_secs(10));
-        assert_eq!(status(&world, &late).as_deref(), Some("OK"));
-    }
-
-    #[test]
-    fn a_fault_cuts_the_work_in_half() {
-        let mut world = world();
-        world.tasks.faults.push(TaskFault {
-            kind: Some("clone".to_owned()),
-            vmid: None,
-            line: "disk full".to_owned(),
-            exit: "no space left".to_owned(),
-            times: Some(1),
-        });
-        let work = || {
-            Work::new("clone", 100).log("begin").wait(10).run(|_, job| {
-                job.log("copied");
-                Ok(())
-            })
-        };
-        let (first, second) = (start(&mut world, work()), start(&mut world, work()));
-        world.advance(Duration::from_secs(20));
-        let log = world.tasks.find(&first).expect("known").full_log();
-        assert_eq!(log, ["begin", "disk full", "TASK ERROR: no space left"]);
-        assert_eq!(status(&world, &second).as_deref(), Some("OK"));
-    }
-
-    #[test]
-    fn warnings_count_as_success() {
-        let mut world = world();
-        let upid = start(
-            &mut world,
-            Work::new("test", "").run(|_, job| {
-                job.warn("old");
-                Ok(())
-            }),
-        );
-        world.advance(Duration::ZERO);
-        assert_eq!(status(&world, &upid).as_deref(), Some("WARNINGS: 1"));
-    }
-}
+mod tests;

@@ -12,10 +12,25 @@ pub type Effect = Box<dyn FnOnce(&mut World, &mut Job) -> Result<(), String> + S
 pub(super) enum Step {
     Log(String),
     Warn(String),
-    Lock(Kind, u32),
+    Lock(Hold),
     Run(Effect),
     Fail(String),
     Pause,
+}
+
+/// A guest that a task needs for itself, or may share with others that only read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Hold {
+    pub(super) kind: Kind,
+    pub(super) vmid: u32,
+    pub(super) shared: bool,
+}
+
+/// How a task cleans up after itself when it fails or is stopped.
+pub(super) struct Undo {
+    pub(super) effect: Box<dyn FnOnce(&mut World) + Send>,
+    /// The exit status of a task that was stopped.
+    pub(super) stopped: &'static str,
 }
 
 /// What a task will do: steps in order, with time between them.
@@ -24,6 +39,7 @@ pub struct Work {
     pub(super) kind: String,
     pub(super) id: String,
     pub(super) steps: Vec<(Duration, Step)>,
+    pub(super) undo: Option<Undo>,
     length: Duration,
 }
 
@@ -34,6 +50,7 @@ impl Work {
             kind: kind.into(),
             id: id.to_string(),
             steps: Vec::new(),
+            undo: None,
             length: Duration::ZERO,
         }
     }
@@ -41,7 +58,31 @@ impl Work {
     /// Takes the guest for this task alone until it ends. Waits for another task that has it, and gives up after ten
     /// seconds.
     pub fn lock(self, kind: Kind, vmid: u32) -> Self {
-        self.step(Step::Lock(kind, vmid))
+        self.step(Step::Lock(Hold {
+            kind,
+            vmid,
+            shared: false,
+        }))
+    }
+
+    /// Like [`Work::lock`], but together with others that share the guest.
+    pub fn share(self, kind: Kind, vmid: u32) -> Self {
+        self.step(Step::Lock(Hold {
+            kind,
+            vmid,
+            shared: true,
+        }))
+    }
+
+    /// What to take back if the task fails or is stopped; in the latter case it ends with the status `stopped`.
+    pub fn undo(
+        mut self,
+        stopped: &'static str,
+        effect: impl FnOnce(&mut World) + Send + 'static,
+    ) -> Self {
+        let effect = Box::new(effect);
+        self.undo = Some(Undo { effect, stopped });
+        self
     }
 
     /// Writes a line to the log.

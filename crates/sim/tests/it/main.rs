@@ -2,7 +2,9 @@
 
 mod access;
 mod client;
+mod clone;
 mod control;
+mod delete;
 mod faults;
 mod http;
 mod power;

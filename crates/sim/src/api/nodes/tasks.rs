@@ -129,8 +129,7 @@ fn log(world: &mut World, call: &Call) -> Reply {
 fn stop(world: &mut World, call: &Call) -> Reply {
     let upid = authorized(world, call, "Sys.Modify")?;
     find(world, call, &upid).ok_or_else(|| ApiError::param("upid", "no such task"))?;
-    let now = world.now;
-    world.tasks.interrupt(&upid, now);
+    world.interrupt_task(&upid);
     done()
 }
 

@@ -1,10 +1,20 @@
 //! What virtual machines and containers have in common below `/nodes/{node}/qemu` and `/nodes/{node}/lxc`. The tables
 //! of the two kinds name these handlers and add their own.
 
+pub(crate) mod access;
+mod clone;
 pub(crate) mod config;
+mod destroy;
+pub(crate) mod disk;
+mod feature;
 pub(crate) mod figures;
 pub(crate) mod pending;
 pub(crate) mod power;
+pub(crate) mod progress;
+mod routes;
+mod snapshot;
+
+pub(crate) use routes::ROUTES;
 
 use serde_json::Value;
 

@@ -1,0 +1,30 @@
+//! Rights that a guest's config asks for: on the bridges of its network devices.
+
+use crate::call::Call;
+use crate::error::ApiError;
+use crate::permission;
+use crate::world::World;
+use crate::world::config::{Config, property};
+
+/// Requires `SDN.Use` on every bridge of a config, or on the VLAN tag of a device that has one.
+///
+/// # Errors
+/// 403 naming the first bridge that is missing.
+pub(crate) fn check_bridges(world: &World, call: &Call, config: &Config) -> Result<(), ApiError> {
+    let devices = config.iter().filter(|(key, _)| is_network_device(key));
+    devices
+        .filter_map(|(_, value)| Some((property(value, "bridge")?, property(value, "tag"))))
+        .try_for_each(|(bridge, tag)| {
+            let path = match tag {
+                Some(tag) => format!("/sdn/zones/localnetwork/{bridge}/{tag}"),
+                None => format!("/sdn/zones/localnetwork/{bridge}"),
+            };
+            permission::require(world, &call.who, &path, &["SDN.Use"])
+        })
+}
+
+/// Whether a key is `net0`, `net1`, ...
+pub(crate) fn is_network_device(key: &str) -> bool {
+    let number = key.strip_prefix("net");
+    number.is_some_and(|number| number.parse::<u8>().is_ok())
+}
