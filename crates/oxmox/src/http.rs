@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tools::engine::Engine;
 
-use crate::mcp::{GRACE, Server};
+use crate::mcp::Server;
 
 /// Where MCP is served.
 const PATH: &str = "/mcp";
@@ -20,6 +20,9 @@ const PATH: &str = "/mcp";
 /// would be lost.
 const IDLE_SESSION: Duration = Duration::from_hours(1);
 
+/// How long answers that are still being written may take after the stop.
+const GRACE: Duration = Duration::from_secs(10);
+
 /// Why nothing is served any more, or yet.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -27,34 +30,32 @@ pub enum Error {
     #[error("{0} can be reached from other machines, and callers are not told apart yet")]
     NotLoopback(SocketAddr),
     /// The socket failed.
-    #[error("the listener failed")]
-    Socket(#[from] std::io::Error),
+    #[error("the listener failed: {0}")]
+    Socket(std::io::Error),
 }
 
 /// Serves MCP on this listener until `stop` is cancelled. Refuses a listener that other machines can reach.
+///
+/// Changes that were begun may outlive it: `Engine::drain` waits for them.
 pub async fn serve(
     engine: Arc<Engine>,
     listener: TcpListener,
     stop: CancellationToken,
 ) -> Result<(), Error> {
-    let address = listener.local_addr()?;
+    let address = listener.local_addr().map_err(Error::Socket)?;
     if !address.ip().to_canonical().is_loopback() {
         return Err(Error::NotLoopback(address));
     }
-    let app = router(Server::new(engine.clone()), address, &stop);
+    let app = router(Server::new(engine), address, &stop);
     let served = axum::serve(listener, app).with_graceful_shutdown(stop.clone().cancelled_owned());
     let too_long = async {
         stop.cancelled().await;
         tokio::time::sleep(GRACE).await;
     };
-    let ended = tokio::select! {
-        ended = served => ended.map_err(Error::from),
+    tokio::select! {
+        ended = served => ended.map_err(Error::Socket),
         () = too_long => Ok(()),
-    };
-    if !engine.drain(GRACE).await {
-        tracing::warn!("changes were still under way at the end; the audit trail shows them open");
     }
-    ended
 }
 
 fn router(server: Server, address: SocketAddr, stop: &CancellationToken) -> Router {

@@ -114,12 +114,8 @@ impl ServerHandler for Server {
         ctx: Context,
     ) -> Result<CallToolResponse, ErrorData> {
         let tool = request.name.clone();
-        // A panic would end only the call's task, and the client would wait for an answer for ever.
-        let ran = AssertUnwindSafe(self.run(request, &ctx))
-            .catch_unwind()
-            .await;
+        let ran = caught(Box::pin(self.run(request, &ctx))).await;
         Ok(ran.unwrap_or_else(|_| {
-            tracing::error!(%tool, "a tool panicked");
             let fault = Fault::new(
                 Kind::Internal,
                 format!("{tool} failed by a defect in oxmox"),
@@ -223,10 +219,13 @@ impl ServerHandler for Server {
     }
 }
 
-/// The outcome of a handler, a panic included.
+/// The outcome of a handler. A panic would end only the request's task, and the client would wait for an answer for ever.
 async fn caught<T>(handler: impl Future<Output = T>) -> Result<T, ErrorData> {
     let outcome = AssertUnwindSafe(handler).catch_unwind().await;
-    outcome.map_err(|_| ErrorData::internal_error("this failed by a defect in oxmox", None))
+    outcome.map_err(|_| {
+        tracing::error!("a request ended in a panic");
+        ErrorData::internal_error("this failed by a defect in oxmox", None)
+    })
 }
 
 #[cfg(test)]

@@ -2,14 +2,14 @@
 //!
 //! | module | what lives there |
 //! |---|---|
-//! | [`listing`] | tools/list, from what the registry says of its tools |
-//! | [`call`], [`talk`], [`form`] | tools/call, its progress, and the question to a person |
-//! | [`peer`] | who is at the other end, and what it can do |
-//! | [`resources`], [`prompts`], [`complete`] | what a client can offer its user besides tools |
-//! | [`handler`] | the methods of the protocol, each a line or two over the modules above |
+//! | `listing` | tools/list, from what the registry says of its tools |
+//! | `call`, `talk`, `form` | tools/call, its progress, and the question to a person |
+//! | `peer` | who is at the other end, and what it can do |
+//! | `resources`, `prompts`, `complete` | what a client can offer its user besides tools |
+//! | `handler` | the methods of the protocol, each a line or two over the modules above |
 //!
-//! What a call means is decided in `tools::engine`; nothing in here reads or changes PVE on its own account except the
-//! resources, which go through the same Readers. No transport in here either, apart from stdio, which needs none.
+//! What a call means is decided in `tools::engine`. Nothing in here can change PVE; resources and completions read it,
+//! through the engine's Readers. No transport in here either, apart from stdio, which is none to speak of.
 
 mod call;
 mod complete;
@@ -35,10 +35,6 @@ pub use listing::tools_json;
 /// How long a person may take over a question that is put while the call waits. Past it the plan is still there to be
 /// approved; only this call stops waiting.
 const PATIENCE: Duration = Duration::from_mins(5);
-
-/// How long changes that are under way may take to end after the last client has gone. PVE goes on either way; what
-/// is cut off lacks its closing audit entry.
-pub(crate) const GRACE: Duration = Duration::from_secs(10);
 
 /// The handler. Cheap to clone: HTTP makes one per session and per request.
 #[derive(Clone)]
@@ -76,16 +72,16 @@ impl Server {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The first message was none that MCP begins with, or it could not be answered.
-    #[error("the client did not begin as MCP begins")]
-    Begin(#[source] Box<ServerInitializeError>),
+    #[error("the client did not begin as MCP begins: {0}")]
+    Begin(Box<ServerInitializeError>),
     /// The task that reads and writes broke.
-    #[error("the connection broke off")]
-    Broken(#[from] tokio::task::JoinError),
+    #[error("the connection broke off: {0}")]
+    Broken(tokio::task::JoinError),
 }
 
 /// Serves one client on stdin and stdout until either is closed or `stop` is cancelled.
 ///
-/// Nothing else may be written to stdout meanwhile.
+/// Nothing else may be written to stdout meanwhile. Changes that were begun may outlive it: `Engine::drain` waits for them.
 pub async fn serve_stdio(engine: Arc<Engine>, stop: CancellationToken) -> Result<(), Error> {
     let (input, output) = rmcp::transport::stdio_pipes();
     Box::pin(serve_on(Server::new(engine), input, output, stop)).await
@@ -102,17 +98,12 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let engine = server.shared.engine.clone();
-    let ended = match server.serve_with_ct((input, output), stop).await {
-        Ok(running) => running.waiting().await.map(|_| ()).map_err(Error::from),
+    match server.serve_with_ct((input, output), stop).await {
+        Ok(running) => running.waiting().await.map(drop).map_err(Error::Broken),
         // A client that only looked whether there is a server, or a stop before the first request.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
             Ok(())
         }
         Err(error) => Err(Error::Begin(Box::new(error))),
-    };
-    if !engine.drain(GRACE).await {
-        tracing::warn!("changes were still under way at the end; the audit trail shows them open");
     }
-    ended
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use oxmox::http::{self, Error};
 use serde_json::{Value, json};
@@ -132,18 +133,23 @@ async fn a_2026_change_is_confirmed_across_two_requests() {
     assert!(format!("{audit:?}").contains("http:test"), "{audit:?}");
 }
 
-#[tokio::test]
-async fn a_2025_client_gets_a_session() {
-    let world = world().await;
-    let served = serve(&world).await;
+/// Begins a 2025 session; gives its id.
+async fn session(served: &Served) -> String {
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
     }});
     let welcome = served.post(&hello, &[]).await;
     assert_eq!(welcome.message()["result"]["serverInfo"]["name"], "oxmox");
-    let session = welcome.header("mcp-session-id").unwrap();
+    welcome.header("mcp-session-id").unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_2025_client_gets_a_session() {
+    let world = world().await;
+    let served = serve(&world).await;
+    let session = session(&served).await;
     let headers = [
-        ("Mcp-Session-Id", session),
+        ("Mcp-Session-Id", session.as_str()),
         ("MCP-Protocol-Version", "2025-11-25"),
     ];
     let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
@@ -187,11 +193,21 @@ async fn an_address_that_others_can_reach_is_refused() {
 }
 
 #[tokio::test]
-async fn a_stop_ends_it() {
+async fn a_stop_ends_it_though_a_client_listens() {
     let world = world().await;
     let served = serve(&world).await;
-    let answer = served.ask("server/discover", json!({}), &[]).await;
-    assert_eq!(answer.status, 200);
+    let session = session(&served).await;
+    let mut stream = TcpStream::connect(served.address).await.unwrap();
+    let listen = format!(
+        "GET /mcp HTTP/1.1\r\nHost: {}\r\nAccept: text/event-stream\r\nMcp-Session-Id: {session}\r\n\r\n",
+        served.address
+    );
+    stream.write_all(listen.as_bytes()).await.unwrap();
+    let mut status = [0; 12];
+    stream.read_exact(&mut status).await.unwrap();
+    assert_eq!(&status, b"HTTP/1.1 200");
     served.stop.cancel();
-    served.task.await.unwrap().unwrap();
+    // Well before the time that changes under way are given.
+    let ended = tokio::time::timeout(Duration::from_secs(5), served.task).await;
+    ended.expect("it goes on").unwrap().unwrap();
 }
