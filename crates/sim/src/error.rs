@@ -98,6 +98,24 @@ impl ApiError {
         ))
     }
 
+    /// The same error as the text of another one, as PVE words what fails under a lock: 500, with `action` in front.
+    #[must_use]
+    pub fn during(self, action: &str) -> Self {
+        let status = match self.status {
+            500 => String::new(),
+            other => format!("{other} "),
+        };
+        let errors = self.errors.iter();
+        let details: Vec<String> = errors
+            .map(|(name, text)| format!("\n{name}: {text}"))
+            .collect();
+        Self::fail(format!(
+            "{action}: {status}{}{}",
+            self.message,
+            details.concat()
+        ))
+    }
+
     /// 403. `detail` is what stands in parentheses, e.g. `/vms/100, VM.Clone`.
     pub fn denied(detail: Option<&str>) -> Self {
         match detail {

@@ -70,7 +70,7 @@ pub enum Perm {
     On(&'static str, &'static [&'static str]),
     /// At least one of these privileges on the path.
     AnyOn(&'static str, &'static [&'static str]),
-    /// Like `AnyOn`, but only if the parameter was sent.
+    /// This, and the parameter must have been sent. One way of several.
     IfGiven(&'static str, &'static Perm),
     /// The user in the parameter `userid` is the caller.
     OwnUser,
@@ -78,6 +78,12 @@ pub enum Perm {
     RealmOfUser,
     /// One of these privileges on `/access/groups` or on a group of the user in `userid`.
     GroupOfUser(&'static [&'static str]),
+    /// The same for a user to be made: on all groups in the parameter `groups`.
+    GroupsOfNewUser(&'static [&'static str]),
+    /// The same for a user to be changed: on a group it is in, and on all groups in the parameter `groups`.
+    GroupsOfChangedUser(&'static [&'static str]),
+    /// May change the rules on the path.
+    Modify(&'static str),
     /// All of these.
     All(&'static [Perm]),
     /// One of these.
@@ -90,15 +96,17 @@ impl Perm {
     /// # Errors
     /// 403 with PVE's text. An `Either` that fails does not say what is missing.
     pub fn check(&self, world: &World, who: &Identity, params: &Params) -> Result<(), ApiError> {
+        if who.is_root() {
+            return Ok(());
+        }
         match *self {
-            Self::RootOnly if who.is_root() => Ok(()),
             Self::RootOnly => Err(ApiError::root_only()),
             Self::On(path, privs) => require(world, who, &fill(path, params), privs),
             Self::AnyOn(path, privs) => require_any(world, who, &fill(path, params), privs),
             Self::IfGiven(name, perm) if params.has(name) => perm.check(world, who, params),
-            Self::World | Self::User | Self::IfGiven(..) => Ok(()),
-            Self::OwnUser if params.text("userid") == Some(who.user.as_str()) => Ok(()),
-            Self::OwnUser => Err(ApiError::denied(None)),
+            Self::World | Self::User => Ok(()),
+            Self::OwnUser if existing_user(world, params)? == who.to_string() => Ok(()),
+            Self::OwnUser | Self::IfGiven(..) => Err(ApiError::denied(None)),
             Self::RealmOfUser => {
                 let realm = user_param(params)?
                     .rsplit_once('@')
@@ -106,7 +114,16 @@ impl Perm {
                 let path = format!("/access/realm/{realm}");
                 require(world, who, &path, &["Realm.AllocateUser"])
             }
-            Self::GroupOfUser(privs) => group_of_user(world, who, user_param(params)?, privs),
+            Self::GroupOfUser(privs) => {
+                group_of_user(world, who, existing_user(world, params)?, privs)
+            }
+            Self::GroupsOfNewUser(privs) => listed_groups(world, who, params, privs),
+            Self::GroupsOfChangedUser(privs) => {
+                let user = existing_user(world, params)?;
+                listed_groups(world, who, params, privs)?;
+                group_of_user(world, who, user, privs)
+            }
+            Self::Modify(path) => require_modify(world, who, &fill(path, params)),
             Self::All(perms) => perms
                 .iter()
                 .try_for_each(|perm| perm.check(world, who, params)),
@@ -197,19 +214,69 @@ fn user_param(params: &Params) -> Result<&str, ApiError> {
     }
 }
 
+fn existing_user<'a>(world: &World, params: &'a Params) -> Result<&'a str, ApiError> {
+    let user = user_param(params)?;
+    if world.access.users.contains_key(user) {
+        Ok(user)
+    } else {
+        Err(ApiError::fail(format!("no such user ('{user}')")))
+    }
+}
+
+fn may_any(world: &World, who: &Identity, path: &str, privs: &[&str]) -> bool {
+    privs.iter().any(|name| world.may(who, path, name))
+}
+
+/// Rights on all groups, or on one that the user is in.
 fn group_of_user(
     world: &World,
     who: &Identity,
     user: &str,
     privs: &[&str],
 ) -> Result<(), ApiError> {
-    let groups = world.access.groups_of(user);
-    let on_a_group = groups.iter().any(|group| {
-        let path = format!("/access/groups/{group}");
-        privs.iter().any(|name| world.may(who, &path, name))
-    });
-    if on_a_group {
-        return Ok(());
+    let on_group = |group: &&str| may_any(world, who, &format!("/access/groups/{group}"), privs);
+    let allowed = may_any(world, who, "/access/groups", privs)
+        || world.access.groups_of(user).iter().any(on_group);
+    if allowed {
+        Ok(())
+    } else {
+        Err(ApiError::denied(None))
     }
-    require_any(world, who, "/access/groups", privs)
+}
+
+/// Rights on all groups, or on each one in the parameter `groups`, of which there must be one.
+fn listed_groups(
+    world: &World,
+    who: &Identity,
+    params: &Params,
+    privs: &[&str],
+) -> Result<(), ApiError> {
+    let groups = params.list("groups");
+    if groups.is_empty() || may_any(world, who, "/access/groups", privs) {
+        return require_any(world, who, "/access/groups", privs);
+    }
+    groups
+        .iter()
+        .try_for_each(|group| require_any(world, who, &format!("/access/groups/{group}"), privs))
+}
+
+/// Requires the right to change the rules on `path`, which who may allocate things there has too.
+///
+/// # Errors
+/// 403 naming path and privileges.
+pub fn require_modify(world: &World, who: &Identity, path: &str) -> Result<(), ApiError> {
+    let below = |prefix: &str| {
+        path.strip_prefix(prefix)
+            .is_some_and(|rest| !rest.is_empty())
+    };
+    let privs: &[&str] = if below("/storage/") {
+        &["Permissions.Modify", "Datastore.Allocate"]
+    } else if below("/vms/") {
+        &["Permissions.Modify", "VM.Allocate"]
+    } else if below("/pool/") {
+        &["Permissions.Modify", "Pool.Allocate"]
+    } else {
+        &["Permissions.Modify"]
+    };
+    require_any(world, who, path, privs)
 }

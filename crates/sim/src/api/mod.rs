@@ -6,6 +6,7 @@
 pub mod access;
 pub mod cluster;
 pub mod nodes;
+pub mod pools;
 mod section;
 
 use serde_json::{Value, json};
@@ -20,6 +21,11 @@ use crate::world::World;
 pub const TABLES: &[&[Route]] = &[
     ROUTES,
     access::ROUTES,
+    access::acl::ROUTES,
+    access::groups::ROUTES,
+    access::roles::ROUTES,
+    access::tokens::ROUTES,
+    access::users::ROUTES,
     cluster::ROUTES,
     cluster::backup::ROUTES,
     cluster::ha::ROUTES,
@@ -27,6 +33,7 @@ pub const TABLES: &[&[Route]] = &[
     cluster::ha::rules::ROUTES,
     cluster::ha::status::ROUTES,
     cluster::replication::ROUTES,
+    pools::ROUTES,
     nodes::ROUTES,
     nodes::apt::ROUTES,
     nodes::disks::ROUTES,

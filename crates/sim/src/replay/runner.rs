@@ -33,9 +33,14 @@ pub(super) struct Runner<'a> {
 
 impl<'a> Runner<'a> {
     pub(super) fn new(script: &'a Script) -> Self {
+        let mut world = worlds::recorded();
+        let (user, token, _) = worlds::ROOT_TOKEN;
+        if let Some(root) = world.access.users.get_mut(user) {
+            root.tokens.remove(token); // The recorded cluster did not have it.
+        }
         Self {
             script,
-            cluster: Cluster::new(worlds::recorded(), Clock::Manual),
+            cluster: Cluster::new(world, Clock::Manual),
             names: BTreeMap::new(),
             unknown: BTreeSet::new(),
         }

@@ -50,16 +50,6 @@ pub fn storage_id(text: &str) -> Result<(), String> {
     })
 }
 
-/// `pve-poolid`: up to three names separated by slashes.
-pub fn pool_id(text: &str) -> Result<(), String> {
-    let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-    let name = |part: &str| !part.is_empty() && part.chars().all(word);
-    let parts: Vec<&str> = text.split('/').collect();
-    when(parts.len() <= 3 && parts.into_iter().all(name), || {
-        format!("value '{text}' does not look like a valid pool name")
-    })
-}
-
 /// `pve-storage-content`: what a storage may hold.
 pub fn content(text: &str) -> Result<(), String> {
     let known = [
@@ -191,6 +181,61 @@ fn is_replication_job(text: &str) -> bool {
             && (1..=9).contains(&number.len())
             && number.bytes().all(|byte| byte.is_ascii_digit())
     })
+}
+
+/// `pve-userid`.
+pub fn user_id(text: &str) -> Result<(), String> {
+    let length = text.chars().count();
+    if length < 3 {
+        return Err(format!("user name '{text}' is too short"));
+    }
+    if length > 64 {
+        return Err(format!("user name '{text}' is too long ({length} > 64)"));
+    }
+    when(is_user_id(text), || {
+        format!("value '{text}' does not look like a valid user name")
+    })
+}
+
+/// `pve-tokenid`: a token with its user.
+pub fn token_id(text: &str) -> Result<(), String> {
+    let valid = text
+        .split_once('!')
+        .is_some_and(|(user, token)| is_user_id(user) && is_token_name(token));
+    when(valid, || {
+        format!("value '{text}' does not look like a valid token ID")
+    })
+}
+
+/// `pve-groupid`.
+pub fn group_id(text: &str) -> Result<(), String> {
+    when(is_plain(text), || {
+        format!("group name '{text}' contains invalid characters")
+    })
+}
+
+/// `pve-roleid`.
+pub fn role_id(text: &str) -> Result<(), String> {
+    when(is_plain(text), || {
+        format!("role name '{text}' contains invalid characters")
+    })
+}
+
+/// `pve-poolid`: up to three levels.
+pub fn pool_id(text: &str) -> Result<(), String> {
+    if text.split('/').count() > 3 {
+        return Err(format!(
+            "pool name '{text}' nested too deeply (max levels = 3)"
+        ));
+    }
+    when(text.split('/').all(is_plain), || {
+        format!("pool name '{text}' contains invalid characters")
+    })
+}
+
+fn is_plain(text: &str) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    !text.is_empty() && text.chars().all(word)
 }
 
 /// Whether the text is `name@realm`.

@@ -40,6 +40,8 @@ pub struct User {
     pub firstname: Option<String>,
     /// Free text.
     pub lastname: Option<String>,
+    /// Keys of two-factor logins, kept and never asked for.
+    pub keys: Option<String>,
     /// API tokens by name.
     pub tokens: BTreeMap<String, Token>,
 }
@@ -156,6 +158,11 @@ impl Access {
         let member = |group: &&Group| group.members.contains(user);
         let groups = self.groups.iter().filter(|(_, group)| member(group));
         groups.map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// Forgets the rules of whatever `gone` fits.
+    pub fn remove_rules(&mut self, gone: impl Fn(&Subject) -> bool) {
+        self.acl.retain(|rule| !gone(&rule.subject));
     }
 
     /// The roles that the rules give `subject` on `path`. Deeper rules replace those above them; on the same path a

@@ -133,7 +133,10 @@ fn permission(perm: &Perm) -> Value {
         }
         Perm::OwnUser => json!(["userid-param", "self"]),
         Perm::RealmOfUser => json!(["userid-param", "Realm.AllocateUser"]),
-        Perm::GroupOfUser(privs) => json!(["userid-group", privs]),
+        Perm::GroupOfUser(privs)
+        | Perm::GroupsOfNewUser(privs)
+        | Perm::GroupsOfChangedUser(privs) => json!(["userid-group", privs]),
+        Perm::Modify(path) => json!(["perm-modify", path]),
         Perm::All(perms) => all("and", perms),
         Perm::Either(perms) => all("or", perms),
     }

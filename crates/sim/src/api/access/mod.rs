@@ -1,21 +1,28 @@
 //! `/access`: login, permissions, users, roles, rules, realms.
 
+pub mod acl;
+pub mod groups;
+mod password;
 mod permissions;
+pub mod roles;
 mod ticket;
-mod users;
+pub mod tokens;
+pub mod users;
 
 use serde_json::{Value, json};
 
-use crate::api::{bit, index};
+use crate::api::index;
 use crate::call::Call;
-use crate::error::Reply;
+use crate::error::{ApiError, Reply};
 use crate::permission::Perm;
-use crate::route::{Route, get, post};
-use crate::schema::{flag, format, text};
-use crate::world::World;
-use crate::world::access::Subject;
+use crate::route::{Route, get, post, put};
+use crate::schema::{Param, flag, format, text};
+use crate::world::access::Realm;
+use crate::world::{World, digest_of};
 
-/// The routes below `/access`.
+pub(super) const USERID: Param = text("userid").is(format::user_id).longest(64);
+
+/// The routes below `/access` that have no table of their own.
 pub const ROUTES: &[Route] = &[
     get("/access", root).allow(Perm::User),
     get("/access/ticket", ticket::form).allow(Perm::World),
@@ -44,12 +51,35 @@ pub const ROUTES: &[Route] = &[
                 .matching(permissions::is_user_or_token)
                 .optional(),
         ]),
-    get("/access/users", users::list)
-        .allow(Perm::User)
-        .params(&[flag("enabled").optional(), flag("full").optional()]),
-    get("/access/roles", roles).allow(Perm::User),
-    get("/access/acl", acl).allow(Perm::User),
+    put("/access/password", password::change)
+        .allow(Perm::Either(&[
+            Perm::OwnUser,
+            Perm::All(&[Perm::RealmOfUser, Perm::GroupOfUser(&["User.Modify"])]),
+        ]))
+        .params(&[
+            USERID,
+            text("password").shortest(8).longest(64),
+            text("confirmation-password")
+                .shortest(5)
+                .longest(64)
+                .optional(),
+        ])
+        .no_token(),
     get("/access/domains", domains).allow(Perm::World),
+    get("/access/domains/{realm}", domain)
+        .allow(Perm::AnyOn(
+            "/access/realm",
+            &["Realm.Allocate", "Sys.Audit"],
+        ))
+        .params(&[text("realm").is(format::realm).longest(32)]),
+    get("/access/openid", openid).allow(Perm::User),
+    get("/access/tfa", nobody_has_tfa).allow(Perm::User),
+    get("/access/tfa/{userid}", nobody_has_tfa)
+        .allow(Perm::Either(&[
+            Perm::OwnUser,
+            Perm::GroupOfUser(&["User.Modify", "Sys.Audit"]),
+        ]))
+        .params(&[USERID]),
 ];
 
 fn root(_: &mut World, _: &Call) -> Reply {
@@ -59,57 +89,36 @@ fn root(_: &mut World, _: &Call) -> Reply {
     index("subdir", &names)
 }
 
-fn roles(world: &mut World, _: &Call) -> Reply {
-    let entry = |(name, role): (&String, &crate::world::access::Role)| {
-        let privs: Vec<&str> = role.privs.iter().map(String::as_str).collect();
-        json!({ "roleid": name, "privs": privs.join(","), "special": bit(role.special) })
-    };
-    Ok(world
-        .access
-        .roles
-        .iter()
-        .map(entry)
-        .collect::<Value>()
-        .into())
-}
-
-/// Only the rules on paths whose permissions the caller may modify.
-fn acl(world: &mut World, call: &Call) -> Reply {
-    let visible = world
-        .access
-        .acl
-        .iter()
-        .filter(|rule| world.may(&call.who, &rule.path, "Permissions.Modify"));
-    let entries = visible.map(|rule| {
-        let (kind, ugid) = match &rule.subject {
-            Subject::User(name) => ("user", name),
-            Subject::Group(name) => ("group", name),
-            Subject::Token(name) => ("token", name),
-        };
-        json!({
-            "path": rule.path,
-            "type": kind,
-            "ugid": ugid,
-            "roleid": rule.role,
-            "propagate": bit(rule.propagate),
-        })
-    });
-    Ok(entries.collect::<Value>().into())
-}
-
 fn domains(world: &mut World, _: &Call) -> Reply {
-    let entry = |(name, realm): (&String, &crate::world::access::Realm)| {
+    let entry = |(name, realm): (&String, &Realm)| {
         let mut entry = json!({ "realm": name, "type": realm.kind });
         if let Some(comment) = &realm.comment {
             entry["comment"] = json!(comment);
         }
         entry
     };
-    Ok(world
-        .access
-        .realms
-        .iter()
-        .map(entry)
-        .collect::<Value>()
-        .into())
+    let realms = world.access.realms.iter();
+    Ok(realms.map(entry).collect::<Value>().into())
+}
+
+fn domain(world: &mut World, call: &Call) -> Reply {
+    let name = call.text("realm").unwrap_or_default();
+    let Some(realm) = world.access.realms.get(name) else {
+        return Err(ApiError::fail(format!("domain '{name}' does not exist")));
+    };
+    let digest = digest_of(&format!("{:?}", world.access.realms));
+    let mut entry = json!({ "type": realm.kind, "digest": digest });
+    if let Some(comment) = &realm.comment {
+        entry["comment"] = json!(comment);
+    }
+    Ok(entry.into())
+}
+
+fn openid(_: &mut World, _: &Call) -> Reply {
+    index("subdir", &["auth-url", "login"])
+}
+
+/// Second factors are not modelled: nobody has one.
+fn nobody_has_tfa(_: &mut World, _: &Call) -> Reply {
+    Ok(json!([]).into())
 }

@@ -3,7 +3,7 @@
 pub mod backup;
 pub mod ha;
 pub mod replication;
-mod resources;
+pub(crate) mod resources;
 
 use serde_json::{Value, json};
 

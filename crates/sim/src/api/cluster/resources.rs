@@ -151,7 +151,8 @@ fn storages(world: &World, call: &Call) -> Vec<Value> {
         .collect()
 }
 
-fn storage_entry(world: &World, id: &str, storage: &Storage, node: &Node) -> Value {
+/// One storage as seen from a node, as lists of resources show it.
+pub(crate) fn storage_entry(world: &World, id: &str, storage: &Storage, node: &Node) -> Value {
     let mut entry = json!({
         "type": "storage",
         "id": format!("storage/{}/{id}", node.name),
