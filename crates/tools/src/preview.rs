@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use pve::{Method, Value as Parameter};
+use pve::{Method, Reader, Value as Parameter};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::context::Cluster;
+use crate::fault::explain;
 use crate::outcome::{NextCall, impact_table};
 use crate::plan::{Action, Impact, Plan, Undo};
 use crate::policy;
@@ -76,6 +77,10 @@ pub async fn of(plan: &Plan, clusters: &[Arc<Cluster>]) -> Preview {
         policy::protection(plan)
             .map(|fault| format!("{}: {}", fault.message, fault.hint.unwrap_or_default())),
     );
+    let privileges_missing = match clusters.iter().find(|cluster| cluster.name == plan.cluster) {
+        Some(cluster) => missing_privileges(plan, &cluster.pve).await,
+        None => Vec::new(),
+    };
     Preview {
         tool: plan.tool.clone(),
         summary: plan.summary.clone(),
@@ -92,22 +97,24 @@ pub async fn of(plan: &Plan, clusters: &[Arc<Cluster>]) -> Preview {
         affects: plan.impact.clone(),
         warnings: plan.warnings.clone(),
         blockers,
-        privileges_missing: missing(plan, clusters).await,
+        privileges_missing,
         undo,
         irreversible,
     }
 }
 
-/// The privileges that the token lacks, as far as PVE tells.
-async fn missing(plan: &Plan, clusters: &[Arc<Cluster>]) -> Vec<String> {
-    let Some(cluster) = clusters.iter().find(|cluster| cluster.name == plan.cluster) else {
-        return Vec::new();
-    };
+/// The privileges that the token lacks for a plan, as far as PVE tells.
+pub async fn missing_privileges(plan: &Plan, pve: &Reader) -> Vec<String> {
     let mut held = BTreeMap::new();
     for path in plan.needs.paths() {
-        match cluster.pve.permissions_on(path).await {
+        match pve.permissions_on(path).await {
             Ok(on_path) => held.insert(path, on_path),
-            Err(error) => return vec![format!("(the token's privileges cannot be read: {error})")],
+            Err(error) => {
+                return vec![format!(
+                    "(the token's privileges cannot be read: {})",
+                    explain(&error)
+                )];
+            }
         };
     }
     plan.needs

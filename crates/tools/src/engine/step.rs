@@ -11,6 +11,7 @@ use super::{Engine, Progress};
 use crate::fault::explain;
 use crate::outcome::StepState;
 use crate::plan::{Action, Check, Plan, Step, Trace, Wait};
+use crate::preview::missing_privileges;
 
 /// How often a postcondition is read before it counts as not met.
 const LOOKS: u32 = 5;
@@ -94,7 +95,7 @@ impl Engine {
                 };
                 Some(found)
             }
-            Err(error) => return Err(Known::new(StepState::Failed, explain(&error))),
+            Err(error) => return Err(refused(pve, plan, &error).await),
         };
         let mut warned = None;
         if let Some(upid) = task {
@@ -107,6 +108,18 @@ impl Engine {
         }
         Ok(known)
     }
+}
+
+/// PVE's own words. Where it refuses without saying which privilege is missing, the plan's own tree tells.
+async fn refused(pve: &Reader, plan: &Plan, error: &pve::Error) -> Known {
+    let mut detail = explain(error);
+    if error.status() == Some(403) {
+        let missing = missing_privileges(plan, pve).await;
+        if !missing.is_empty() {
+            detail = format!("{detail}; the token lacks {}", missing.join(", "));
+        }
+    }
+    Known::new(StepState::Failed, detail)
 }
 
 /// Waits for a task's end, however long it takes. `Some` are its warnings.
