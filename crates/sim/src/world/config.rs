@@ -137,14 +137,11 @@ pub fn parse_size(text: &str) -> Option<u64> {
         'T' => (&text[..text.len() - 1], 40),
         _ => (text, 0),
     };
-    match number.split_once('.') {
-        None => number.parse::<u64>().ok()?.checked_shl(shift),
-        Some((whole, fraction)) => {
-            let scale = 10_u64.checked_pow(u32::try_from(fraction.len()).ok()?)?;
-            let part = (fraction.parse::<u64>().ok()? << shift) / scale;
-            Some((whole.parse::<u64>().ok()? << shift) + part)
-        }
-    }
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    let scale = 10_u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+    let part = (u128::from(fraction.parse::<u64>().ok()?) << shift) / scale;
+    let bytes = (u128::from(whole.parse::<u64>().ok()?) << shift) + part;
+    u64::try_from(bytes).ok()
 }
 
 /// The shortest exact way to write a size: `32G`, `1500M`.
@@ -167,7 +164,10 @@ mod tests {
     fn sizes() {
         assert_eq!(parse_size("32G"), Some(32 << 30));
         assert_eq!(parse_size("1.5G"), Some(3 << 29));
+        assert_eq!(parse_size("1.0009765625G"), Some(1025 << 20));
         assert_eq!(parse_size("x"), None);
+        assert_eq!(parse_size("99999999999999999999T"), None);
+        assert_eq!(parse_size("99999999999T"), None);
         assert_eq!(format_size(1500 << 20), "1500M");
         assert_eq!(format_size(2 << 30), "2G");
     }

@@ -9,24 +9,6 @@ use crate::world::ha::service_id;
 use crate::world::{Section, Sections, World};
 
 impl World {
-    /// Removes a volume that a node sees, as every free of a volume does.
-    ///
-    /// # Errors
-    /// PVE's text for a base image that linked clones still need.
-    pub fn free_volume(&mut self, node: &str, volid: &str) -> Result<(), String> {
-        if self.is_base_in_use(volid) {
-            let name = volid.split_once(':').map_or(volid, |(_, name)| name);
-            return Err(format!(
-                "base volume '{name}' is still in use by linked clones"
-            ));
-        }
-        self.volumes.retain(|volume| {
-            let here = volume.node.as_deref().is_none_or(|owner| owner == node);
-            !here || volume.volid != volid
-        });
-        Ok(())
-    }
-
     /// Whether linked clones name this image as their base. LVM-thin keeps no such names, so nothing is in use there.
     pub fn is_base_in_use(&self, volid: &str) -> bool {
         let Some((id, name)) = volid.split_once(':') else {

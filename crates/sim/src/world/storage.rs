@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::clock::Time;
 use crate::world::World;
+use crate::world::config::Config;
 use crate::world::layout::{Layout, Name};
 
 /// PVE gives a guest no more disks than this on one storage.
@@ -100,6 +101,8 @@ pub struct Volume {
     pub notes: Option<String>,
     /// A backup that must not be removed.
     pub protected: bool,
+    /// The guest's config inside a backup.
+    pub config: Option<Config>,
 }
 
 impl Volume {
@@ -123,12 +126,18 @@ impl Volume {
             created: now,
             notes: None,
             protected: false,
+            config: None,
         }
     }
 
     /// The storage it is on.
     pub fn storage(&self) -> &str {
         self.volid.split(':').next().unwrap_or_default()
+    }
+
+    /// Whether a node sees it.
+    pub fn is_seen_from(&self, node: &str) -> bool {
+        self.node.as_deref().is_none_or(|owner| owner == node)
     }
 
     /// Its name below the storage.
@@ -237,9 +246,40 @@ impl World {
 
     /// All volumes that a node can see.
     pub fn volumes_on<'a>(&'a self, node: &'a str) -> impl Iterator<Item = &'a Volume> {
-        let visible =
-            move |volume: &&Volume| volume.node.as_deref().is_none_or(|owner| owner == node);
-        self.volumes.iter().filter(visible)
+        self.volumes
+            .iter()
+            .filter(move |volume| volume.is_seen_from(node))
+    }
+
+    /// Like [`World::volume`], to change it.
+    pub fn volume_mut(&mut self, node: &str, volid: &str) -> Option<&mut Volume> {
+        self.volumes
+            .iter_mut()
+            .find(|volume| volume.volid == volid && volume.is_seen_from(node))
+    }
+
+    /// Removes a volume that a node sees, unless linked clones need it or it is a protected backup. Answers whether
+    /// there was one.
+    ///
+    /// # Errors
+    /// PVE's text for what is in the way.
+    pub fn free_volume(&mut self, node: &str, volid: &str) -> Result<bool, String> {
+        let (id, name) = volid.split_once(':').unwrap_or((volid, ""));
+        self.storage_on(node, id)?;
+        if self.is_base_in_use(volid) {
+            return Err(format!(
+                "base volume '{name}' is still in use by linked clones"
+            ));
+        }
+        let found = |volume: &Volume| volume.volid == volid && volume.is_seen_from(node);
+        let Some(at) = self.volumes.iter().position(found) else {
+            return Ok(false);
+        };
+        if self.volumes[at].protected {
+            return Err(format!("cannot remove protected volume '{name}' on '{id}'"));
+        }
+        self.volumes.remove(at);
+        Ok(true)
     }
 
     /// Bytes in use on a storage, as seen from a node.

@@ -43,6 +43,7 @@ pub(super) fn parse(text: &str) -> Result<World, toml::de::Error> {
         add_volumes(&mut world, &guest);
         world.guests.insert(guest.vmid, guest);
     }
+    fill_backups(&mut world);
     world.pools = file
         .pool
         .into_iter()
@@ -169,6 +170,17 @@ fn volume(part: VolumePart, now: Time) -> Volume {
         vmid: part.vmid,
         notes: part.notes,
         protected: part.protected,
+        config: None,
+    }
+}
+
+/// Puts into each backup the config that its guest has today.
+fn fill_backups(world: &mut World) {
+    for volume in &mut world.volumes {
+        let guest = volume.vmid.and_then(|vmid| world.guests.get(&vmid));
+        if let Some(guest) = guest.filter(|_| volume.content == "backup") {
+            volume.config = Some(guest.config.clone());
+        }
     }
 }
 

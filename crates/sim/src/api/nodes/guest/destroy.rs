@@ -147,7 +147,7 @@ fn remove_volumes(
                     "Could not remove disk '{volid}', check manually: {error}"
                 ));
             }
-            (Ok(()), _) => {}
+            (Ok(_), _) => {}
         }
     }
     if order.unreferenced {

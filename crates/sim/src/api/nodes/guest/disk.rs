@@ -114,10 +114,7 @@ pub(crate) fn link(
 
 /// A container's disks count as `rootdir`, and a copy takes up what its source did.
 fn finish_volume(world: &mut World, node: &str, volid: &str, kind: Kind, used: u64) {
-    let here = |volume: &&mut Volume| {
-        volume.volid == volid && volume.node.as_deref().is_none_or(|owner| owner == node)
-    };
-    if let Some(volume) = world.volumes.iter_mut().find(here) {
+    if let Some(volume) = world.volume_mut(node, volid) {
         if kind == Kind::Lxc {
             "rootdir".clone_into(&mut volume.content);
         }

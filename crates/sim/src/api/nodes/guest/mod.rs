@@ -12,7 +12,8 @@ pub(crate) mod pending;
 pub(crate) mod power;
 pub(crate) mod progress;
 mod routes;
-mod snapshot;
+pub(crate) mod snapshot;
+mod template;
 
 pub(crate) use routes::ROUTES;
 
@@ -72,4 +73,14 @@ pub(crate) fn free_now(world: &World, kind: Kind, vmid: u32) -> Result<(), ApiEr
         )));
     }
     Ok(())
+}
+
+/// Tags as PVE keeps them after an update: sorted, in lower case, each once. None at all read back as a blank.
+pub(crate) fn unique_tags(text: &str) -> String {
+    let tags = crate::call::split_list(text).map(str::to_ascii_lowercase);
+    let tags: std::collections::BTreeSet<String> = tags.collect();
+    if tags.is_empty() {
+        return " ".to_owned();
+    }
+    tags.into_iter().collect::<Vec<_>>().join(";")
 }

@@ -1,17 +1,21 @@
 //! `/nodes/{node}/lxc`: containers.
 
+mod create;
 mod interfaces;
 mod options;
 mod power;
+mod rights;
+mod update;
+mod volumes;
 
 use crate::api::index;
-use crate::api::nodes::guest::{self, AUDIT, POWER, config, pending};
+use crate::api::nodes::guest::{self, AUDIT, POWER, config, pending, snapshot};
 use crate::call::Call;
 use crate::error::Reply;
 use crate::permission::Perm;
-use crate::route::{Route, get, post};
-use crate::schema::common::{NODE, SKIPLOCK, SNAPNAME, VMID};
-use crate::schema::{Param, flag, int};
+use crate::route::{Route, get, post, put};
+use crate::schema::common::{DIGEST, NODE, SKIPLOCK, SNAPNAME, STORAGE, VMID};
+use crate::schema::{Param, flag, format, int, number, text};
 use crate::world::World;
 use crate::world::guest::Kind::Lxc;
 
@@ -21,6 +25,18 @@ const SNAPSHOT: Param = Param {
 };
 const TIMEOUT: Param = int("timeout").min(0).optional();
 
+/// May change something about the container; which option, the handler checks.
+const CONFIGURE: Perm = Perm::AnyOn(
+    "/vms/{vmid}",
+    &[
+        "VM.Config.Disk",
+        "VM.Config.CPU",
+        "VM.Config.Memory",
+        "VM.Config.Network",
+        "VM.Config.Options",
+    ],
+);
+
 /// The routes of containers.
 pub const ROUTES: &[Route] = &[
     get("/nodes/{node}/lxc", |world, call| {
@@ -29,6 +45,26 @@ pub const ROUTES: &[Route] = &[
     .allow(Perm::User)
     .proxied()
     .params(&[NODE]),
+    post("/nodes/{node}/lxc", create::start)
+        .allow(Perm::User)
+        .proxied()
+        .params(&[
+            NODE,
+            VMID,
+            text("ostemplate").longest(255),
+            STORAGE.optional(),
+            text("password").shortest(5).optional(),
+            text("ssh-public-keys").optional(),
+            text("pool").is(format::pool_id).optional(),
+            number("bwlimit").min(0).optional(),
+            flag("start").optional(),
+            flag("ha-managed").optional(),
+            flag("ignore-unpack-errors").optional(),
+            flag("restore").optional(),
+            flag("force").optional(),
+            flag("unique").requires("restore").optional(),
+        ])
+        .and(options::OPTIONS),
     get("/nodes/{node}/lxc/{vmid}", root)
         .allow(Perm::User)
         .proxied()
@@ -39,6 +75,17 @@ pub const ROUTES: &[Route] = &[
     .allow(AUDIT)
     .proxied()
     .params(&[NODE, VMID, flag("current").optional(), SNAPSHOT.optional()]),
+    put("/nodes/{node}/lxc/{vmid}/config", update::update)
+        .allow(CONFIGURE)
+        .proxied()
+        .params(&[
+            NODE,
+            VMID,
+            DIGEST.longest(40),
+            text("delete").list_of(format::config_id).optional(),
+            text("revert").list_of(format::config_id).optional(),
+        ])
+        .and(options::OPTIONS),
     get("/nodes/{node}/lxc/{vmid}/pending", |world, call| {
         pending::show(world, call, Lxc, options::OPTIONS)
     })
@@ -49,6 +96,13 @@ pub const ROUTES: &[Route] = &[
         .allow(AUDIT)
         .proxied()
         .params(&[NODE, VMID]),
+    get(
+        "/nodes/{node}/lxc/{vmid}/snapshot/{snapname}/config",
+        |world, call| snapshot::show(world, call, Lxc, options::OPTIONS),
+    )
+    .allow(snapshot::LOOK)
+    .proxied()
+    .params(&[NODE, VMID, SNAPNAME]),
     get("/nodes/{node}/lxc/{vmid}/status", status_root)
         .allow(Perm::User)
         .proxied()

@@ -264,17 +264,11 @@ fn hibernate(world: &mut World, job: &mut Job, node: &str, vmid: u32) -> Result<
         .storages
         .get(&storage)
         .is_some_and(|storage| storage.shared);
+    let owner = (!shared).then(|| node.to_owned());
+    let image = Volume::image(volid.clone(), owner, vmid, "raw", size, now);
     world.volumes.push(Volume {
-        volid: volid.clone(),
-        node: (!shared).then(|| node.to_owned()),
-        content: "images".to_owned(),
-        format: "raw".to_owned(),
-        size,
         used: size,
-        vmid: Some(vmid),
-        created: now,
-        notes: None,
-        protected: false,
+        ..image
     });
     job.log(format!(
         "Formatting '{volid}', fmt=raw size={} preallocation=off",

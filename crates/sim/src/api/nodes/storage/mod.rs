@@ -3,6 +3,8 @@
 mod content;
 mod volume;
 
+pub(crate) use volume::may_use;
+
 use serde_json::{Map, Value, json};
 
 use crate::api::{bit, index};

@@ -7,8 +7,12 @@ use crate::call::{Call, Identity};
 use crate::error::{ApiError, Reply};
 use crate::permission::{require, require_any};
 use crate::world::World;
-use crate::world::layout::Layout;
+use crate::world::layout::{Layout, Name};
 use crate::world::storage::Volume;
+
+/// PVE tells the line of its source here.
+const HOST_PATH: &str =
+    "Only root can pass arbitrary filesystem paths. at /usr/share/perl5/PVE/Storage.pm line 651.";
 
 /// `GET content/{volume}`.
 pub(super) fn show(world: &mut World, call: &Call) -> Reply {
@@ -50,8 +54,46 @@ pub(super) fn volume_id(call: &Call) -> Result<String, ApiError> {
 ///
 /// # Errors
 /// 403, or 500 for a name that its storage does not understand.
-pub(crate) fn may_access(world: &World, who: &Identity, volid: &str) -> Result<(), ApiError> {
+pub(super) fn may_access(world: &World, who: &Identity, volid: &str) -> Result<(), ApiError> {
     let name = world.parse_volid(volid).map_err(ApiError::fail)?;
+    may_access_as(world, who, volid, &name, None)
+}
+
+/// Whether the caller may use a volume for a guest as content of this type: `vztmpl`, `backup`, `rootdir`, ...
+///
+/// # Errors
+/// 403, or 500 for a wrong type, a name that its storage does not understand, or a path of the host.
+pub(crate) fn may_use(
+    world: &World,
+    who: &Identity,
+    volid: &str,
+    vmid: u32,
+    content: &str,
+) -> Result<(), ApiError> {
+    if crate::schema::format::volume_id(volid).is_err() {
+        return if who.is_root() {
+            Ok(())
+        } else {
+            Err(ApiError::fail(HOST_PATH))
+        };
+    }
+    let name = world.parse_volid(volid).map_err(ApiError::fail)?;
+    let is_image = content == "rootdir" && name.content == "images";
+    if name.content != content && !is_image {
+        return Err(ApiError::fail(format!(
+            "unable to use volume {volid} - content type needs to be '{content}'"
+        )));
+    }
+    may_access_as(world, who, volid, &name, Some(vmid))
+}
+
+fn may_access_as(
+    world: &World,
+    who: &Identity,
+    volid: &str,
+    name: &Name<'_>,
+    vmid: Option<u32>,
+) -> Result<(), ApiError> {
     let id = volid.split(':').next().unwrap_or_default();
     let path = format!("/storage/{id}");
     if world.may(who, &path, "Datastore.Allocate") {
@@ -64,6 +106,7 @@ pub(crate) fn may_access(world: &World, who: &Identity, volid: &str) -> Result<(
             &path,
             &["Datastore.AllocateSpace", "Datastore.Audit"],
         ),
+        (_, Some(owner)) if Some(owner) == vmid => Ok(()),
         ("backup", Some(owner)) => {
             require(world, who, &path, &["Datastore.AllocateSpace"])?;
             require(world, who, &format!("/vms/{owner}"), &["VM.Backup"])
