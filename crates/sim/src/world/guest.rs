@@ -105,6 +105,8 @@ pub struct Snapshot {
     pub config: Config,
     /// The volume with the RAM, if it was saved.
     pub vmstate: Option<String>,
+    /// `prepare` or `delete` while a task is at it, or after that task failed.
+    pub state: Option<&'static str>,
 }
 
 /// A guest.
@@ -270,6 +272,23 @@ impl Guest {
         match self.config.get("lock") {
             Some(lock) => Err(format!("{} is locked ({lock})", self.kind.label())),
             None => Ok(()),
+        }
+    }
+
+    /// The snapshot of that name.
+    pub fn snapshot(&self, name: &str) -> Option<&Snapshot> {
+        self.snapshots.iter().find(|snapshot| snapshot.name == name)
+    }
+
+    /// Notes a volume as unused, unless a config or snapshot still names it.
+    pub fn add_unused(&mut self, volid: &str) {
+        if self.volumes().contains(&volid) {
+            return;
+        }
+        let free = (0..256).map(|index| format!("unused{index}"));
+        let key = free.into_iter().find(|key| self.config.get(key).is_none());
+        if let Some(key) = key {
+            self.config.set(key, volid);
         }
     }
 

@@ -245,9 +245,13 @@ impl World {
             }
             Step::Fail(status) => self.fail(index, status),
             Step::Lock(hold) => self.take_lock(index, hold),
+            Step::Unlock => self.tasks.list[index].holds = None,
             Step::Run(effect) => {
                 let mut job = Job::default();
                 let result = effect(self, &mut job);
+                if let Some(undo) = job.undo.take() {
+                    self.tasks.list[index].undo = Some(undo);
+                }
                 self.insert_steps(index, job);
                 if let Err(status) = result {
                     self.fail_after_logging(index, status);

@@ -13,6 +13,7 @@ pub(super) enum Step {
     Log(String),
     Warn(String),
     Lock(Hold),
+    Unlock,
     Run(Effect),
     Fail(String),
     Pause,
@@ -123,6 +124,7 @@ impl Work {
 #[derive(Default)]
 pub struct Job {
     pub(super) next: Vec<(Duration, Step)>,
+    pub(super) undo: Option<Undo>,
     pub(super) length: Duration,
 }
 
@@ -141,6 +143,21 @@ impl Job {
     pub fn wait(&mut self, seconds: u64) {
         self.length += Duration::from_secs(seconds);
         self.next.push((self.length, Step::Pause));
+    }
+
+    /// Lets others have the guest again although the task goes on; its config is locked by then.
+    pub fn unlock(&mut self) {
+        self.next.push((self.length, Step::Unlock));
+    }
+
+    /// Like [`Work::undo`], from the moment on when there is something to take back.
+    pub fn undo(
+        &mut self,
+        stopped: &'static str,
+        effect: impl FnOnce(&mut World) + Send + 'static,
+    ) {
+        let effect = Box::new(effect);
+        self.undo = Some(Undo { effect, stopped });
     }
 
     /// Adds a further effect, after what was added before it and before the rest of the work.

@@ -204,6 +204,11 @@ fn guest(world: &mut World, part: GuestPart) -> Guest {
         .into_iter()
         .map(|part| snapshot(part, &guest.config, world.now))
         .collect();
+    if let Some(last) = guest.snapshots.last()
+        && guest.config.get("parent").is_none()
+    {
+        guest.config.set("parent", last.name.clone());
+    }
     if !matches!(part.state, StatePart::Stopped) {
         let (booted, pid) = (
             world
@@ -240,6 +245,7 @@ fn snapshot(part: SnapshotPart, today: &Config, now: Time) -> Snapshot {
         description: part.description,
         config,
         vmstate: part.vmstate,
+        state: None,
     }
 }
 

@@ -24,9 +24,6 @@ pub(crate) fn show(world: &mut World, call: &Call, kind: Kind, options: &[Param]
         None if call.flag("current") => typed(&guest.config, options),
         None => typed(&with_pending(guest), options),
     };
-    if let Some(latest) = guest.snapshots.last().filter(|_| snapshot.is_none()) {
-        shown.entry("parent").or_insert_with(|| json!(latest.name));
-    }
     if shown.contains_key("cipassword") {
         shown.insert("cipassword".to_owned(), json!("**********"));
     }
@@ -36,10 +33,7 @@ pub(crate) fn show(world: &mut World, call: &Call, kind: Kind, options: &[Param]
 
 /// The snapshot of that name.
 pub(crate) fn find_snapshot<'a>(guest: &'a Guest, name: &str) -> Result<&'a Snapshot, ApiError> {
-    let found = guest
-        .snapshots
-        .iter()
-        .find(|snapshot| snapshot.name == name);
+    let found = guest.snapshot(name);
     found.ok_or_else(|| ApiError::fail(format!("snapshot '{name}' does not exist")))
 }
 

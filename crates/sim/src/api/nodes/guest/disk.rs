@@ -42,7 +42,8 @@ pub(crate) struct NewDisk {
     pub(crate) format: Option<String>,
     pub(crate) size: u64,
     pub(crate) used: u64,
-    pub(crate) cloudinit: bool,
+    /// A name other than that of the next free disk, without an extension: `vm-100-cloudinit`.
+    pub(crate) stem: Option<String>,
 }
 
 /// Makes the image on a node; answers its volume id and what the log says about it.
@@ -62,9 +63,9 @@ pub(crate) fn allocate(
     } else {
         default
     };
-    let file = disk.cloudinit.then(|| match layout {
-        Layout::Files => format!("vm-{}-cloudinit.{format}", disk.vmid),
-        _ => format!("vm-{}-cloudinit", disk.vmid),
+    let file = disk.stem.as_ref().map(|stem| match layout {
+        Layout::Files => format!("{stem}.{format}"),
+        _ => stem.clone(),
     });
     let id = disk.storage.as_str();
     let (file, format) = (file.as_deref(), Some(format));

@@ -38,22 +38,25 @@ pub(crate) fn transferred(done: u64, total: u64) -> String {
     let hundredths = u128::from(done) * 10_000 / u128::from(total.max(1));
     format!(
         "transferred {} of {} ({}.{:02}%)",
-        human(done),
-        human(total),
+        human(done, 1),
+        human(total, 1),
         hundredths / 100,
         hundredths % 100
     )
 }
 
-/// `16.0 GiB`, `0.0 B`.
-pub(crate) fn human(bytes: u64) -> String {
+/// `16.0 GiB`, `0.0 B`, with that many digits after the point.
+pub(crate) fn human(bytes: u64, digits: u32) -> String {
     let units = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB"), (0, "B")];
     let (shift, unit) = units
         .into_iter()
         .find(|(shift, _)| bytes >> shift > 0)
         .unwrap_or((0, "B"));
-    let tenths = ((u128::from(bytes) * 10) + (1 << shift >> 1)) >> shift;
-    format!("{}.{} {unit}", tenths / 10, tenths % 10)
+    let scale = 10_u128.pow(digits);
+    let parts = ((u128::from(bytes) * scale) + (1 << shift >> 1)) >> shift;
+    let (whole, rest) = (parts / scale, parts % scale);
+    let width = usize::try_from(digits).unwrap_or_default();
+    format!("{whole}.{rest:0width$} {unit}")
 }
 
 /// `1m 22s`, `2h 5m 1s`.
@@ -82,7 +85,8 @@ mod tests {
             transferred(0, 1 << 30),
             "transferred 0.0 B of 1.0 GiB (0.00%)"
         );
-        assert_eq!(human(1500 << 20), "1.5 GiB");
+        assert_eq!(human(1500 << 20, 1), "1.5 GiB");
+        assert_eq!(human(291, 2), "291.00 B");
         assert_eq!(duration(82), "1m 22s");
         assert_eq!(duration(0), "0s");
     }

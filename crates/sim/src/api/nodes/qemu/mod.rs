@@ -5,7 +5,7 @@ mod options;
 mod power;
 
 use crate::api::index;
-use crate::api::nodes::guest::{self, AUDIT, POWER, config};
+use crate::api::nodes::guest::{self, AUDIT, POWER, config, snapshot};
 use crate::call::Call;
 use crate::error::Reply;
 use crate::permission::Perm;
@@ -39,6 +39,13 @@ pub const ROUTES: &[Route] = &[
     .allow(AUDIT)
     .proxied()
     .params(&[NODE, VMID, flag("current").optional(), SNAPSHOT.optional()]),
+    get(
+        "/nodes/{node}/qemu/{vmid}/snapshot/{snapname}/config",
+        |world, call| snapshot::show(world, call, Qemu, options::OPTIONS),
+    )
+    .allow(snapshot::LOOK)
+    .proxied()
+    .params(&[NODE, VMID, SNAPNAME]),
     get("/nodes/{node}/qemu/{vmid}/status", status_root)
         .allow(Perm::User)
         .proxied()

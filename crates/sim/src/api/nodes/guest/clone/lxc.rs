@@ -1,6 +1,6 @@
 //! `clone` of a container.
 
-use super::{Disk, Order, attach, log_all};
+use super::{Disk, Order, STOPPED, attach, log_all};
 use crate::api::nodes::guest::access::{check_bridges, is_network_device};
 use crate::api::nodes::guest::disk::{self, NewDisk};
 use crate::api::nodes::guest::free_now;
@@ -133,9 +133,9 @@ fn create(world: &mut World, order: &Order) {
 fn plan(order: &Order, disks: Vec<Disk>) -> Work {
     let (undo, end) = (order.clone(), order.clone());
     let mut work = Work::new("vzclone", order.vmid)
-        .undo("clone failed: interrupted by signal", move |world| {
+        .undo(STOPPED, move |world| {
             unlock_source(world, undo.vmid);
-            undo.undo(world, "create");
+            undo.undo(world);
         })
         .log(format!(
             "creating a clone of container {} with ID {}",
@@ -210,7 +210,7 @@ fn make(world: &mut World, order: &Order, source: &Disk) -> Result<(String, Vec<
             format: Some(if zfs { "subvol" } else { "raw" }.to_owned()),
             size: source.size,
             used: source.used,
-            cloudinit: false,
+            stem: None,
         };
         let (volid, line) = disk::allocate(world, node, &new)?;
         let mut lines: Vec<String> = line.into_iter().collect();

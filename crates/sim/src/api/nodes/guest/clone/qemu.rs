@@ -1,6 +1,6 @@
 //! `clone` of a machine.
 
-use super::{Disk, Order, attach, log_all};
+use super::{Disk, Order, STOPPED, attach, log_all};
 use crate::api::nodes::guest::access::{check_bridges, is_network_device};
 use crate::api::nodes::guest::disk::{self, NewDisk, is_cloudinit};
 use crate::api::nodes::guest::power::spawn;
@@ -133,18 +133,16 @@ fn disks(world: &World, order: &Order, config: &Config, full: bool) -> Result<Ve
 }
 
 fn plan(work: Work, order: &Order, disks: Vec<Disk>, mirror: bool, agent: bool) -> Work {
-    let (begin, undo, end) = (order.clone(), order.clone(), order.clone());
-    let mut work = work
-        .undo("clone failed: interrupted by signal", move |world| {
-            undo.undo(world, "clone");
-        })
-        .run(move |world, job| {
-            job.log(format!(
-                "creating a clone of VM {} with ID {}",
-                begin.vmid, begin.newid
-            ));
-            create(world, &begin)
-        });
+    let (begin, end) = (order.clone(), order.clone());
+    let mut work = work.run(move |world, job| {
+        job.log(format!(
+            "creating a clone of VM {} with ID {}",
+            begin.vmid, begin.newid
+        ));
+        create(world, &begin)?;
+        job.undo(STOPPED, move |world| begin.undo(world));
+        Ok(())
+    });
     let last = disks.iter().rposition(|disk| disk.full && !disk.cloudinit);
     for (at, disk) in disks.into_iter().enumerate() {
         let key = disk.key.clone();
@@ -301,7 +299,7 @@ fn make(world: &mut World, order: &Order, source: &Disk) -> Result<(String, Vec<
             ),
             size: source.size,
             used: source.used,
-            cloudinit: source.cloudinit,
+            stem: source.cloudinit.then(|| format!("vm-{newid}-cloudinit")),
         };
         let (volid, line) = disk::allocate(world, node, &new)?;
         let done = format!("allocated target volume '{volid}'");
