@@ -41,7 +41,8 @@ fn cleaned<T: JsonSchema>(mut settings: SchemaSettings) -> Object {
 fn clean(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
-            for noise in ["$schema", "title", "format"] {
+            // A pattern costs a model more than it tells; the types behind the schema check it and say what is allowed.
+            for noise in ["$schema", "title", "format", "pattern"] {
                 // A property may well be *called* title; then its value is a schema, not a string.
                 if object.get(noise).is_some_and(Value::is_string) {
                     object.remove(noise);
