@@ -43,6 +43,11 @@ impl Params {
         self.0.insert(name.into(), value);
     }
 
+    /// Removes a parameter.
+    pub fn remove(&mut self, name: &str) -> Option<Given> {
+        self.0.remove(name)
+    }
+
     /// The value as it arrived.
     pub fn get(&self, name: &str) -> Option<&Given> {
         self.0.get(name)

@@ -40,6 +40,7 @@ pub const TABLES: &[&[Route]] = &[
     nodes::services::ROUTES,
     nodes::tasks::ROUTES,
     nodes::qemu::ROUTES,
+    nodes::qemu::change::ROUTES,
     nodes::qemu::keyboard::ROUTES,
     nodes::lxc::ROUTES,
     nodes::guest::ROUTES,

@@ -96,6 +96,14 @@ pub fn startup_order(text: &str) -> Result<(), String> {
     })
 }
 
+/// `urlencoded`.
+pub fn urlencoded(text: &str) -> Result<(), String> {
+    let valid = |c: char| c.is_ascii_alphanumeric() || "-%_.!~*'()".contains(c);
+    when(text.chars().all(valid), || {
+        format!("invalid urlencoded string: {text}")
+    })
+}
+
 /// `dns-name`: labels separated by dots.
 pub fn dns_name(text: &str) -> Result<(), String> {
     when(

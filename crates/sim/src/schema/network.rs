@@ -81,6 +81,25 @@ fn is_network(text: &str, is_address: impl Fn(&str) -> bool, most: u8) -> bool {
     })
 }
 
+/// `address`: an IP address or a host name.
+pub fn address(text: &str) -> Result<(), String> {
+    if ip(text).is_ok() || super::format::dns_name(text).is_ok() {
+        Ok(())
+    } else {
+        Err(format!("value does not look like a valid address: {text}"))
+    }
+}
+
+/// `pve-bridge-id`.
+pub fn bridge(text: &str) -> Result<(), String> {
+    let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if !text.is_empty() && text.chars().all(word) {
+        Ok(())
+    } else {
+        Err(format!("invalid bridge ID '{text}'"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,6 +9,8 @@ use super::{Kind, Param, check_value};
 pub struct Properties {
     /// Its keys.
     pub fields: &'static [Param],
+    /// Further keys, for tables that several forms share.
+    pub more: &'static [Param],
     /// The key of a value that stands without one, as `local:8` in a disk.
     pub default_key: Option<&'static str>,
     /// Other names of keys.
@@ -30,6 +32,7 @@ pub struct Alias {
 pub const fn properties(fields: &'static [Param]) -> Properties {
     Properties {
         fields,
+        more: &[],
         default_key: None,
         aliases: &[],
     }
@@ -40,6 +43,20 @@ impl Properties {
     pub const fn default_key(mut self, key: &'static str) -> Self {
         self.default_key = Some(key);
         self
+    }
+
+    /// Adds a shared table of keys.
+    pub const fn and(mut self, more: &'static [Param]) -> Self {
+        self.more = more;
+        self
+    }
+
+    fn all(&self) -> impl Iterator<Item = &'static Param> {
+        self.fields.iter().chain(self.more)
+    }
+
+    fn field(&self, key: &str) -> Option<&'static Param> {
+        self.all().find(|field| field.covers(key))
     }
 
     /// Accepts other names for keys.
@@ -100,8 +117,10 @@ impl Properties {
 
     /// Booleans may be spelled in words here, unlike in parameters of their own.
     fn normal<'a>(&self, key: &str, value: &'a str) -> &'a str {
-        let field = self.fields.iter().find(|field| field.covers(key));
-        if field.is_none_or(|field| field.kind != Kind::Boolean) {
+        if self
+            .field(key)
+            .is_none_or(|field| field.kind != Kind::Boolean)
+        {
             return value;
         }
         match value.to_ascii_lowercase().as_str() {
@@ -114,10 +133,7 @@ impl Properties {
     /// Writes keys and values as PVE does: the default key first, then what must be there, then the rest by name.
     pub fn join(&self, pairs: &[(&str, &str)]) -> String {
         let rank = |key: &str| {
-            let required = self
-                .fields
-                .iter()
-                .any(|field| field.covers(key) && !field.optional);
+            let required = self.field(key).is_some_and(|field| !field.optional);
             (self.default_key != Some(key), !required)
         };
         let mut pairs: Vec<(&str, &str)> = pairs.to_vec();
@@ -144,13 +160,13 @@ impl Properties {
     }
 
     /// Checks a whole property string; the error is what follows `invalid format - `.
-    pub(super) fn check(&self, name: &str, text: &str) -> Result<(), String> {
+    pub(crate) fn check(&self, name: &str, text: &str) -> Result<(), String> {
         let given = self.split(text).map_err(|error| error + "\n")?;
         let mut errors = Vec::new();
         let has = |key: &str| given.iter().any(|(known, _)| *known == key);
         let mut report = |key: &str, error: &str| errors.push(format!("{name}.{key}: {error}\n"));
         for (key, value) in &given {
-            let Some(field) = self.fields.iter().find(|field| field.covers(key)) else {
+            let Some(field) = self.field(key) else {
                 report(key, UNKNOWN);
                 continue;
             };
@@ -162,7 +178,7 @@ impl Properties {
                 report(other, &text);
             }
         }
-        for field in self.fields.iter().filter(|field| !field.optional) {
+        for field in self.all().filter(|field| !field.optional) {
             if !has(field.name) {
                 report(field.name, MISSING);
             }

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+/// More volumes than this are not kept as unused.
+const MAX_UNUSED: u16 = 256;
+
 /// Keys and values of one config. The digest is not part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config(BTreeMap<String, String>);
@@ -92,6 +95,32 @@ impl Config {
         self.drives().find(|drive| drive.key == key)
     }
 
+    /// Notes a volume under the first free `unused` key, unless it is noted already.
+    pub fn add_unused(&mut self, volid: &str) {
+        let keys = || (0..MAX_UNUSED).map(|number| format!("unused{number}"));
+        if keys().any(|key| self.get(&key) == Some(volid)) {
+            return;
+        }
+        if let Some(free) = keys().find(|key| self.get(key).is_none()) {
+            self.set(free, volid);
+        }
+    }
+
+    /// Forgets `unused` volumes that a drive uses again.
+    pub fn forget_unused_in_use(&mut self) {
+        let (unused, used): (Vec<Drive<'_>>, Vec<Drive<'_>>) = self
+            .drives()
+            .partition(|drive| drive.key.starts_with("unused"));
+        let stale: Vec<String> = unused
+            .iter()
+            .filter(|drive| used.iter().any(|other| other.volume == drive.volume))
+            .map(|drive| drive.key.to_owned())
+            .collect();
+        for key in stale {
+            self.remove(&key);
+        }
+    }
+
     /// The file's text, without its snapshots.
     pub fn to_text(&self) -> String {
         let lines: Vec<String> = self
@@ -170,6 +199,21 @@ mod tests {
         assert_eq!(parse_size("99999999999T"), None);
         assert_eq!(format_size(1500 << 20), "1500M");
         assert_eq!(format_size(2 << 30), "2G");
+    }
+
+    #[test]
+    fn a_volume_is_unused_once_and_not_while_in_use() {
+        let mut config = Config::default();
+        config.add_unused("a:1");
+        config.add_unused("a:2");
+        config.add_unused("a:1");
+        assert_eq!(config.iter().count(), 2);
+        config.set("scsi0", "a:1,size=1G");
+        config.forget_unused_in_use();
+        assert_eq!(
+            (config.get("unused0"), config.get("unused1")),
+            (None, Some("a:2"))
+        );
     }
 
     #[test]

@@ -122,6 +122,8 @@ pub struct Guest {
     pub config: Config,
     /// Changes that wait for a restart; `None` deletes the key.
     pub pending: BTreeMap<String, Option<String>>,
+    /// What the cloud-init drive was made with, where the config says otherwise by now; `None` if it had no such value.
+    pub cloudinit: BTreeMap<String, Option<String>>,
     /// Snapshots in the order they were taken.
     pub snapshots: Vec<Snapshot>,
     /// Whether it runs.
@@ -141,6 +143,7 @@ impl Guest {
             node: node.to_owned(),
             config,
             pending: BTreeMap::new(),
+            cloudinit: BTreeMap::new(),
             snapshots: Vec::new(),
             power: Power::Stopped,
             inside: Inside::default(),
@@ -309,9 +312,21 @@ impl Guest {
         volumes
     }
 
+    /// Notes a change that the cloud-init drive does not know yet, or forgets one that was taken back.
+    pub fn record_cloudinit(&mut self, key: &str, old: Option<&str>, new: Option<&str>) {
+        let known = self.cloudinit.get(key);
+        if known.is_some_and(|known| known.as_deref() == new) {
+            self.cloudinit.remove(key);
+        } else if known.is_none() && old != new {
+            self.cloudinit
+                .insert(key.to_owned(), old.map(str::to_owned));
+        }
+    }
+
     /// Starts it now.
     pub fn start(&mut self, now: Time, pid: u32) {
         self.keys.clear();
+        self.cloudinit.clear();
         self.power = Power::Running {
             since: now,
             pid,

@@ -1,11 +1,15 @@
 //! `/nodes/{node}/qemu`: virtual machines.
 
+pub mod change;
+mod devices;
+mod drive;
 pub mod keyboard;
 mod options;
+mod patterns;
 mod power;
 
 use crate::api::index;
-use crate::api::nodes::guest::{self, AUDIT, POWER, config, snapshot};
+use crate::api::nodes::guest::{self, AUDIT, POWER, config, pending, snapshot};
 use crate::call::Call;
 use crate::error::Reply;
 use crate::permission::Perm;
@@ -46,6 +50,12 @@ pub const ROUTES: &[Route] = &[
     .allow(snapshot::LOOK)
     .proxied()
     .params(&[NODE, VMID, SNAPNAME]),
+    get("/nodes/{node}/qemu/{vmid}/pending", |world, call| {
+        pending::show(world, call, Qemu, options::OPTIONS)
+    })
+    .allow(AUDIT)
+    .proxied()
+    .params(&[NODE, VMID]),
     get("/nodes/{node}/qemu/{vmid}/status", status_root)
         .allow(Perm::User)
         .proxied()

@@ -1,7 +1,7 @@
 //! `/nodes/{node}/storage`: storages as a node sees them, and what is on them.
 
 mod content;
-mod volume;
+pub(crate) mod volume;
 
 pub(crate) use volume::may_use;
 

@@ -54,7 +54,7 @@ pub(super) fn volume_id(call: &Call) -> Result<String, ApiError> {
 ///
 /// # Errors
 /// 403, or 500 for a name that its storage does not understand.
-pub(super) fn may_access(world: &World, who: &Identity, volid: &str) -> Result<(), ApiError> {
+pub(crate) fn may_access(world: &World, who: &Identity, volid: &str) -> Result<(), ApiError> {
     let name = world.parse_volid(volid).map_err(ApiError::fail)?;
     may_access_as(world, who, volid, &name, None)
 }
