@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod cluster;
+pub mod firewall;
 pub mod nodes;
 pub mod pools;
 mod section;
@@ -33,6 +34,10 @@ pub const TABLES: &[&[Route]] = &[
     cluster::ha::rules::ROUTES,
     cluster::ha::status::ROUTES,
     cluster::replication::ROUTES,
+    firewall::CLUSTER,
+    firewall::NODES,
+    firewall::QEMU,
+    firewall::LXC,
     pools::ROUTES,
     nodes::ROUTES,
     nodes::apt::ROUTES,

@@ -5,13 +5,14 @@
 //! [`common`]. What a guest option means stays with the guest; here only its form is checked.
 
 pub mod common;
+pub mod firewall;
 pub mod format;
 pub mod network;
 pub mod property;
 mod verify;
 
 pub use property::{Properties, properties};
-pub use verify::{check_value, verify};
+pub use verify::{MISSING, check_value, verify};
 
 /// One parameter. All fields are plain data, so that the tables can be read and compared with PVE's own schema.
 #[derive(Clone, Copy, Debug)]

@@ -6,6 +6,7 @@
 pub mod access;
 pub mod config;
 pub mod feature;
+pub mod firewall;
 pub mod guest;
 pub mod ha;
 pub mod host;
@@ -28,6 +29,7 @@ use sha2::{Digest, Sha256};
 use crate::clock::Time;
 use crate::error::ApiError;
 use access::Access;
+use firewall::{Firewall, Scope};
 use guest::Guest;
 use node::Node;
 use storage::{Storage, Volume};
@@ -65,6 +67,10 @@ pub struct World {
     pub ha_rules: Sections,
     /// SDN zones by id.
     pub sdn_zones: Sections,
+    /// SDN networks by id.
+    pub sdn_vnets: Sections,
+    /// Firewall configurations, as far as somebody wrote them.
+    pub firewalls: BTreeMap<Scope, Firewall>,
     /// `datacenter.cfg`.
     pub options: BTreeMap<String, String>,
     /// Running and finished tasks.
@@ -120,6 +126,8 @@ impl World {
             ha_resources: Sections::new(),
             ha_rules: Sections::new(),
             sdn_zones: Sections::new(),
+            sdn_vnets: Sections::new(),
+            firewalls: BTreeMap::new(),
             options: BTreeMap::new(),
             tasks: Tasks::default(),
             quorum_lost: false,

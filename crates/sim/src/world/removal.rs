@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::call::split_list;
 use crate::world::access::Access;
+use crate::world::firewall::Scope;
 use crate::world::guest::{Guest, Kind};
 use crate::world::ha::service_id;
 use crate::world::{Section, Sections, World};
@@ -58,9 +59,10 @@ impl World {
             .collect()
     }
 
-    /// Takes an id out of access rules and pools, which happens with every deletion.
+    /// Takes an id out of access rules and pools, and its firewall with it, which happens with every deletion.
     pub fn forget_guest_access(&mut self, vmid: u32) {
         forget_rules(&mut self.access, vmid);
+        self.firewalls.remove(&Scope::Guest(vmid));
         for pool in self.pools.values_mut() {
             pool.guests.remove(&vmid);
         }

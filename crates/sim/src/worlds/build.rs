@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::file::{
-    DriveKindPart, DrivePart, GuestPart, InsidePart, KindPart, NodePart, PoolPart, RulePart,
-    SectionPart, SnapshotPart, StatePart, StoragePart, TaskPart, TokenPart, UpdatePart, UserPart,
-    VolumePart, WorldFile,
+    DriveKindPart, DrivePart, FirewallPart, GuestPart, InsidePart, KindPart, NodePart, PoolPart,
+    RulePart, SectionPart, SnapshotPart, StatePart, StoragePart, TaskPart, TokenPart, UpdatePart,
+    UserPart, VolumePart, WorldFile,
 };
 use crate::call::Identity;
 use crate::clock::Time;
 use crate::world::access::{Group, Role, Rule, Subject, Token, User};
 use crate::world::config::{Config, parse_size};
+use crate::world::firewall::{Firewall, Scope};
 use crate::world::guest::{Guest, Inside, Kind, Power, Snapshot};
 use crate::world::host::{Disk, DiskKind, Update, installed_services};
 use crate::world::node::Node;
@@ -76,6 +77,8 @@ pub(super) fn parse(text: &str) -> Result<World, toml::de::Error> {
     world.ha_resources = sections(file.ha_resource);
     world.ha_rules = sections(file.ha_rule);
     world.sdn_zones = sections(file.sdn_zone);
+    world.sdn_vnets = sections(file.sdn_vnet);
+    world.firewalls = file.firewall.into_iter().map(firewall).collect();
     world.options = file.option;
     for part in file.task {
         add_task(&mut world, part);
@@ -336,6 +339,20 @@ fn sections(parts: BTreeMap<String, SectionPart>) -> Sections {
         .into_iter()
         .map(|(id, part)| (id, section(part)))
         .collect()
+}
+
+fn firewall(part: FirewallPart) -> (Scope, Firewall) {
+    let scope = match (part.guest, part.node) {
+        (Some(vmid), _) => Scope::Guest(vmid),
+        (None, Some(node)) => Scope::Node(node),
+        (None, None) => Scope::Cluster,
+    };
+    let firewall = Firewall {
+        options: part.options,
+        rules: part.rules,
+        ..Firewall::default()
+    };
+    (scope, firewall)
 }
 
 fn add_task(world: &mut World, part: TaskPart) {

@@ -39,6 +39,10 @@ pub(super) struct WorldFile {
     #[serde(default)]
     pub(super) sdn_zone: BTreeMap<String, SectionPart>,
     #[serde(default)]
+    pub(super) sdn_vnet: BTreeMap<String, SectionPart>,
+    #[serde(default)]
+    pub(super) firewall: Vec<FirewallPart>,
+    #[serde(default)]
     pub(super) option: BTreeMap<String, String>,
     #[serde(default)]
     pub(super) task: Vec<TaskPart>,
@@ -265,6 +269,18 @@ pub(super) struct SectionPart {
     pub(super) r#type: String,
     #[serde(flatten)]
     pub(super) props: BTreeMap<String, toml::Value>,
+}
+
+/// The firewall of a guest, of a node, or else of the cluster.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FirewallPart {
+    pub(super) guest: Option<u32>,
+    pub(super) node: Option<String>,
+    #[serde(default)]
+    pub(super) options: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(super) rules: Vec<BTreeMap<String, String>>,
 }
 
 /// A task that ended before the world began.

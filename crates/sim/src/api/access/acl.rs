@@ -175,11 +175,11 @@ fn is_known_path(path: &str) -> bool {
     let depth = match parts.as_slice() {
         [] => return true,
         ["vms", id] => return is_vmid(id),
-        ["access", "groups" | "realm", ..] => 3,
+        ["access", "groups" | "realm", ..]
+        | ["mapping", ..]
+        | ["sdn", "controllers" | "dns" | "fabrics" | "ipams", ..] => 3,
         ["sdn", "zones", ..] => 5,
-        ["sdn", "controllers" | "dns" | "fabrics" | "ipams", ..] => 3,
         ["pool", ..] => 4,
-        ["mapping", ..] => 3,
         ["nodes" | "storage", ..] => 2,
         ["access" | "sdn" | "vms"] => 1,
         _ => 0,
