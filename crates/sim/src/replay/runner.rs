@@ -117,6 +117,11 @@ impl<'a> Runner<'a> {
                     .entry(*vmid)
                     .and_modify(crate::world::guest::Guest::stop);
             }
+            Action::Unlock(vmid) => {
+                world.guests.entry(*vmid).and_modify(|guest| {
+                    guest.config.remove("lock");
+                });
+            }
             Action::Move { vmid, node } => {
                 world
                     .guests

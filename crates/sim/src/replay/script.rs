@@ -28,6 +28,8 @@ pub enum Action {
     Start(u32),
     /// Stops a guest at once.
     Stop(u32),
+    /// Takes the lock off a guest's config.
+    Unlock(u32),
     /// Moves a guest to a node.
     Move {
         /// The guest.

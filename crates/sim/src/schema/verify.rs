@@ -6,7 +6,8 @@ use crate::error::ApiError;
 
 pub(super) const UNKNOWN: &str =
     "property is not defined in schema and the schema does not allow additional properties";
-pub(super) const MISSING: &str = "property is missing and it is not optional";
+/// What PVE says of a parameter that must be there and is not.
+pub const MISSING: &str = "property is missing and it is not optional";
 
 /// Checks all parameters of a call and reports every wrong one at once.
 ///

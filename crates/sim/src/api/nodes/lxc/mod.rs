@@ -2,8 +2,11 @@
 
 mod create;
 mod interfaces;
+mod keys;
+mod move_volume;
 mod options;
 mod power;
+mod resize;
 mod rights;
 mod update;
 mod volumes;
@@ -86,6 +89,35 @@ pub const ROUTES: &[Route] = &[
             text("revert").list_of(format::config_id).optional(),
         ])
         .and(options::OPTIONS),
+    put("/nodes/{node}/lxc/{vmid}/resize", resize::start)
+        .allow(Perm::AnyOn("/vms/{vmid}", &["VM.Config.Disk"]))
+        .proxied()
+        .params(&[
+            NODE,
+            VMID,
+            text("disk").one_of(keys::MOUNT_KEYS),
+            text("size").matching(resize::is_growth),
+            DIGEST.longest(40),
+        ]),
+    post("/nodes/{node}/lxc/{vmid}/move_volume", move_volume::start)
+        .allow(Perm::On("/vms/{vmid}", &["VM.Config.Disk"]))
+        .proxied()
+        .params(&[
+            NODE,
+            VMID,
+            text("volume").one_of(keys::VOLUME_KEYS),
+            STORAGE.optional(),
+            flag("delete").optional(),
+            DIGEST.longest(40),
+            number("bwlimit").min(0).optional(),
+            Param {
+                name: "target-vmid",
+                ..VMID
+            }
+            .optional(),
+            text("target-volume").one_of(keys::VOLUME_KEYS).optional(),
+            text("target-digest").longest(40).optional(),
+        ]),
     get("/nodes/{node}/lxc/{vmid}/pending", |world, call| {
         pending::show(world, call, Lxc, options::OPTIONS)
     })

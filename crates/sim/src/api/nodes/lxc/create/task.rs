@@ -1,10 +1,11 @@
 //! The task that makes a container: disks, then what is on them, then the config.
 
 use super::{Order, restore};
+use crate::api::nodes::guest::power::start_now;
 use crate::api::nodes::guest::progress::seconds_to_copy;
 use crate::api::nodes::lxc::options::OS_TYPES;
-use crate::api::nodes::lxc::{power, volumes};
-use crate::call::{Call, Given, Params};
+use crate::api::nodes::lxc::volumes;
+use crate::call::Call;
 use crate::world::config::Config;
 use crate::world::guest::Kind::Lxc;
 use crate::world::guest::{Guest, Inside};
@@ -209,22 +210,16 @@ fn finish(world: &mut World, order: &Order, node: &str, mut config: Config, job:
         world.ha_resources.insert(format!("ct:{vmid}"), resource);
     } else if starts {
         start_container(world, call, node);
-        job.wait(1);
     }
 }
 
-/// The start is a task of its own; whether it succeeds is its own matter.
+/// The start is a task of its own; this one ends without waiting for it, and lets go of the container by then.
 fn start_container(world: &mut World, call: &Call, node: &str) {
-    let mut params = Params::default();
-    params.set("node", Given::from(node));
-    params.set("vmid", Given::from(call.vmid().to_string().as_str()));
-    let _ = power::start(
-        world,
-        &Call {
-            params,
-            ..call.clone()
-        },
-    );
+    let (vmid, place) = (call.vmid(), node.to_owned());
+    let start = Work::new("vzstart", vmid)
+        .wait(1)
+        .run(move |world, _| start_now(world, Lxc, &place, vmid));
+    world.start_task(&call.who, node, start);
 }
 
 /// A failed attempt leaves nothing behind, or the container that was to be replaced.
