@@ -46,6 +46,7 @@ pub const TABLES: &[&[Route]] = &[
     nodes::tasks::ROUTES,
     nodes::qemu::ROUTES,
     nodes::qemu::change::ROUTES,
+    nodes::qemu::create::ROUTES,
     nodes::qemu::keyboard::ROUTES,
     nodes::lxc::ROUTES,
     nodes::guest::ROUTES,

@@ -1,6 +1,7 @@
 //! `/nodes/{node}/qemu`: virtual machines.
 
 pub mod change;
+pub mod create;
 mod devices;
 mod drive;
 pub mod keyboard;
