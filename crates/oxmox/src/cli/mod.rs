@@ -35,10 +35,13 @@ use global::Global;
 pub(crate) const WIDTH: usize = 110;
 
 /// Run Proxmox VE from AI agents and from the command line
-///
-/// Without a command, oxmox is an MCP server on stdin and stdout.
 #[derive(Debug, Parser)]
-#[command(name = "oxmox", version, max_term_width = WIDTH)]
+#[command(
+    name = "oxmox",
+    version,
+    max_term_width = WIDTH,
+    after_help = "Without a command, oxmox is an MCP server on stdin and stdout."
+)]
 pub struct Cli {
     #[command(flatten)]
     global: Global,

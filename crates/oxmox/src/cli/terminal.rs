@@ -1,5 +1,7 @@
 //! The terminal as the engine's other end: it shows progress, and puts questions to the person who typed the command.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use futures_util::future::BoxFuture;
 use tools::engine::{Asked, Progress, Question, Talk};
 use tools::tool::Answer as _;
@@ -14,6 +16,7 @@ pub struct Terminal {
     yes: bool,
     user: String,
     progress: progress::Display,
+    asking: AtomicBool,
 }
 
 impl Terminal {
@@ -23,12 +26,23 @@ impl Terminal {
             yes,
             user: person::name(),
             progress: progress::Display::default(),
+            asking: AtomicBool::new(false),
         }
     }
 
     /// Who calls, for confirmations and the audit trail.
     pub fn caller(&self) -> String {
         format!("cli:{}", self.user)
+    }
+
+    /// Whether a question would be answered: by a person, or by `--yes`.
+    pub fn has_an_answer(&self) -> bool {
+        self.yes || person::is_there()
+    }
+
+    /// Whether a question is open: then nothing was sent yet.
+    pub fn is_asking(&self) -> bool {
+        self.asking.load(Ordering::Relaxed)
     }
 
     /// Takes the progress bar away.
@@ -44,7 +58,7 @@ impl Talk for Terminal {
 
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Asked> {
         Box::pin(async move {
-            if !self.yes && !person::is_there() {
+            if !self.has_an_answer() {
                 return Asked::Nobody;
             }
             out::say(shown(question));
@@ -57,7 +71,10 @@ impl Talk for Terminal {
             } else {
                 "Do it? [y/N] "
             };
-            match tokio::task::spawn_blocking(|| person::answer(words)).await {
+            self.asking.store(true, Ordering::Relaxed);
+            let answer = tokio::task::spawn_blocking(|| person::answer(words)).await;
+            self.asking.store(false, Ordering::Relaxed);
+            match answer {
                 Ok(Reply::Yes) => Asked::Yes { by, lease: false },
                 Ok(Reply::YesAndMore) => Asked::Yes {
                     by,

@@ -111,13 +111,16 @@ impl Environment {
     }
 }
 
+impl<'a> FromIterator<(&'a str, &'a str)> for Environment {
+    fn from_iter<I: IntoIterator<Item = (&'a str, &'a str)>>(pairs: I) -> Self {
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        Self(pairs.into_iter().map(owned).collect())
+    }
+}
+
 impl<const N: usize> From<[(&str, &str); N]> for Environment {
     fn from(pairs: [(&str, &str); N]) -> Self {
-        Self(
-            pairs
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .into(),
-        )
+        pairs.into_iter().collect()
     }
 }
 

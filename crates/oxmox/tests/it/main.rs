@@ -5,4 +5,8 @@
     reason = "the helpers of tests may panic as the tests themselves"
 )]
 
+mod arguments;
+mod cli;
+mod config;
+mod help;
 mod mcp;

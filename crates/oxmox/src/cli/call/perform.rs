@@ -36,18 +36,23 @@ impl Order {
         let engine = &session.engine;
         drop_only_cluster(engine, &mut self.arguments);
         let changes = self.spec.risk > Risk::Read && !self.flags.preview;
-        // A person watches, so there is no reason to give up early unless they said so.
+        let terminal = Terminal::new(self.flags.yes);
+        // There is no reason to give up early unless the caller said so.
         let to_the_end = changes && !self.arguments.contains_key("wait");
-        if to_the_end {
+        // Where nobody can be asked, a wait would also be one for an approval from elsewhere: only if it was said.
+        if to_the_end && terminal.has_an_answer() {
             self.arguments.insert("wait".to_owned(), Value::from(WAIT));
         }
-        let terminal = Terminal::new(self.flags.yes);
         let mut call = Call::new(self.spec.name, self.arguments, &terminal.caller());
         call.preview = self.flags.preview;
         let answered = tokio::select! {
             reply = engine.call(call, &terminal) => reply,
             _ = tokio::signal::ctrl_c() => {
                 terminal.clear();
+                if terminal.is_asking() {
+                    out::say("\nnothing was sent");
+                    return Ok(Exit::Interrupted);
+                }
                 return Ok(interrupted(engine).await);
             }
         };

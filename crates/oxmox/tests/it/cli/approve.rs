@@ -1,0 +1,102 @@
+//! A person's word from another process, through the state directory that both share.
+
+use super::{Machine, Ran};
+
+const PRESS: [&str; 7] = [
+    "call",
+    "send_vm_key",
+    "--vmid",
+    "100",
+    "--key",
+    "enter",
+    "--json",
+];
+
+/// Makes the call that needs a yes, and gives the plan's id.
+fn asked(machine: &Machine) -> String {
+    let outcome = machine.demo(&PRESS).exits(4).json();
+    assert_eq!(outcome["status"], "needs_confirmation");
+    outcome["plan"].as_str().unwrap().to_owned()
+}
+
+fn status(ran: &Ran) -> String {
+    ran.json()["status"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn an_approved_plan_is_applied_once() {
+    let machine = Machine::new();
+    let id = asked(&machine);
+    machine
+        .demo(&["approve"])
+        .exits(0)
+        .prints(&id)
+        .prints("disrupt")
+        .says("oxmox --demo approve ID");
+    machine
+        .demo(&["approve", &id])
+        .exits(4)
+        .says("would: Press")
+        .says("--yes");
+    machine
+        .demo(&["approve", &id, "--yes"])
+        .exits(0)
+        .says("approved: Press");
+    assert_eq!(status(&machine.demo(&PRESS).exits(0)), "applied");
+    machine
+        .demo(&["approve", &id, "--yes"])
+        .exits(1)
+        .says("was used already");
+    // One yes, one press: the next call asks anew.
+    assert_ne!(asked(&machine), id);
+}
+
+#[test]
+fn a_rejected_plan_does_not_run() {
+    let machine = Machine::new();
+    let id = asked(&machine);
+    machine
+        .demo(&["reject", &id, "--yes"])
+        .exits(0)
+        .says("rejected: Press");
+    machine
+        .demo(&["approve", &id, "--yes"])
+        .exits(1)
+        .says("was rejected");
+    assert_ne!(asked(&machine), id);
+}
+
+#[test]
+fn a_plan_of_the_demo_is_told_from_a_real_one() {
+    let machine = Machine::new();
+    let id = asked(&machine);
+    machine
+        .run(&["approve", &id, "--yes"])
+        .exits(1)
+        .says(&format!("oxmox --demo approve {id}"));
+    machine
+        .run(&["approve", "zzzzzzzz", "--yes"])
+        .exits(1)
+        .says("there is no plan zzzzzzzz");
+}
+
+#[test]
+fn with_nothing_waiting_it_says_so_and_makes_no_state() {
+    let machine = Machine::new();
+    machine
+        .run(&["approve"])
+        .exits(0)
+        .says("nothing waits for a person");
+    assert!(!machine.state_dir().exists());
+}
+
+#[test]
+fn a_freeze_stops_changes_until_the_thaw() {
+    let machine = Machine::new();
+    let start = ["call", "start_proxmox_vm", "--vmid", "105"];
+    machine.demo(&["freeze"]).exits(0).says("frozen");
+    machine.demo(&start).exits(1).says("oxmox is frozen");
+    machine.demo(&["thaw"]).exits(0).says("thawed");
+    machine.demo(&["thaw"]).exits(0).says("was not frozen");
+    machine.demo(&start).exits(0).prints("applied");
+}

@@ -1,0 +1,99 @@
+//! The trail, and what a check of it finds.
+
+use rusqlite::Connection;
+use serde_json::Value;
+
+use super::Machine;
+
+/// A machine on which two changes were attempted, one of them refused.
+fn machine_with_a_trail() -> Machine {
+    let machine = Machine::new();
+    machine
+        .demo(&["call", "start_proxmox_vm", "--vmid", "105"])
+        .exits(0);
+    machine
+        .demo(&["call", "delete_proxmox_vm", "--vmid", "101", "--stop"])
+        .exits(1);
+    machine
+}
+
+fn tamper(machine: &Machine, sql: &str) {
+    let file = machine.state_dir().join("demo/oxmox.db");
+    let changed = Connection::open(file).unwrap().execute(sql, []).unwrap();
+    assert_eq!(changed, 1, "{sql}");
+}
+
+fn head(machine: &Machine) -> String {
+    let ran = machine.demo(&["audit", "verify"]).exits(0);
+    let line = ran.stdout.lines().find(|line| line.starts_with("head: "));
+    line.unwrap()["head: ".len()..].to_owned()
+}
+
+#[test]
+fn each_attempt_is_one_row_and_two_entries() {
+    let machine = machine_with_a_trail();
+    let table = machine.demo(&["audit"]).exits(0).stdout;
+    let rows: Vec<_> = table.lines().skip(1).collect();
+    assert_eq!(rows.len(), 2, "{table}");
+    assert!(rows[0].contains("applied") && rows[0].contains("Start VM 105"));
+    assert!(rows[1].contains("refused") && rows[1].contains("Delete VM 101"));
+    let entries = machine.demo(&["audit", "--json"]).exits(0).stdout;
+    let entries: Vec<Value> = entries
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(entries.len(), 4);
+    assert_eq!(entries[0]["kind"], "opened");
+    assert_eq!(entries[3]["kind"], "closed");
+    let last = machine.demo(&["audit", "--limit", "1"]).exits(0).stdout;
+    assert_eq!(last.lines().count(), 2, "{last}");
+}
+
+#[test]
+fn a_whole_trail_is_said_to_be_whole() {
+    let machine = machine_with_a_trail();
+    machine
+        .demo(&["audit", "verify"])
+        .exits(0)
+        .prints("whole: 4 entries")
+        .says("cannot be seen without a head");
+    let head = head(&machine);
+    let ran = machine.demo(&["audit", "verify", "--head", &head]).exits(0);
+    assert_eq!(ran.stderr, "");
+}
+
+#[test]
+fn an_edited_entry_is_found() {
+    let machine = machine_with_a_trail();
+    tamper(
+        &machine,
+        "UPDATE audit SET entry = replace(entry, '105', '106') WHERE seq = 1",
+    );
+    machine
+        .demo(&["audit", "verify"])
+        .exits(1)
+        .says("broken at entry 1");
+}
+
+#[test]
+fn a_cut_tail_is_found_by_an_earlier_head_only() {
+    let machine = machine_with_a_trail();
+    let head = head(&machine);
+    tamper(&machine, "DELETE FROM audit WHERE seq = 4");
+    machine
+        .demo(&["audit", "verify"])
+        .exits(0)
+        .says("cannot be seen");
+    machine
+        .demo(&["audit", "verify", "--head", &head])
+        .exits(1)
+        .says("does not contain that head");
+}
+
+#[test]
+fn no_trail_is_not_a_whole_trail() {
+    Machine::new()
+        .run(&["audit", "verify"])
+        .exits(1)
+        .says("there is no audit trail");
+}

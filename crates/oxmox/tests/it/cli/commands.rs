@@ -1,0 +1,94 @@
+//! The smaller commands, and what is the same for all.
+
+use super::Machine;
+
+#[test]
+fn tools_are_listed_with_nothing_configured() {
+    let machine = Machine::new();
+    machine
+        .run(&["tools"])
+        .exits(0)
+        .prints("clone_proxmox_vm")
+        .prints("destroy");
+    let listed = machine.run(&["tools", "--json"]).exits(0).json();
+    let names: Vec<_> = listed["tools"].as_array().unwrap().iter().collect();
+    assert!(names.iter().any(|tool| tool["name"] == "send_vm_key"));
+    assert!(names.iter().all(|tool| tool["inputSchema"].is_object()));
+    let reading = machine
+        .run(&["--mode", "read-only", "tools"])
+        .exits(0)
+        .stdout;
+    assert!(!reading.contains("clone_proxmox_vm"));
+    assert!(!machine.state_dir().exists(), "listing made a state");
+}
+
+#[test]
+fn stdout_is_for_mcp_alone() {
+    let machine = Machine::new();
+    let initialize = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+    for words in [&["-vv"][..], &["--demo", "serve", "-v"], &["--demo"]] {
+        let ran = machine.fed(words, &format!("{initialize}\n")).exits(0);
+        let lines: Vec<_> = ran.stdout.lines().collect();
+        assert_eq!(lines.len(), 1, "{ran:#?}");
+        let answer: serde_json::Value = serde_json::from_str(lines[0]).unwrap();
+        assert_eq!(answer["result"]["serverInfo"]["name"], "oxmox");
+    }
+}
+
+#[test]
+fn other_machines_are_not_served() {
+    let machine = Machine::new();
+    for words in [
+        ["serve", "--http", "0.0.0.0:8080"],
+        ["demo", "--http", "[::]:8080"],
+    ] {
+        machine
+            .run(&words)
+            .exits(2)
+            .says("can be reached from other machines");
+    }
+}
+
+#[test]
+fn completions_know_the_tools_and_their_arguments() {
+    let machine = Machine::new();
+    for shell in ["bash", "zsh", "fish"] {
+        machine
+            .run(&["completions", shell])
+            .exits(0)
+            .prints("clone_proxmox_vm")
+            .prints("new-vmid");
+    }
+}
+
+#[test]
+fn generated_documents_are_checked() {
+    let machine = Machine::new();
+    let dir = tempfile::tempdir().unwrap();
+    let words = ["generate", "--dir", dir.path().to_str().unwrap()];
+    machine
+        .run(&[&words[..], &["--check"]].concat())
+        .exits(1)
+        .says("is not current");
+    machine.run(&words).exits(0);
+    machine.run(&[&words[..], &["--check"]].concat()).exits(0);
+    let file = dir.path().join("TOOLS.md");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("### delete_proxmox_vm\n\n**Delete a VM or container** · 🔴 destroy"));
+    std::fs::write(&file, text + "more").unwrap();
+    machine
+        .run(&[&words[..], &["--check"]].concat())
+        .exits(1)
+        .says("`oxmox generate`");
+}
+
+#[test]
+fn the_tour_ends_well() {
+    Machine::new()
+        .run(&["demo", "--tour"])
+        .exits(0)
+        .prints("applied: Clone VM 105")
+        .prints("applied: Press")
+        .prints("applied: Delete VM 300")
+        .prints("no guest has the vmid 300");
+}
