@@ -10,6 +10,7 @@ pub mod nodes;
 pub mod pools;
 mod section;
 
+pub mod storage;
 use serde_json::{Value, json};
 
 use crate::call::Call;
@@ -59,6 +60,7 @@ pub(crate) const REPOID: &str = "7ed516c3ebfd23c6";
 const ROUTES: &[Route] = &[
     get("/", root).allow(Perm::User),
     get("/version", version).allow(Perm::User),
+    storage::ROUTES,
 ];
 
 fn root(_: &mut World, _: &Call) -> Reply {

@@ -207,11 +207,11 @@ pub fn backup_format(file: &str) -> Option<&str> {
     }
 }
 
-fn import_format(file: &str) -> Option<&str> {
-    let format = file.rsplit_once('.')?.1;
-    ["ova", "ovf", "qcow2", "raw", "vmdk"]
-        .contains(&format)
-        .then_some(format)
+/// The format of an image to import.
+pub fn import_format(file: &str) -> Option<&'static str> {
+    let end = file.rsplit_once('.')?.1;
+    let known = ["ova", "ovf", "qcow2", "raw", "vmdk"];
+    known.into_iter().find(|format| *format == end)
 }
 
 /// `vm-100-disk-0`, with one of these prefixes.

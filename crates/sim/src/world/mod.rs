@@ -14,6 +14,7 @@ pub mod keys;
 pub mod layout;
 pub mod node;
 pub mod removal;
+pub mod retention;
 mod roles;
 pub mod storage;
 pub mod task;

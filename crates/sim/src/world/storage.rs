@@ -140,6 +140,18 @@ impl Volume {
         self.node.as_deref().is_none_or(|owner| owner == node)
     }
 
+    /// The kind of guest in a backup: `qemu`, `lxc` or `unknown`.
+    pub fn guest_kind(&self) -> &'static str {
+        let name = self.name();
+        if self.format == "pbs-vm" || name.starts_with("backup/vzdump-qemu-") {
+            "qemu"
+        } else if self.format == "pbs-ct" || name.starts_with("backup/vzdump-lxc-") {
+            "lxc"
+        } else {
+            "unknown"
+        }
+    }
+
     /// Its name below the storage.
     pub fn name(&self) -> &str {
         self.volid.split_once(':').map_or("", |(_, name)| name)

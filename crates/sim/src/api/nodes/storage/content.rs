@@ -93,7 +93,7 @@ fn add_image_fields(storage: &Storage, volume: &Volume, entry: &mut Value) {
 
 /// Of several lines of notes a directory lists the first.
 fn add_backup_fields(volume: &Volume, entry: &mut Value) {
-    entry["subtype"] = json!(subtype(volume));
+    entry["subtype"] = json!(volume.guest_kind());
     if let Some(notes) = volume.notes.as_deref().filter(|notes| !notes.is_empty()) {
         let is_file = !volume.format.starts_with("pbs-");
         let shown = if is_file {
@@ -105,17 +105,5 @@ fn add_backup_fields(volume: &Volume, entry: &mut Value) {
     }
     if volume.protected {
         entry["protected"] = json!(1);
-    }
-}
-
-/// The kind of guest in a backup: `qemu`, `lxc` or `unknown`.
-pub(super) fn subtype(volume: &Volume) -> &'static str {
-    let name = volume.name();
-    if volume.format == "pbs-vm" || name.starts_with("backup/vzdump-qemu-") {
-        "qemu"
-    } else if volume.format == "pbs-ct" || name.starts_with("backup/vzdump-lxc-") {
-        "lxc"
-    } else {
-        "unknown"
     }
 }

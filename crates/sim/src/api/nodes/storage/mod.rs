@@ -1,6 +1,9 @@
 //! `/nodes/{node}/storage`: storages as a node sees them, and what is on them.
 
+mod change;
 mod content;
+mod download;
+mod prune;
 pub(crate) mod volume;
 
 pub(crate) use volume::may_use;
@@ -11,9 +14,9 @@ use crate::api::{bit, index};
 use crate::call::Call;
 use crate::error::{ApiError, Reply};
 use crate::permission::Perm;
-use crate::route::{Route, get};
-use crate::schema::common::{NODE, STORAGE, VMID};
-use crate::schema::{Param, flag, format, text};
+use crate::route::{Route, delete, get, post, put};
+use crate::schema::common::{NODE, PRUNE_BACKUPS, STORAGE, VMID};
+use crate::schema::{Param, flag, format, int, text};
 use crate::world::World;
 use crate::world::storage::Storage;
 
@@ -64,7 +67,101 @@ pub const ROUTES: &[Route] = &[
     .proxied()
     .takes_rest()
     .params(&[NODE, STORAGE.optional(), VOLUME]),
+    post("/nodes/{node}/storage/{storage}/content", change::allocate)
+        .allow(Perm::On("/storage/{storage}", &["Datastore.AllocateSpace"]))
+        .proxied()
+        .params(&[
+            NODE,
+            STORAGE,
+            VMID,
+            text("filename"),
+            text("size").matching(change::is_size),
+            text("format")
+                .one_of(&["raw", "qcow2", "subvol", "vmdk"])
+                .requires("size")
+                .optional(),
+        ]),
+    put(
+        "/nodes/{node}/storage/{storage}/content/{volume}",
+        change::annotate,
+    )
+    .allow(Perm::User)
+    .proxied()
+    .takes_rest()
+    .params(&[
+        NODE,
+        STORAGE.optional(),
+        VOLUME,
+        text("notes").optional(),
+        flag("protected").optional(),
+    ]),
+    delete(
+        "/nodes/{node}/storage/{storage}/content/{volume}",
+        change::remove,
+    )
+    .allow(Perm::User)
+    .proxied()
+    .takes_rest()
+    .params(&[
+        NODE,
+        STORAGE.optional(),
+        VOLUME,
+        int("delay").min(1).max(30).optional(),
+    ]),
+    get(
+        "/nodes/{node}/storage/{storage}/prunebackups",
+        prune::preview,
+    )
+    .allow(MAY_SEE)
+    .proxied()
+    .params(PRUNE),
+    delete("/nodes/{node}/storage/{storage}/prunebackups", prune::start)
+        .allow(Perm::User)
+        .proxied()
+        .params(PRUNE),
+    post(
+        "/nodes/{node}/storage/{storage}/download-url",
+        download::start,
+    )
+    .allow(DOWNLOAD)
+    .proxied()
+    .params(&[
+        NODE,
+        STORAGE,
+        text("content")
+            .is(format::content)
+            .one_of(&["iso", "vztmpl", "import"]),
+        text("filename").longest(255),
+        text("url").matching(is_web_address),
+        text("checksum").requires("checksum-algorithm").optional(),
+        text("checksum-algorithm")
+            .one_of(&["md5", "sha1", "sha224", "sha256", "sha384", "sha512"])
+            .requires("checksum")
+            .optional(),
+        text("compression").optional(),
+        flag("verify-certificates").optional(),
+    ]),
 ];
+
+const PRUNE: &[Param] = &[
+    NODE,
+    STORAGE,
+    PRUNE_BACKUPS,
+    text("type").one_of(&["qemu", "lxc"]).optional(),
+    VMID.optional(),
+];
+
+const DOWNLOAD: Perm = Perm::All(&[
+    Perm::On("/storage/{storage}", &["Datastore.AllocateTemplate"]),
+    Perm::Either(&[
+        Perm::On("/", &["Sys.Audit", "Sys.Modify"]),
+        Perm::On("/nodes/{node}", &["Sys.AccessNetwork"]),
+    ]),
+]);
+
+fn is_web_address(text: &str) -> bool {
+    text.starts_with("http://") || text.starts_with("https://")
+}
 
 /// The storage named in the path.
 fn storage_id(call: &Call) -> &str {
