@@ -80,14 +80,32 @@ fn serve(world: &mut World, request: &Request, path: &str, seen: &mut Params) ->
     seen.clone_from(&sent);
     let (route, captures) = found.ok_or_else(|| ApiError::not_implemented(method, path))?;
     let params = merge(captures, &sent)?;
+    run(world, route, who, &request.endpoint, params)
+}
+
+/// Calls the API from inside it: what PVE's own bulk actions do.
+pub(crate) fn call(
+    world: &mut World,
+    who: &Identity,
+    endpoint: &str,
+    (method, path): (&str, &str),
+    sent: &Params,
+) -> Reply {
+    let found = find_route(method, &segments(path));
+    let (route, captures) = found.ok_or_else(|| ApiError::not_implemented(method, path))?;
+    let params = merge(captures, sent)?;
+    run(world, route, who.clone(), endpoint, params)
+}
+
+/// The checks that every call passes before its handler, in PVE's order.
+fn run(world: &mut World, route: &Route, who: Identity, endpoint: &str, params: Params) -> Reply {
     check_token(route, &who)?;
     route.perm.check(world, &who, &params)?;
     if route.proxied {
-        check_node(world, &request.endpoint, &params)?;
+        check_node(world, endpoint, &params)?;
     }
     schema::verify(route.params.iter().chain(route.more), &params)?;
-    let endpoint = request.endpoint.clone();
-    let now = world.now;
+    let (endpoint, now) = (endpoint.to_owned(), world.now);
     (route.run)(
         world,
         &Call {

@@ -4,13 +4,14 @@
 //! parameters and permission as PVE's API schema states them, and run the replay test.
 
 pub mod access;
+pub mod bulk;
 pub mod cluster;
 pub mod firewall;
 pub mod nodes;
 pub mod pools;
 mod section;
-
 pub mod storage;
+
 use serde_json::{Value, json};
 
 use crate::call::Call;
@@ -29,12 +30,19 @@ pub const TABLES: &[&[Route]] = &[
     access::tokens::ROUTES,
     access::users::ROUTES,
     cluster::ROUTES,
+    bulk::CLUSTER,
+    bulk::NODES,
     cluster::backup::ROUTES,
+    cluster::corosync::ROUTES,
     cluster::ha::ROUTES,
     cluster::ha::resources::ROUTES,
     cluster::ha::rules::ROUTES,
     cluster::ha::status::ROUTES,
+    cluster::jobs::ROUTES,
+    cluster::options::ROUTES,
     cluster::replication::ROUTES,
+    cluster::sdn::ROUTES,
+    cluster::unused::ROUTES,
     firewall::CLUSTER,
     firewall::NODES,
     firewall::QEMU,
@@ -60,7 +68,6 @@ pub(crate) const REPOID: &str = "7ed516c3ebfd23c6";
 const ROUTES: &[Route] = &[
     get("/", root).allow(Perm::User),
     get("/version", version).allow(Perm::User),
-    storage::ROUTES,
 ];
 
 fn root(_: &mut World, _: &Call) -> Reply {

@@ -148,7 +148,7 @@ fn same_permission(ours: &Value, real: &Value) -> bool {
     forget_groups_param(&mut check);
     match (real.is_null(), &real["user"], check.is_null()) {
         (true, ..) => ours.is_null(),
-        (false, Value::String(user), true) => ours == user.as_str(),
+        (false, Value::String(user), _) => ours == user.as_str(),
         (false, _, true) => ours == "all",
         (false, _, false) => *ours == check,
     }

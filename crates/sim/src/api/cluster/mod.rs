@@ -1,9 +1,15 @@
 //! `/cluster`: what concerns all nodes together.
 
 pub mod backup;
+pub mod corosync;
 pub mod ha;
+pub mod jobs;
+pub(crate) mod log;
+pub mod options;
 pub mod replication;
 pub(crate) mod resources;
+pub mod sdn;
+pub mod unused;
 
 use serde_json::{Value, json};
 
@@ -14,7 +20,7 @@ use crate::error::{ApiError, Reply};
 use crate::permission::Perm;
 use crate::route::{Route, get};
 use crate::schema::common::VMID;
-use crate::schema::text;
+use crate::schema::{int, text};
 use crate::world::World;
 
 /// The routes below `/cluster`.
@@ -30,6 +36,9 @@ pub const ROUTES: &[Route] = &[
         .allow(Perm::User)
         .params(&[VMID.optional()]),
     get("/cluster/tasks", tasks::of_cluster).allow(Perm::User),
+    get("/cluster/log", log::read)
+        .allow(Perm::User)
+        .params(&[int("max").min(1).optional()]),
 ];
 
 fn root(_: &mut World, _: &Call) -> Reply {

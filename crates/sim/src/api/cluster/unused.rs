@@ -1,0 +1,144 @@
+//! Parts of PVE that the simulated clusters do not use. They answer as on a cluster where nobody ever set them up, and
+//! cannot be set up here.
+
+use serde_json::{Value, json};
+
+use crate::api::index;
+use crate::call::Call;
+use crate::error::{ApiError, Reply};
+use crate::permission::Perm;
+use crate::route::{Route, get};
+use crate::schema::{Param, flag, format, int, text};
+use crate::world::{World, digest_of};
+
+const AUDIT: Perm = Perm::On("/", &["Sys.Audit"]);
+const CHECK_NODE: Param = text("check-node").is(format::node).optional();
+const NOTIFICATIONS: Perm = Perm::Either(&[
+    Perm::On("/mapping/notifications", &["Mapping.Modify"]),
+    Perm::On("/mapping/notifications", &["Mapping.Audit"]),
+    Perm::On("/mapping/notifications", &["Mapping.Use"]),
+]);
+
+/// Their routes.
+pub const ROUTES: &[Route] = &[
+    get("/cluster/mapping", mapping).allow(Perm::User),
+    get("/cluster/mapping/pci", nothing)
+        .allow(Perm::User)
+        .params(&[CHECK_NODE]),
+    get("/cluster/mapping/usb", nothing)
+        .allow(Perm::User)
+        .params(&[CHECK_NODE]),
+    get("/cluster/mapping/dir", nothing)
+        .allow(Perm::User)
+        .params(&[CHECK_NODE]),
+    get("/cluster/metrics", metrics).allow(Perm::User),
+    get("/cluster/metrics/server", nothing).allow(AUDIT),
+    get("/cluster/metrics/server/{id}", no_server)
+        .allow(AUDIT)
+        .params(&[text("id").is(format::config_id)]),
+    get("/cluster/metrics/export", export)
+        .allow(AUDIT)
+        .params(&[
+            flag("history").optional(),
+            flag("local-only").optional(),
+            text("node-list").optional(),
+            int("start-time").optional(),
+        ]),
+    get("/cluster/notifications", notifications).allow(Perm::User),
+    get("/cluster/notifications/endpoints", endpoints).allow(Perm::User),
+    get("/cluster/notifications/targets", targets).allow(NOTIFICATIONS),
+    get("/cluster/notifications/matchers", matchers).allow(NOTIFICATIONS),
+    get("/cluster/acme/plugins", acme_plugins)
+        .allow(Perm::On("/", &["Sys.Modify"]))
+        .params(&[text("type").one_of(&["dns", "standalone"]).optional()]),
+    get("/cluster/ceph/status", no_ceph).allow(Perm::AnyOn("/", &["Sys.Audit", "Datastore.Audit"])),
+];
+
+fn nothing(_: &mut World, _: &Call) -> Reply {
+    Ok(json!([]).into())
+}
+
+fn mapping(_: &mut World, _: &Call) -> Reply {
+    index("name", &["pci", "usb", "dir"])
+}
+
+fn metrics(_: &mut World, _: &Call) -> Reply {
+    index("name", &["server", "export"])
+}
+
+fn no_server(_: &mut World, call: &Call) -> Reply {
+    let id = call.text("id").unwrap_or_default();
+    Err(ApiError::fail(format!(
+        "status server entry '{id}' does not exist"
+    )))
+}
+
+/// The figures of the nodes, the only part of this that is alive.
+fn export(world: &mut World, _: &Call) -> Reply {
+    let now = world.now.secs();
+    let nodes = world.nodes.values().filter(|node| node.is_online());
+    let points = nodes.flat_map(|node| {
+        let point = |metric: &str, kind: &str, value: Value| {
+            let id = format!("node/{}", node.name);
+            json!({ "id": id, "metric": metric, "type": kind, "value": value, "timestamp": now })
+        };
+        [
+            point("uptime", "gauge", json!(node.uptime(world.now))),
+            point("cpu_current", "gauge", json!(0.05)),
+            point("mem_total", "gauge", json!(node.memory)),
+            point("mem_used", "gauge", json!(node.memory_used())),
+            point("disk_total", "gauge", json!(node.disk)),
+            point("disk_used", "gauge", json!(node.disk_used())),
+        ]
+    });
+    Ok(json!({ "data": points.collect::<Value>() }).into())
+}
+
+fn notifications(_: &mut World, _: &Call) -> Reply {
+    let names = [
+        "endpoints",
+        "matchers",
+        "targets",
+        "matcher-fields",
+        "matcher-field-values",
+    ];
+    index("name", &names)
+}
+
+fn endpoints(_: &mut World, _: &Call) -> Reply {
+    index("name", &["gotify", "sendmail", "smtp", "webhook"])
+}
+
+fn targets(_: &mut World, _: &Call) -> Reply {
+    Ok(json!([{
+        "name": "mail-to-root",
+        "type": "sendmail",
+        "origin": "builtin",
+        "comment": "Send mails to root@pam's email address",
+    }])
+    .into())
+}
+
+fn matchers(_: &mut World, _: &Call) -> Reply {
+    Ok(json!([{
+        "name": "default-matcher",
+        "mode": "all",
+        "target": ["mail-to-root"],
+        "origin": "builtin",
+        "comment": "Route all notifications to mail-to-root",
+    }])
+    .into())
+}
+
+fn acme_plugins(_: &mut World, call: &Call) -> Reply {
+    if call.text("type") == Some("dns") {
+        return Ok(json!([]).into());
+    }
+    let digest = digest_of("");
+    Ok(json!([{ "plugin": "standalone", "type": "standalone", "digest": digest }]).into())
+}
+
+/// Ceph is not installed.
+pub(crate) fn no_ceph(_: &mut World, _: &Call) -> Reply {
+    Err(ApiError::fail("binary not installed: /usr/bin/ceph-mon"))
+}
