@@ -60,6 +60,7 @@ pub const TABLES: &[&[Route]] = &[
     nodes::lxc::ROUTES,
     nodes::guest::ROUTES,
     nodes::storage::ROUTES,
+    storage::ROUTES,
 ];
 
 /// The commit that the simulated release claims to be built from.
