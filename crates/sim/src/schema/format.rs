@@ -229,6 +229,15 @@ pub fn role_id(text: &str) -> Result<(), String> {
     })
 }
 
+/// `storage-pair`: `from:to`, one storage for all, or `1` for each to its own.
+pub fn storage_pair(text: &str) -> Result<(), String> {
+    if text == "1" {
+        return Ok(());
+    }
+    let (from, to) = text.split_once(':').unwrap_or((text, text));
+    storage_id(from).and_then(|()| storage_id(to))
+}
+
 /// `pve-poolid`: up to three levels.
 pub fn pool_id(text: &str) -> Result<(), String> {
     if text.split('/').count() > 3 {

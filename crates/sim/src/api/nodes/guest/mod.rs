@@ -8,6 +8,7 @@ mod destroy;
 pub(crate) mod disk;
 mod feature;
 pub(crate) mod figures;
+mod migrate;
 pub(crate) mod pending;
 pub(crate) mod power;
 pub(crate) mod progress;

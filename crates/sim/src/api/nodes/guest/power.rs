@@ -2,9 +2,11 @@
 
 use serde_json::json;
 
+use crate::api::nodes::guest::access::is_network_device;
 use crate::call::{Call, Identity};
 use crate::error::Reply;
 use crate::world::World;
+use crate::world::config::property;
 use crate::world::guest::{Guest, Kind, no_config_file};
 use crate::world::ha::service_id;
 use crate::world::work::Work;
@@ -62,8 +64,27 @@ pub(crate) fn start_now(
     vmid: u32,
 ) -> Result<(), String> {
     let (now, pid) = (world.now, world.new_pid());
-    in_task(world, kind, node, vmid)?.start(now, pid);
+    let guest = in_task(world, kind, node, vmid)?;
+    if kind == Kind::Lxc && has_twin_devices(guest) {
+        return Err(format!("startup for container '{vmid}' failed"));
+    }
+    guest.start(now, pid);
     Ok(())
+}
+
+/// Whether two network devices of a container shall have the same name inside: LXC cannot make the second.
+fn has_twin_devices(guest: &Guest) -> bool {
+    let devices = guest
+        .config
+        .iter()
+        .filter(|(key, _)| is_network_device(key));
+    let mut names: Vec<&str> = devices
+        .filter_map(|(_, value)| property(value, "name"))
+        .collect();
+    let all = names.len();
+    names.sort_unstable();
+    names.dedup();
+    names.len() < all
 }
 
 /// Stops the guest at this moment of a task.

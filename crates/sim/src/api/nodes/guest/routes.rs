@@ -2,8 +2,9 @@
 
 use super::clone::{self, CLONE};
 use super::destroy::ALLOCATE;
+use super::migrate::MIGRATE;
 use super::snapshot::{ROLLBACK, SNAPSHOT};
-use super::{AUDIT, destroy, feature, snapshot, template};
+use super::{AUDIT, destroy, feature, migrate, snapshot, template};
 use crate::permission::Perm;
 use crate::route::{Route, delete, get, post, put};
 use crate::schema::common::{NODE, SKIPLOCK, SNAPNAME, STORAGE, VMID};
@@ -250,4 +251,55 @@ pub(crate) const ROUTES: &[Route] = &[
     .allow(ALLOCATE)
     .proxied()
     .params(&[NODE, VMID]),
+    get("/nodes/{node}/qemu/{vmid}/migrate", |world, call| {
+        migrate::preconditions::show(world, call, Qemu)
+    })
+    .allow(MIGRATE)
+    .proxied()
+    .params(&[NODE, VMID, TARGET.optional()]),
+    get("/nodes/{node}/lxc/{vmid}/migrate", |world, call| {
+        migrate::preconditions::show(world, call, Lxc)
+    })
+    .allow(MIGRATE)
+    .proxied()
+    .params(&[NODE, VMID, TARGET.optional()]),
+    post("/nodes/{node}/qemu/{vmid}/migrate", |world, call| {
+        migrate::start(world, call, Qemu)
+    })
+    .allow(MIGRATE)
+    .proxied()
+    .params(&[
+        NODE,
+        VMID,
+        TARGET,
+        flag("online").optional(),
+        flag("force").optional(),
+        flag("with-local-disks").optional(),
+        flag("with-conntrack-state").optional(),
+        text("targetstorage")
+            .list_of(format::storage_pair)
+            .optional(),
+        text("migration_type")
+            .one_of(&["secure", "insecure"])
+            .optional(),
+        text("migration_network").optional(),
+        int("bwlimit").min(0).optional(),
+    ]),
+    post("/nodes/{node}/lxc/{vmid}/migrate", |world, call| {
+        migrate::start(world, call, Lxc)
+    })
+    .allow(MIGRATE)
+    .proxied()
+    .params(&[
+        NODE,
+        VMID,
+        TARGET,
+        flag("online").optional(),
+        flag("restart").optional(),
+        int("timeout").optional(),
+        text("target-storage")
+            .list_of(format::storage_pair)
+            .optional(),
+        number("bwlimit").min(0).optional(),
+    ]),
 ];

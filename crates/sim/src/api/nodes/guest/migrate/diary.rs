@@ -1,0 +1,78 @@
+//! The log of a migration, whose lines begin with the time.
+
+use crate::clock::Time;
+use crate::world::work::Job;
+
+/// Writes the log of one migration.
+pub(super) struct Diary<'a> {
+    pub(super) job: &'a mut Job,
+    /// When the migration began.
+    pub(super) began: Time,
+    now: Time,
+}
+
+impl<'a> Diary<'a> {
+    /// The diary of a migration that begins now.
+    pub(super) fn new(job: &'a mut Job, now: Time) -> Self {
+        Self::since(job, now, now)
+    }
+
+    /// The diary of a migration that began earlier.
+    pub(super) fn since(job: &'a mut Job, began: Time, now: Time) -> Self {
+        Self { job, began, now }
+    }
+
+    /// A line.
+    pub(super) fn note(&mut self, text: &str) {
+        self.job.log(format!("{} {text}", self.now));
+    }
+
+    /// A line about something that went wrong.
+    pub(super) fn error(&mut self, text: &str) {
+        self.note(&format!("ERROR: {text}"));
+    }
+
+    /// Lets time pass.
+    pub(super) fn wait(&mut self, seconds: u64) {
+        self.job.wait(seconds);
+        self.now = self.now + std::time::Duration::from_secs(seconds);
+    }
+
+    /// The last line of a migration that went well.
+    pub(super) fn finished(&mut self) {
+        let duration = self.duration();
+        self.note(&format!(
+            "migration finished successfully (duration {duration})"
+        ));
+    }
+
+    /// The last line of a migration that did not, and how its task ends.
+    pub(super) fn aborted(&mut self, error: &str) -> String {
+        let duration = self.duration();
+        self.error(&format!("migration aborted (duration {duration}): {error}"));
+        "migration aborted".to_owned()
+    }
+
+    /// The last line of one that moved the guest but did not end well, and how its task ends.
+    pub(super) fn problems(&mut self) -> String {
+        let duration = self.duration();
+        self.error(&format!(
+            "migration finished with problems (duration {duration})"
+        ));
+        "migration problems".to_owned()
+    }
+
+    fn duration(&self) -> String {
+        let seconds = self.now.since(self.began).as_secs();
+        let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+        format!("{hours:02}:{minutes:02}:{:02}", seconds % 60)
+    }
+}
+
+/// How PVE reaches another node, as the log shows it.
+pub(super) fn ssh(target: &str, ip: &str, command: &str) -> String {
+    format!(
+        "# /usr/bin/ssh -e none -o 'BatchMode=yes' -o 'HostKeyAlias={target}' -o \
+         'UserKnownHostsFile=/etc/pve/nodes/{target}/ssh_known_hosts' -o 'GlobalKnownHostsFile=none' root@{ip} {command}"
+    )
+}
