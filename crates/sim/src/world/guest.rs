@@ -1,5 +1,4 @@
-//! A guest of either kind: configuration, snapshots, power. Logic that both kinds share works on [`Guest`];
-//! [`Kind`] holds their differences in names and paths.
+//! A guest of either kind: configuration, snapshots, power. What differs in names and paths is in [`Kind`].
 
 use std::collections::BTreeMap;
 
@@ -9,61 +8,7 @@ use crate::world::config::{Config, property};
 use crate::world::node::Node;
 use crate::world::{World, digest_of};
 
-/// A virtual machine or a container.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A virtual machine.
-    Qemu,
-    /// A container.
-    Lxc,
-}
-
-impl Kind {
-    /// As in paths and answers: `qemu`, `lxc`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Qemu => "qemu",
-            Self::Lxc => "lxc",
-        }
-    }
-
-    /// As in messages: `VM`, `CT`.
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::Qemu => "VM",
-            Self::Lxc => "CT",
-        }
-    }
-
-    /// What task types begin with: `qmstart`, `vzstart`.
-    pub const fn task_prefix(self) -> &'static str {
-        match self {
-            Self::Qemu => "qm",
-            Self::Lxc => "vz",
-        }
-    }
-
-    /// The directory of config files below a node's.
-    const fn directory(self) -> &'static str {
-        match self {
-            Self::Qemu => "qemu-server",
-            Self::Lxc => "lxc",
-        }
-    }
-
-    /// A config file as messages name it.
-    pub fn config_file(self, node: &str, vmid: u32) -> String {
-        format!("nodes/{node}/{}/{vmid}.conf", self.directory())
-    }
-
-    /// The file whose lock a change of the guest takes.
-    pub fn lock_file(self, vmid: u32) -> String {
-        match self {
-            Self::Qemu => format!("/var/lock/qemu-server/lock-{vmid}.conf"),
-            Self::Lxc => format!("/run/lock/lxc/pve-config-{vmid}.lock"),
-        }
-    }
-}
+pub use crate::world::kind::Kind;
 
 /// Whether a guest runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

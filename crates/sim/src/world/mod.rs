@@ -11,6 +11,7 @@ pub mod guest;
 pub mod ha;
 pub mod host;
 pub mod keys;
+mod kind;
 pub mod layout;
 pub mod node;
 pub mod removal;
