@@ -117,6 +117,12 @@ impl<'a> Runner<'a> {
                     .entry(*vmid)
                     .and_modify(crate::world::guest::Guest::stop);
             }
+            Action::Lock { vmid, lock } => {
+                world
+                    .guests
+                    .entry(*vmid)
+                    .and_modify(|guest| guest.config.set("lock", lock));
+            }
             Action::Unlock(vmid) => {
                 world.guests.entry(*vmid).and_modify(|guest| {
                     guest.config.remove("lock");

@@ -28,6 +28,13 @@ pub enum Action {
     Start(u32),
     /// Stops a guest at once.
     Stop(u32),
+    /// Puts a lock on a guest's config.
+    Lock {
+        /// The guest.
+        vmid: u32,
+        /// `backup`, ...
+        lock: String,
+    },
     /// Takes the lock off a guest's config.
     Unlock(u32),
     /// Moves a guest to a node.

@@ -113,6 +113,28 @@ pub(crate) fn link(
     Ok((volid, lines))
 }
 
+/// Gives an image to another guest: it gets a name of its new owner, which is the answer.
+///
+/// # Errors
+/// What the storage says.
+pub(crate) fn hand_over(
+    world: &mut World,
+    node: &str,
+    old: &str,
+    owner: u32,
+) -> Result<String, String> {
+    let id = old.split(':').next().unwrap_or_default();
+    let format = world.parse_volid(old)?.format;
+    let file = world.free_disk_file(node, id, owner, format)?;
+    let layout = world.storage_on(node, id)?.layout();
+    let new = format!("{id}:{}", layout.plain_name(owner, &file));
+    if let Some(volume) = world.volume_mut(node, old) {
+        volume.volid.clone_from(&new);
+        volume.vmid = Some(owner);
+    }
+    Ok(new)
+}
+
 /// A container's disks count as `rootdir`, and a copy takes up what its source did.
 fn finish_volume(world: &mut World, node: &str, volid: &str, kind: Kind, used: u64) {
     if let Some(volume) = world.volume_mut(node, volid) {

@@ -9,6 +9,7 @@ pub(crate) mod disk;
 mod feature;
 pub(crate) mod figures;
 mod migrate;
+pub(crate) mod numbered;
 pub(crate) mod pending;
 pub(crate) mod power;
 pub(crate) mod progress;

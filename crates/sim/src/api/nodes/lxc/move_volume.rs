@@ -3,6 +3,7 @@
 use super::resize::volume_of;
 use super::update::check_digest;
 use super::volumes::{self, add_unused, is_unused_key, written};
+use crate::api::nodes::guest::disk::hand_over;
 use crate::api::nodes::guest::free_now;
 use crate::api::nodes::guest::power::{in_task, spawn};
 use crate::api::nodes::guest::progress::seconds_to_copy;
@@ -148,7 +149,7 @@ fn to_container(world: &mut World, call: &Call, target: u32) -> Reply {
             job.log(format!(
                 "moving volume '{key}' from container '{vmid}' to '{target}'"
             ));
-            let new = rename(world, &node, &old, target)?;
+            let new = hand_over(world, &node, &old, target)?;
             job.log(format!(
                 "removing volume '{key}' from container '{vmid}' config"
             ));
@@ -227,18 +228,4 @@ fn check_reassign(
         return Err(text.to_owned());
     }
     Ok(volid)
-}
-
-/// Gives the volume a name of its new owner.
-fn rename(world: &mut World, node: &str, old: &str, owner: u32) -> Result<String, String> {
-    let id = old.split(':').next().unwrap_or_default();
-    let format = world.parse_volid(old)?.format;
-    let file = world.free_disk_file(node, id, owner, format)?;
-    let layout = world.storage_on(node, id)?.layout();
-    let new = format!("{id}:{}", layout.plain_name(owner, &file));
-    if let Some(volume) = world.volume_mut(node, old) {
-        volume.volid.clone_from(&new);
-        volume.vmid = Some(owner);
-    }
-    Ok(new)
 }

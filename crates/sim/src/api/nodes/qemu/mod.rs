@@ -1,10 +1,13 @@
 //! `/nodes/{node}/qemu`: virtual machines.
 
 pub mod change;
+pub mod cloudinit;
 pub mod create;
 mod devices;
+pub mod disk;
 mod drive;
 pub mod keyboard;
+pub mod monitor;
 mod options;
 mod patterns;
 mod power;
