@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sim::Sim;
 use tools::context::Cluster;
-use tools::engine::{Engine, State};
+use tools::engine::{Engine, Setup, State};
 use tools::fault::Fault;
 
 use crate::config::{Config, Environment};
@@ -28,7 +28,12 @@ impl Session {
             settings.push((cluster.name.clone(), of_cluster));
         }
         Ok(Self {
-            engine: engine(config, settings, State::Dir(config.state_dir.clone()))?,
+            engine: engine(
+                config,
+                settings,
+                State::Dir(config.state_dir.clone()),
+                "oxmox approve",
+            )?,
             simulator: None,
         })
     }
@@ -38,7 +43,12 @@ impl Session {
         let simulator = demo::simulator().await?;
         let settings = demo::settings(&simulator)?;
         Ok(Self {
-            engine: engine(config, vec![(demo::CLUSTER.to_owned(), settings)], state)?,
+            engine: engine(
+                config,
+                vec![(demo::CLUSTER.to_owned(), settings)],
+                state,
+                "oxmox --demo approve",
+            )?,
             simulator: Some(simulator),
         })
     }
@@ -48,6 +58,7 @@ fn engine(
     config: &Config,
     clusters: Vec<(String, pve::Settings)>,
     state: State,
+    approve: &str,
 ) -> Result<Arc<Engine>, Fault> {
     let mut connected = Vec::new();
     for (name, settings) in clusters {
@@ -56,10 +67,13 @@ fn engine(
     }
     Ok(Engine::new(
         connected,
-        &config.toolsets,
-        config.policy(),
-        state,
-        Arc::new(now),
+        Setup {
+            toolsets: config.toolsets.clone(),
+            policy: config.policy(),
+            state,
+            clock: Arc::new(now),
+            approve: approve.to_owned(),
+        },
     ))
 }
 

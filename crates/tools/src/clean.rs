@@ -61,12 +61,14 @@ fn clean_value(value: &mut Value) {
     }
 }
 
-/// Control characters, and those that reorder or hide text (bidi marks, zero-width, tags, BOM).
+/// Control characters, and those that reorder, hide or break text: bidirectional marks, zero-width and soft characters,
+/// line and paragraph separators, variation selectors, tags, annotations, the byte order mark.
 fn is_hostile(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t'))
         || matches!(c,
-            '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
-            | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e01ef}')
 }
 
 #[cfg(test)]

@@ -5,10 +5,9 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{Impact, Plan, Undo};
+use crate::plan::{Plan, Undo};
 use crate::spec::Risk;
 use crate::tool::{Answer, Object};
-use crate::words;
 
 /// What became of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -90,6 +89,8 @@ pub struct Outcome {
     pub status: Status,
     /// What it does to what.
     pub summary: String,
+    /// The cluster that it is on.
+    pub cluster: String,
     /// The risk of these arguments.
     pub risk: Risk,
     /// The plan's id: names it in the audit trail and for `oxmox approve`.
@@ -98,7 +99,7 @@ pub struct Outcome {
     pub steps: Vec<StepOutcome>,
     /// While it needs a confirmation: what would be affected.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub affects: Vec<Impact>,
+    pub affects: Vec<String>,
     /// What to know besides.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<String>,
@@ -119,6 +120,7 @@ impl Outcome {
         Self {
             status,
             summary: plan.summary.clone(),
+            cluster: plan.cluster.clone(),
             risk: plan.risk,
             plan: id.to_owned(),
             steps: plan
@@ -155,29 +157,9 @@ impl Outcome {
 impl Answer for Outcome {
     fn text(&self) -> String {
         let mut out = format!("{}: {}\n", self.status.word(), self.summary);
-        for step in self
-            .steps
-            .iter()
-            .filter(|step| step.state != StepState::NotSent || self.steps.len() > 1)
-        {
-            let state = match step.state {
-                StepState::NotSent => "not sent",
-                StepState::Running => "running",
-                StepState::Done => "done",
-                StepState::Failed => "failed",
-                StepState::Unknown => "unknown",
-            };
-            let _ = write!(out, "- {state}: {}", step.step);
-            if let Some(detail) = &step.detail {
-                let _ = write!(out, "; {detail}");
-            }
-            if let Some(task) = &step.task {
-                let _ = write!(out, " [{task}]");
-            }
-            out.push('\n');
-        }
-        if !self.affects.is_empty() {
-            out.push_str(&impact_table(&self.affects));
+        out.push_str(&self.steps_text());
+        for item in &self.affects {
+            let _ = writeln!(out, "- {}", crate::clean::line(item));
         }
         for warning in &self.warnings {
             let _ = writeln!(out, "warning: {warning}");
@@ -197,19 +179,33 @@ impl Answer for Outcome {
     }
 }
 
-/// What is affected, as a table.
-pub fn impact_table(affects: &[Impact]) -> String {
-    let rows: Vec<_> = affects
-        .iter()
-        .map(|item| {
-            [
-                item.effect.word().to_owned(),
-                item.kind.clone(),
-                item.id.clone(),
-                item.bytes.map(words::size).unwrap_or_default(),
-                item.note.clone().unwrap_or_default(),
-            ]
-        })
-        .collect();
-    words::table(["effect", "what", "id", "size", "note"], &rows)
+impl Outcome {
+    fn steps_text(&self) -> String {
+        let mut out = String::new();
+        for (number, step) in (1..).zip(&self.steps) {
+            let state = match step.state {
+                // Before a decision the steps are a list of what would be done; one step is the summary itself.
+                StepState::NotSent if self.status == Status::NeedsConfirmation => {
+                    if self.steps.len() > 1 {
+                        let _ = writeln!(out, "{number}. {}", step.step);
+                    }
+                    continue;
+                }
+                StepState::NotSent => "not sent",
+                StepState::Running => "running",
+                StepState::Done => "done",
+                StepState::Failed => "failed",
+                StepState::Unknown => "unknown",
+            };
+            let _ = write!(out, "- {state}: {}", step.step);
+            if let Some(detail) = &step.detail {
+                let _ = write!(out, "; {detail}");
+            }
+            if let Some(task) = &step.task {
+                let _ = write!(out, " [{task}]");
+            }
+            out.push('\n');
+        }
+        out
+    }
 }

@@ -10,11 +10,12 @@ use serde::Serialize;
 
 use crate::context::Cluster;
 use crate::fault::explain;
-use crate::outcome::{NextCall, impact_table};
+use crate::outcome::NextCall;
 use crate::plan::{Action, Impact, Plan, Undo};
 use crate::policy;
 use crate::spec::Risk;
 use crate::tool::Answer;
+use crate::words;
 
 /// What a change would do.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -178,4 +179,21 @@ impl Answer for Preview {
         out.push_str("nothing was changed\n");
         out
     }
+}
+
+/// What is affected, as a table.
+fn impact_table(affects: &[Impact]) -> String {
+    let rows: Vec<_> = affects
+        .iter()
+        .map(|item| {
+            [
+                item.effect.word().to_owned(),
+                item.kind.clone(),
+                item.id.clone(),
+                item.bytes.map(words::size).unwrap_or_default(),
+                item.note.clone().unwrap_or_default(),
+            ]
+        })
+        .collect();
+    words::table(["effect", "what", "id", "size", "note"], &rows)
 }

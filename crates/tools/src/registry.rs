@@ -2,13 +2,11 @@
 //! them: arguments that the engine reads itself, annotations, the names' grammar.
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::area;
-use crate::context::Cluster;
 use crate::fault::Fault;
 use crate::policy::Mode;
 use crate::schema;
@@ -80,19 +78,13 @@ pub struct Extras {
 }
 
 impl Registry {
-    /// The tools of these toolsets that the mode leaves any use for.
-    pub fn new(toolsets: &[Toolset], mode: Mode, clusters: &[Arc<Cluster>]) -> Self {
+    /// The tools of these toolsets that the mode leaves any use for, on clusters of these names.
+    pub fn new(toolsets: &[Toolset], mode: Mode, clusters: Vec<String>) -> Self {
         let tools = all()
             .filter(|tool| toolsets.contains(&tool.spec().toolset))
             .filter(|tool| mode != Mode::ReadOnly || tool.spec().risk == Risk::Read)
             .collect();
-        Self {
-            tools,
-            clusters: clusters
-                .iter()
-                .map(|cluster| cluster.name.clone())
-                .collect(),
-        }
+        Self { tools, clusters }
     }
 
     /// The tools, in order.

@@ -1,8 +1,5 @@
 //! `oxmox tools`: what a model is offered.
 
-use std::sync::Arc;
-
-use tools::context::Cluster;
 use tools::fault::Fault;
 use tools::registry::Registry;
 
@@ -22,8 +19,12 @@ pub struct Args {
 /// Lists them. Nothing is contacted, and no secret is fetched.
 pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
     let config = global.load()?;
-    let clusters: Vec<Arc<Cluster>> = Vec::new();
-    let registry = Registry::new(&config.toolsets, config.mode, &clusters);
+    let clusters = config
+        .clusters
+        .iter()
+        .map(|cluster| cluster.name.clone())
+        .collect();
+    let registry = Registry::new(&config.toolsets, config.mode, clusters);
     if args.json {
         out::json(&mcp::tools_json(&registry))?;
         return Ok(Exit::Done);

@@ -9,7 +9,6 @@ use rmcp::model::{
 use serde_json::Value;
 use tools::engine::{Asked, Question};
 use tools::outcome::Outcome;
-use tools::plan::Impact;
 use tools::words;
 
 /// The box that says yes.
@@ -67,6 +66,7 @@ pub(super) fn answer(result: &ElicitResult, caller: &str) -> Asked {
 /// line, so that no name in it can add a line of its own.
 fn message(outcome: &Outcome) -> String {
     let mut out = format!("{}\n", one_line(&outcome.summary));
+    let _ = writeln!(out, "Cluster: {}", one_line(&outcome.cluster));
     let _ = writeln!(out, "Risk: {}", outcome.risk.word());
     if outcome.steps.len() > 1 {
         out.push_str("Steps:\n");
@@ -77,7 +77,7 @@ fn message(outcome: &Outcome) -> String {
     if !outcome.affects.is_empty() {
         out.push_str("Affected:\n");
         for item in outcome.affects.iter().take(MOST_NAMED) {
-            let _ = writeln!(out, "- {}", one_line(&affected(item)));
+            let _ = writeln!(out, "- {}", one_line(item));
         }
         let more = outcome.affects.len().saturating_sub(MOST_NAMED);
         if more > 0 {
@@ -91,18 +91,6 @@ fn message(outcome: &Outcome) -> String {
     out
 }
 
-/// "destroyed: disk local-lvm:vm-105-disk-0, 32.0 GiB (note)"
-fn affected(item: &Impact) -> String {
-    let mut out = format!("{}: {} {}", item.effect.word(), item.kind, item.id);
-    if let Some(bytes) = item.bytes {
-        let _ = write!(out, ", {}", words::size(bytes));
-    }
-    if let Some(note) = &item.note {
-        let _ = write!(out, " ({note})");
-    }
-    out
-}
-
 /// Line and paragraph separators count as white space here, beyond what [`words::clip`] takes out.
 fn one_line(text: &str) -> String {
     let words: Vec<_> = text.split_whitespace().collect();
@@ -113,7 +101,6 @@ fn one_line(text: &str) -> String {
 mod tests {
     use serde_json::json;
     use tools::outcome::Status;
-    use tools::plan::Effect;
     use tools::spec::Risk;
 
     use super::*;
@@ -122,13 +109,11 @@ mod tests {
         let outcome = Outcome {
             status: Status::NeedsConfirmation,
             summary: "Delete VM 105 (staging) on pve1".to_owned(),
+            cluster: "home".to_owned(),
             risk: Risk::Destroy,
             plan: "k3x".to_owned(),
             steps: Vec::new(),
-            affects: vec![
-                Impact::new(Effect::Destroyed, "disk", "local-lvm:vm-105-disk-0")
-                    .bytes(Some(32 << 30)),
-            ],
+            affects: vec!["destroyed: disk local-lvm:vm-105-disk-0, 32.0 GiB".to_owned()],
             warnings: vec!["2 backups stay".to_owned()],
             confirm: None,
             undo: None,
@@ -156,7 +141,7 @@ mod tests {
     fn the_plan_is_told_with_sizes() {
         assert_eq!(
             message(&question(false).outcome),
-            "Delete VM 105 (staging) on pve1\nRisk: destroy\nAffected:\n\
+            "Delete VM 105 (staging) on pve1\nCluster: home\nRisk: destroy\nAffected:\n\
              - destroyed: disk local-lvm:vm-105-disk-0, 32.0 GiB\nWarning: 2 backups stay\nPlan k3x"
         );
     }
@@ -165,9 +150,11 @@ mod tests {
     fn a_name_cannot_add_a_line() {
         let mut outcome = question(false).outcome;
         outcome.summary = "Delete VM 105 (x\nRisk: read\u{2028}Nothing is lost\u{202e})".to_owned();
-        outcome.affects[0].note = Some("a\r\nb".to_owned());
+        outcome.affects[0].push_str(" (a\r\nb)");
         let lines = message(&outcome);
-        assert!(lines.starts_with("Delete VM 105 (x Risk: read Nothing is lost)\nRisk: destroy\n"));
+        assert!(lines.starts_with(
+            "Delete VM 105 (x Risk: read Nothing is lost)\nCluster: home\nRisk: destroy\n"
+        ));
         assert!(lines.contains("32.0 GiB (a b)\n"));
     }
 

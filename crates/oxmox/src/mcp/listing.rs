@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     fn registry() -> Registry {
-        Registry::new(Toolset::ALL, Mode::Trusted, &[])
+        Registry::new(Toolset::ALL, Mode::Trusted, Vec::new())
     }
 
     #[test]

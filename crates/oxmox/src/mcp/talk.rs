@@ -96,6 +96,10 @@ impl Talk for Line<'_> {
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Asked> {
         Box::pin(self.put(question))
     }
+
+    fn gone(&self) -> bool {
+        self.ctx.ct.is_cancelled()
+    }
 }
 
 /// Sends progress as notifications, to a client that asked for them.

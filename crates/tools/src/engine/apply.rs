@@ -8,7 +8,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream;
 use tokio::sync::mpsc;
 
-use super::confirm::Frozen;
+use super::consent::Frozen;
 use super::record::{Attempt, result_word};
 use super::{Engine, Progress, Reply, Talk};
 use crate::fault::{Fault, Kind};
@@ -58,6 +58,14 @@ impl Engine {
         attempt: &Arc<Attempt>,
         talk: &dyn Talk,
     ) -> Result<Reply, Fault> {
+        // The last moment at which nothing has happened yet.
+        if talk.gone() {
+            return Err(Fault::refused("the caller has gone; nothing was sent"));
+        }
+        if self.running.is_closed() {
+            return Err(Fault::refused("oxmox is shutting down; nothing was sent")
+                .hint("make the call again later"));
+        }
         if frozen.id.is_none() {
             self.keep_unasked(&frozen.plan, attempt)?;
         }

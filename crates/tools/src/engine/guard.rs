@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pve::{Identity, Reader, Request};
 use serde_json::Value;
 
-use super::confirm::Frozen;
+use super::consent::Frozen;
 use super::record::Attempt;
 use super::{Call, Engine, Reply, Talk};
 use crate::context::{Cluster, label};

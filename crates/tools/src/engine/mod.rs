@@ -4,13 +4,15 @@
 //! The [`Writer`]s are in here and nowhere else.
 
 mod apply;
-mod confirm;
+mod consent;
 mod guard;
+mod question;
 mod record;
+mod seal;
 mod step;
 mod talk;
 
-pub use confirm::{Answered, Question};
+pub use question::{Answered, Question};
 pub use talk::{Asked, Progress, Silent, Talk};
 
 use std::collections::BTreeMap;
@@ -28,10 +30,10 @@ use crate::keys;
 use crate::plan::Plan;
 use crate::policy::{Decision, Policy};
 use crate::registry::{Extras, Registry};
-use crate::spec::Risk;
+use crate::spec::{Risk, Toolset};
 use crate::store::Store;
 use crate::tool::{Object, Ran, Rendered, Tool};
-use confirm::Consent;
+use consent::{Consent, Frozen, Given};
 use record::Attempt;
 
 /// Applies plans. One per process.
@@ -47,8 +49,24 @@ pub struct Engine {
     state: State,
     store: OnceLock<Store>,
     clock: Clock,
+    /// What a person types to approve a plan.
+    approve: String,
     /// Plans being applied; they outlive the calls that started them.
     running: TaskTracker,
+}
+
+/// What an engine is made of, besides its clusters.
+pub struct Setup {
+    /// The tools that it offers.
+    pub toolsets: Vec<Toolset>,
+    /// What it may do.
+    pub policy: Policy,
+    /// Where it keeps what outlives a call.
+    pub state: State,
+    /// What tells it the time.
+    pub clock: Clock,
+    /// What a person types before a plan's id to approve it: `oxmox approve`.
+    pub approve: String,
 }
 
 /// Where the store is.
@@ -106,28 +124,24 @@ impl Engine {
         clippy::disallowed_types,
         reason = "this is the one place that may write"
     )]
-    pub fn new(
-        clusters: Vec<(Cluster, pve::Writer)>,
-        toolsets: &[crate::spec::Toolset],
-        policy: Policy,
-        state: State,
-        clock: Clock,
-    ) -> Arc<Self> {
+    pub fn new(clusters: Vec<(Cluster, pve::Writer)>, setup: Setup) -> Arc<Self> {
         let mut writers = BTreeMap::new();
         let mut readers = Vec::new();
         for (cluster, writer) in clusters {
             writers.insert(cluster.name.clone(), writer);
             readers.push(Arc::new(cluster));
         }
-        let registry = Arc::new(Registry::new(toolsets, policy.mode, &readers));
+        let names = readers.iter().map(|cluster| cluster.name.clone()).collect();
+        let registry = Registry::new(&setup.toolsets, setup.policy.mode, names);
         Arc::new(Self {
             writers,
             clusters: readers,
-            registry,
-            policy,
-            state,
+            registry: Arc::new(registry),
+            policy: setup.policy,
+            state: setup.state,
             store: OnceLock::new(),
-            clock,
+            clock: setup.clock,
+            approve: setup.approve,
             running: TaskTracker::new(),
         })
     }
@@ -162,19 +176,27 @@ impl Engine {
         attempt: &Arc<Attempt>,
         talk: &dyn Talk,
     ) -> Result<Reply, Fault> {
+        let (_, extras) = self.registry.split(tool, call.arguments.clone())?;
+        let given = self.given(call, &extras, attempt)?;
+        if let Given::Settled(reply) = given {
+            return Ok(reply);
+        }
         let (plan, extras) = self.plan(tool, call).await?;
-        attempt.planned(&plan);
-        let consent = match self.policy.decide(&plan) {
-            Decision::Deny(fault) => return Err(fault),
-            Decision::Run => Consent::not_needed(plan),
-            Decision::Ask => self.consent(plan, call, &extras, attempt, talk).await?,
+        if matches!(given, Given::Nothing) {
+            attempt.planned(&plan);
+        }
+        let consent = match (self.policy.decide(&plan), given) {
+            (Decision::Deny(fault), _) => return Err(fault),
+            (_, Given::Yes(stored, by)) => Consent::Given(self.take(*stored, &by)?),
+            (Decision::Run, _) => Consent::Given(Frozen::fresh(plan, None)),
+            (Decision::Ask, _) => self.consent(plan, call, &extras, attempt, talk).await?,
         };
         match consent {
             Consent::Given(frozen) => {
                 self.guarded(*frozen, tool, call, &extras, attempt, talk)
                     .await
             }
-            Consent::Refused(reply) | Consent::Waiting(reply) => Ok(reply),
+            Consent::Withheld(reply) => Ok(reply),
         }
     }
 

@@ -10,6 +10,10 @@ pub trait Talk: Send + Sync {
     fn progress(&self, progress: Progress);
     /// Puts a question to a person.
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Asked>;
+    /// Whether the caller has gone. What was not sent by then is not sent.
+    fn gone(&self) -> bool {
+        false
+    }
 }
 
 /// How far a change is.

@@ -140,6 +140,26 @@ impl Impact {
         self
     }
 
+    /// "destroyed: disk local-lvm:vm-105-disk-0, 16.0 GiB (scsi0)"
+    pub fn line(&self) -> String {
+        let size = self
+            .bytes
+            .map(|bytes| format!(", {}", crate::words::size(bytes)))
+            .unwrap_or_default();
+        let note = self
+            .note
+            .as_ref()
+            .filter(|note| !note.is_empty())
+            .map(|note| format!(" ({note})"));
+        format!(
+            "{}: {} {}{size}{}",
+            self.effect.word(),
+            self.kind,
+            self.id,
+            note.unwrap_or_default()
+        )
+    }
+
     /// With a note.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {

@@ -8,7 +8,7 @@ use pve::{Credentials, Fingerprint, Host, Settings};
 use serde_json::{Map, Value};
 use sim::{Sim, World};
 use tools::context::Cluster;
-use tools::engine::{Asked, Call, Engine, Progress, Question, Reply, State, Talk};
+use tools::engine::{Asked, Call, Engine, Progress, Question, Reply, Setup, State, Talk};
 use tools::fault::Fault;
 use tools::policy::{Mode, Policy};
 use tools::spec::Toolset;
@@ -162,10 +162,13 @@ fn engine(
     let clock = clock.clone();
     Engine::new(
         vec![(Cluster::new("homelab", reader), writer)],
-        &[Toolset::Core],
-        policy,
-        State::Memory,
-        Arc::new(move || clock.load(Ordering::Relaxed)),
+        Setup {
+            toolsets: vec![Toolset::Core],
+            policy,
+            state: State::Memory,
+            clock: Arc::new(move || clock.load(Ordering::Relaxed)),
+            approve: "oxmox approve".to_owned(),
+        },
     )
 }
 

@@ -104,5 +104,5 @@ pub fn run(args: Args, global: Global) -> Result<Exit, Fault> {
 
 /// Every tool there is: which of them may run here is the engine's matter.
 pub fn every_tool() -> Registry {
-    Registry::new(Toolset::ALL, Mode::Trusted, &[])
+    Registry::new(Toolset::ALL, Mode::Trusted, Vec::new())
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use pve::{Credentials, Host, Settings};
 use sim::worlds::{ROOT_TOKEN, homelab};
 use tools::context::Cluster;
-use tools::engine::{Engine, State};
+use tools::engine::{Engine, Setup, State};
 use tools::policy::Policy;
 use tools::spec::Toolset;
 
@@ -47,10 +47,13 @@ fn engine(sim: &sim::Sim) -> Arc<Engine> {
     let cluster = Cluster::new("homelab", reader);
     Engine::new(
         vec![(cluster, writer)],
-        Toolset::ALL,
-        Policy::default(),
-        State::Memory,
-        clock,
+        Setup {
+            toolsets: Toolset::ALL.to_vec(),
+            policy: Policy::default(),
+            state: State::Memory,
+            clock,
+            approve: "oxmox approve".to_owned(),
+        },
     )
 }
 

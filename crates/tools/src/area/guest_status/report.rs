@@ -159,13 +159,11 @@ impl Answer for GuestReport {
         for network in &self.networks {
             let _ = writeln!(out, "network {network}");
         }
-        if !self.tags.is_empty() || self.pool.is_some() {
-            let _ = writeln!(
-                out,
-                "tags {}; pool {}",
-                self.tags.join(" "),
-                self.pool.as_deref().unwrap_or("none")
-            );
+        if !self.tags.is_empty() {
+            let _ = writeln!(out, "tags {}", self.tags.join(" "));
+        }
+        if let Some(pool) = &self.pool {
+            let _ = writeln!(out, "pool {pool}");
         }
         out.push_str(&self.parts_text());
         for note in &self.notes {

@@ -21,7 +21,7 @@ async fn a_person_who_can_be_asked_is_asked_once() {
             .outcome
             .affects
             .iter()
-            .any(|item| item.kind == "disk" && item.bytes.is_some())
+            .any(|line| line.contains("disk local-lvm:vm-105-disk-0, 16.0 GiB"))
     );
 }
 
@@ -281,4 +281,81 @@ async fn one_yes_may_cover_ten_minutes_of_keys_on_one_guest() {
         house.call("send_vm_key", press).await.unwrap().data["status"],
         "needs_confirmation"
     );
+}
+
+/// Two questions are open; the person lets the first cover ten minutes and says no to the second. The no holds.
+#[tokio::test]
+async fn a_no_holds_though_an_earlier_yes_would_cover_it() {
+    let house = House::new().await;
+    let later = Person::saying(Asked::Later);
+    let mut states = Vec::new();
+    for key in ["ret", "esc"] {
+        let call = call(
+            "send_vm_key",
+            &format!(r#"{{"vmid": 100, "key": "{key}"}}"#),
+        );
+        match house.engine.call(call, &later).await.unwrap() {
+            Reply::Ask(question) => states.push(question.state.clone()),
+            Reply::Done(answer) => panic!("no question: {}", answer.text),
+        }
+    }
+    let answer = |key: &str, state: &str, said: Asked| {
+        let mut call = call(
+            "send_vm_key",
+            &format!(r#"{{"vmid": 100, "key": "{key}"}}"#),
+        );
+        call.answer = Some(Answered {
+            state: state.to_owned(),
+            said,
+        });
+        call
+    };
+    let generous = Asked::Yes {
+        by: "person".to_owned(),
+        lease: true,
+    };
+    house
+        .engine
+        .call(answer("ret", &states[0], generous), &later)
+        .await
+        .unwrap();
+    let no = Asked::No {
+        by: "person".to_owned(),
+    };
+    let Reply::Done(answer) = house
+        .engine
+        .call(answer("esc", &states[1], no), &later)
+        .await
+        .unwrap()
+    else {
+        panic!("asked again");
+    };
+    assert_eq!(answer.data["status"], "not_applied");
+    assert_eq!(house.writes().len(), 1);
+}
+
+/// A caller that goes away before anything was sent gets nothing sent.
+#[tokio::test]
+async fn a_caller_who_has_gone_changes_nothing() {
+    struct Gone;
+    impl tools::engine::Talk for Gone {
+        fn progress(&self, _: tools::engine::Progress) {}
+        fn ask<'a>(
+            &'a self,
+            _: &'a tools::engine::Question,
+        ) -> futures_util::future::BoxFuture<'a, Asked> {
+            Box::pin(async { Asked::Nobody })
+        }
+        fn gone(&self) -> bool {
+            true
+        }
+    }
+    let house = House::new().await;
+    let fault = house
+        .ask("start_proxmox_vm", r#"{"vmid": 105}"#, &Gone)
+        .await
+        .unwrap_err();
+    assert!(fault.message.contains("has gone"), "{fault}");
+    assert_eq!(house.writes(), [""; 0]);
+    assert_eq!(house.audit(), (1, vec!["refused".to_owned()]));
 }

@@ -7,7 +7,7 @@ use tools::schema;
 use tools::spec::{Risk, Toolset};
 
 fn registry() -> Registry {
-    Registry::new(Toolset::ALL, Mode::Ask, &[])
+    Registry::new(Toolset::ALL, Mode::Ask, Vec::new())
 }
 
 #[test]

@@ -48,7 +48,7 @@ async fn a_default_answer_is_small() {
 /// What the whole core costs a model, measured by the same rule.
 #[test]
 fn the_list_of_tools_is_small() {
-    let registry = tools::registry::Registry::new(&[Toolset::Core], Mode::Ask, &[]);
+    let registry = tools::registry::Registry::new(&[Toolset::Core], Mode::Ask, Vec::new());
     let size: usize = registry
         .tools()
         .map(|tool| {

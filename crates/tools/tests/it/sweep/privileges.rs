@@ -18,7 +18,7 @@ async fn plan(house: &House, tool: &'static dyn Tool, args: &str) -> Plan {
         registry: std::sync::Arc::new(tools::registry::Registry::new(
             tools::spec::Toolset::ALL,
             Mode::Trusted,
-            house.engine.clusters(),
+            Vec::new(),
         )),
     };
     match tool.run(object(args), &context).await {

@@ -35,7 +35,7 @@ async fn every_planned_request_is_valid_in_every_supported_version() {
         registry: std::sync::Arc::new(tools::registry::Registry::new(
             tools::spec::Toolset::ALL,
             Mode::Trusted,
-            &[],
+            Vec::new(),
         )),
     };
     for (tool, args) in super::changes() {

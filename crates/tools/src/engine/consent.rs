@@ -1,0 +1,231 @@
+//! A person's yes or no: found if it was given already, asked for in three ways, used once.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::record::Attempt;
+use super::{Asked, Call, Engine, Progress, Reply, Talk};
+use crate::fault::{Fault, Kind};
+use crate::outcome::{Outcome, Status};
+use crate::plan::{Plan, Target};
+use crate::registry::Extras;
+use crate::store::{PlanState, StoredPlan};
+use crate::tool::Rendered;
+
+/// How long one yes covers key presses on one guest.
+const LEASE: i64 = 10 * 60;
+/// The tools that such a yes covers, and no others: a run of key presses is one decision.
+const LEASED_TOOLS: &[&str] = &["send_vm_key", "type_vm_text"];
+/// How often a waiting call looks whether a person has decided at another terminal.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
+/// How often its caller is told that it waits: every so many looks.
+const TELL_AGAIN: u32 = 40;
+
+/// What a call brought along about a plan that was shown earlier.
+pub(super) enum Given {
+    /// Nothing.
+    Nothing,
+    /// A yes, and who gave it.
+    Yes(Box<StoredPlan>, String),
+    /// A no, or no decision: this is the answer.
+    Settled(Reply),
+}
+
+/// What came of asking.
+pub(super) enum Consent {
+    /// It may run.
+    Given(Box<Frozen>),
+    /// It does not run now; this is the answer.
+    Withheld(Reply),
+}
+
+/// A plan that may run now.
+pub(super) struct Frozen {
+    pub(super) plan: Plan,
+    /// Set if it is the plan that a person saw, and not one made a moment ago.
+    pub(super) id: Option<String>,
+    pub(super) confirmed_by: Option<String>,
+}
+
+impl Frozen {
+    /// A plan made for this very call.
+    pub(super) fn fresh(plan: Plan, confirmed_by: Option<&str>) -> Box<Self> {
+        Box::new(Self {
+            plan,
+            id: None,
+            confirmed_by: confirmed_by.map(ToOwned::to_owned),
+        })
+    }
+}
+
+impl Engine {
+    /// Reads what came with the call, before anything else is looked at: a no holds whatever policy or an earlier yes
+    /// would allow by now.
+    pub(super) fn given(
+        &self,
+        call: &Call,
+        extras: &Extras,
+        attempt: &Attempt,
+    ) -> Result<Given, Fault> {
+        if let Some(answered) = &call.answer {
+            let stored = self.sealed("answer", &answered.state, call, attempt)?;
+            return match answered.said.clone() {
+                Asked::Yes { by, lease } => {
+                    self.lease(lease, &stored.plan, &call.caller)?;
+                    Ok(Given::Yes(Box::new(stored), by))
+                }
+                Asked::No { by } => Ok(Given::Settled(self.declined(&stored, &by, attempt)?)),
+                Asked::Later | Asked::Nobody => Ok(Given::Settled(self.waiting(&stored, attempt)?)),
+            };
+        }
+        let Some(value) = &extras.confirm else {
+            return Ok(Given::Nothing);
+        };
+        let stored = self.sealed("confirm", value, call, attempt)?;
+        if !self.policy.model_may_confirm(&stored.plan) {
+            return Err(self.only_a_person(&stored));
+        }
+        Ok(Given::Yes(Box::new(stored), "the model".to_owned()))
+    }
+
+    /// Finds a yes that was given elsewhere, or asks for one.
+    pub(super) async fn consent(
+        &self,
+        plan: Plan,
+        call: &Call,
+        extras: &Extras,
+        attempt: &Attempt,
+        talk: &dyn Talk,
+    ) -> Result<Consent, Fault> {
+        if let Some(guest) = leased_guest(&plan)
+            && self.store()?.has_lease(&call.caller, &guest, self.now())?
+        {
+            return Ok(Consent::Given(Frozen::fresh(plan, Some("an earlier yes"))));
+        }
+        let stored = self.shown(plan, call, attempt)?;
+        if stored.state == PlanState::Approved {
+            let by = stored.decided_by.clone().unwrap_or_default();
+            return self.take(stored, &by).map(Consent::Given);
+        }
+        let question = self.question(&stored)?;
+        match talk.ask(&question).await {
+            Asked::Yes { by, lease } => {
+                self.lease(lease, &stored.plan, &call.caller)?;
+                self.take(stored, &by).map(Consent::Given)
+            }
+            Asked::No { by } => self.declined(&stored, &by, attempt).map(Consent::Withheld),
+            Asked::Later => {
+                attempt.unsent(&question.outcome, None)?;
+                Ok(Consent::Withheld(Reply::Ask(Box::new(question))))
+            }
+            Asked::Nobody => {
+                self.decided_elsewhere(stored, extras.wait, attempt, talk)
+                    .await
+            }
+        }
+    }
+
+    /// Nobody can be asked through this call. If the caller wants to wait, a person may decide at another terminal
+    /// meanwhile.
+    async fn decided_elsewhere(
+        &self,
+        stored: StoredPlan,
+        patience: Option<Duration>,
+        attempt: &Attempt,
+        talk: &dyn Talk,
+    ) -> Result<Consent, Fault> {
+        let until = Instant::now() + patience.unwrap_or_default();
+        for look in 0.. {
+            if Instant::now() >= until || talk.gone() {
+                break;
+            }
+            if look % TELL_AGAIN == 0 {
+                let message = format!("waiting for a person: {} {}", self.approve, stored.id);
+                talk.progress(Progress {
+                    fraction: None,
+                    message,
+                });
+            }
+            tokio::time::sleep(LOOK_AGAIN.min(until - Instant::now())).await;
+            let Some(now) = self.store()?.plan(&stored.id)? else {
+                break;
+            };
+            let by = now.decided_by.clone().unwrap_or_default();
+            match now.state {
+                PlanState::Waiting => {}
+                PlanState::Approved => return self.take(now, &by).map(Consent::Given),
+                PlanState::Rejected => {
+                    return self.declined(&now, &by, attempt).map(Consent::Withheld);
+                }
+                PlanState::Used | PlanState::Replaced => break,
+            }
+        }
+        self.waiting(&stored, attempt).map(Consent::Withheld)
+    }
+
+    /// Takes a plan for applying: exactly one caller ever gets it.
+    pub(super) fn take(&self, stored: StoredPlan, by: &str) -> Result<Box<Frozen>, Fault> {
+        if !self
+            .store()?
+            .use_plan(&stored.id, stored.state, self.now())?
+        {
+            return Err(Fault::new(
+                Kind::Conflict,
+                format!("plan {} was decided on in the meantime", stored.id),
+            )
+            .hint("the same call without `confirm` shows where it stands"));
+        }
+        Ok(Box::new(Frozen {
+            plan: stored.plan,
+            id: Some(stored.id),
+            confirmed_by: Some(by.to_owned()),
+        }))
+    }
+
+    fn waiting(&self, stored: &StoredPlan, attempt: &Attempt) -> Result<Reply, Fault> {
+        let question = self.question(stored)?;
+        attempt.unsent(&question.outcome, None)?;
+        Ok(Reply::Done(Rendered::of(&question.outcome)?))
+    }
+
+    fn declined(&self, stored: &StoredPlan, by: &str, attempt: &Attempt) -> Result<Reply, Fault> {
+        self.store()?.decide_plan(stored, false, by, self.now())?;
+        let mut outcome = Outcome::unsent(Status::NotApplied, &stored.id, &stored.plan);
+        outcome.next = Some("a person said no: do not try it again unless asked to".to_owned());
+        attempt.unsent(&outcome, Some(format!("declined by {by}")))?;
+        Ok(Reply::Done(Rendered::of(&outcome)?))
+    }
+
+    /// Lets a yes cover what comes after it, if the person wants that and the plan is of that sort.
+    fn lease(&self, wanted: bool, plan: &Plan, caller: &str) -> Result<(), Fault> {
+        match leased_guest(plan) {
+            Some(guest) if wanted => self
+                .store()?
+                .grant_lease(caller, &guest, self.now() + LEASE),
+            _ => Ok(()),
+        }
+    }
+
+    fn only_a_person(&self, stored: &StoredPlan) -> Fault {
+        Fault::refused(format!(
+            "a model cannot confirm what is {}-risk: {}",
+            stored.plan.risk.word(),
+            stored.plan.summary
+        ))
+        .hint(format!(
+            "a person runs `{} {}`, then the same call without `confirm` applies it",
+            self.approve, stored.id
+        ))
+    }
+}
+
+/// The guest whose key presses one yes may cover.
+pub(super) fn leased_guest(plan: &Plan) -> Option<String> {
+    let [Target { at, .. }] = plan.targets.as_slice() else {
+        return None;
+    };
+    LEASED_TOOLS
+        .contains(&plan.tool.as_str())
+        .then(|| format!("{}/{}", plan.cluster, at.vmid))
+}

@@ -1,0 +1,120 @@
+//! A plan as it is put to a person, and kept until they have decided.
+
+use super::record::Attempt;
+use super::{Asked, Call, Engine, hash_arguments};
+use crate::fault::Fault;
+use crate::outcome::{Outcome, Status};
+use crate::plan::{Impact, Plan, Undo};
+use crate::store::{PlanState, StoredPlan};
+
+/// How long a shown plan may be confirmed.
+const LIFETIME: i64 = 15 * 60;
+
+/// A plan that waits for a person.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// The plan and what to do about it, as an outcome that says `needs_confirmation`.
+    pub outcome: Outcome,
+    /// Comes back with the answer; worthless if altered, for another call, or later.
+    pub state: String,
+    /// Whether the person may also let it cover the next ten minutes.
+    pub can_lease: bool,
+}
+
+/// A person's answer to a question of an earlier call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered {
+    /// The question's state, as it came back.
+    pub state: String,
+    /// What the person said.
+    pub said: Asked,
+}
+
+impl Engine {
+    /// The plan as stored for this call: the one already approved, the one already shown if nothing has changed since,
+    /// or this one, which takes the place of an older question.
+    pub(super) fn shown(
+        &self,
+        plan: Plan,
+        call: &Call,
+        attempt: &Attempt,
+    ) -> Result<StoredPlan, Fault> {
+        let now = self.now();
+        let arguments = hash_arguments(&call.arguments);
+        let digest = plan.digest();
+        if let Some(open) = self
+            .store()?
+            .open_plan(&call.caller, &call.tool, &arguments, now)?
+            && (open.state == PlanState::Approved || open.digest == digest)
+        {
+            attempt.continues(&open.id, &open.plan);
+            return Ok(open);
+        }
+        let stored = StoredPlan {
+            id: attempt.id(),
+            caller: call.caller.clone(),
+            arguments,
+            digest,
+            plan,
+            state: PlanState::Waiting,
+            expires: now + LIFETIME,
+            decided_by: None,
+        };
+        self.store()?.keep_plan(&stored)?;
+        Ok(stored)
+    }
+
+    /// Keeps a plan that runs without asking, so that its outcome can be looked up like any other's.
+    pub(super) fn keep_unasked(&self, plan: &Plan, attempt: &Attempt) -> Result<(), Fault> {
+        self.store()?.keep_plan(&StoredPlan {
+            id: attempt.id(),
+            caller: attempt.caller().to_owned(),
+            arguments: String::new(),
+            digest: plan.digest(),
+            plan: plan.clone(),
+            state: PlanState::Used,
+            expires: self.now(),
+            decided_by: None,
+        })
+    }
+
+    /// Shows a plan that takes the place of one whose guest has changed.
+    pub(super) fn ask_again(
+        &self,
+        plan: Plan,
+        call: &Call,
+        attempt: &Attempt,
+    ) -> Result<Question, Fault> {
+        self.question(&self.shown(plan, call, attempt)?)
+    }
+
+    /// The question about a stored plan.
+    pub(super) fn question(&self, stored: &StoredPlan) -> Result<Question, Fault> {
+        let mut outcome = Outcome::unsent(Status::NeedsConfirmation, &stored.id, &stored.plan);
+        outcome.affects = stored.plan.impact.iter().map(Impact::line).collect();
+        if let Undo::Impossible { because } = &stored.plan.undo {
+            outcome
+                .warnings
+                .push(format!("it cannot be undone: {because}"));
+        }
+        let person = format!(
+            "a person runs `{} {}` within {} minutes, then the same call applies it",
+            self.approve,
+            stored.id,
+            LIFETIME / 60
+        );
+        if self.policy.model_may_confirm(&stored.plan) {
+            outcome.confirm = Some(self.seal("confirm", stored)?);
+            outcome.next = Some(format!(
+                "the same call with this `confirm` value applies it; or {person}"
+            ));
+        } else {
+            outcome.next = Some(person);
+        }
+        Ok(Question {
+            outcome,
+            state: self.seal("answer", stored)?,
+            can_lease: super::consent::leased_guest(&stored.plan).is_some(),
+        })
+    }
+}

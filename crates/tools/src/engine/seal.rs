@@ -1,0 +1,75 @@
+//! Values that leave the house and come back: bound to one plan, caller and call, for one purpose, once.
+
+use super::record::Attempt;
+use super::{Call, Engine, hash_arguments};
+use crate::fault::{Fault, Kind};
+use crate::store::{PlanState, StoredPlan};
+use crate::tool::Answer as _;
+
+impl Engine {
+    /// `id.seal`, over all that the value is bound to.
+    pub(super) fn seal(&self, purpose: &str, stored: &StoredPlan) -> Result<String, Fault> {
+        let seal = self.store()?.keys.seal(&bound_to(purpose, stored));
+        Ok(format!("{}.{seal}", stored.id))
+    }
+
+    /// The stored plan that a sealed value stands for, if it is genuine, of this very call, and still good.
+    pub(super) fn sealed(
+        &self,
+        purpose: &str,
+        value: &str,
+        call: &Call,
+        attempt: &Attempt,
+    ) -> Result<StoredPlan, Fault> {
+        let (id, seal) = value
+            .split_once('.')
+            .ok_or_else(|| unusable("is not one that oxmox gave"))?;
+        let store = self.store()?;
+        let stored = store
+            .plan(id)?
+            .ok_or_else(|| unusable("is not one that oxmox gave"))?;
+        if !store.keys.is_sealed(&bound_to(purpose, &stored), seal) {
+            return Err(unusable("is not one that oxmox gave for this plan"));
+        }
+        let same_call = stored.caller == call.caller
+            && stored.plan.tool == call.tool
+            && stored.arguments == hash_arguments(&call.arguments);
+        if !same_call {
+            return Err(unusable("was given for another call"));
+        }
+        attempt.continues(&stored.id, &stored.plan);
+        match stored.state {
+            PlanState::Waiting | PlanState::Approved if stored.expires <= self.now() => {
+                Err(unusable("has expired"))
+            }
+            PlanState::Waiting | PlanState::Approved => Ok(stored),
+            PlanState::Rejected => Err(unusable("is void: a person said no")),
+            PlanState::Replaced => Err(unusable("is void: a newer preview took its place")),
+            PlanState::Used => Err(match store.plan_outcome(id)? {
+                Some(outcome) => unusable(&format!(
+                    "was used already, and the result was: {}",
+                    outcome.text().trim_end()
+                )),
+                None => unusable("was used already"),
+            }),
+        }
+    }
+}
+
+fn unusable(why: &str) -> Fault {
+    Fault::new(
+        Kind::Conflict,
+        format!("the confirmation {why}; nothing was sent"),
+    )
+    .hint("make the same call without `confirm` for a new preview")
+}
+
+fn bound_to<'a>(purpose: &'a str, stored: &'a StoredPlan) -> [&'a [u8]; 5] {
+    [
+        purpose.as_bytes(),
+        stored.id.as_bytes(),
+        stored.digest.as_bytes(),
+        stored.caller.as_bytes(),
+        stored.arguments.as_bytes(),
+    ]
+}
