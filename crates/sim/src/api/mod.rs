@@ -63,6 +63,7 @@ pub const TABLES: &[&[Route]] = &[
     nodes::lxc::ROUTES,
     nodes::guest::ROUTES,
     nodes::storage::ROUTES,
+    nodes::vzdump::ROUTES,
     storage::ROUTES,
 ];
 

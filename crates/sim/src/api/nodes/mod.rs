@@ -8,6 +8,7 @@ pub mod qemu;
 pub mod services;
 pub mod storage;
 pub mod tasks;
+pub mod vzdump;
 
 use serde_json::{Value, json};
 

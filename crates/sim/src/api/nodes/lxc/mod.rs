@@ -11,6 +11,8 @@ mod rights;
 mod update;
 mod volumes;
 
+pub(crate) use power::nesting_warning;
+
 use crate::api::index;
 use crate::api::nodes::guest::{self, AUDIT, POWER, config, pending, snapshot};
 use crate::call::Call;

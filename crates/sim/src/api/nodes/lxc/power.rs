@@ -48,7 +48,11 @@ pub(super) fn start(world: &mut World, call: &Call) -> Reply {
     }
     let (vmid, node) = (call.vmid(), call.node().to_owned());
     let work = work(Lxc, "start", vmid).run(move |world, job| {
-        check_start(in_task(world, Lxc, &node, vmid)?)?;
+        let guest = in_task(world, Lxc, &node, vmid)?;
+        check_start(guest)?;
+        if let Some(warning) = nesting_warning(guest) {
+            job.warn(warning);
+        }
         job.wait(1);
         job.then(move |world, _| start_now(world, Lxc, &node, vmid));
         Ok(())
@@ -114,4 +118,16 @@ fn checkpoint(world: &mut World, call: &Call, action: &str, mode: &str) -> Reply
         .wait(1)
         .run(move |_, _| Err(format!("command '{command}' failed: exit code 1")));
     spawn(world, call, work)
+}
+
+/// What a start says of a container whose systemd wants nesting and has none.
+pub(crate) fn nesting_warning(guest: &Guest) -> Option<String> {
+    let features = guest.config.get("features").unwrap_or_default();
+    let version = match guest.config.get("ostype") {
+        Some("debian" | "fedora" | "archlinux") => 257,
+        Some("ubuntu") => 255,
+        _ => return None,
+    };
+    let wanted = guest.inside.os && !features.contains("nesting=1");
+    wanted.then(|| format!("Systemd {version} detected. You may need to enable nesting."))
 }

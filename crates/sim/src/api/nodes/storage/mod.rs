@@ -6,7 +6,8 @@ mod download;
 mod prune;
 pub(crate) mod volume;
 
-pub(crate) use volume::may_use;
+pub(crate) use prune::prune;
+pub(crate) use volume::{may_read_backup, may_use};
 
 use serde_json::{Map, Value, json};
 

@@ -87,6 +87,14 @@ pub(crate) fn may_use(
     may_access_as(world, who, volid, &name, Some(vmid))
 }
 
+/// Whether the caller may look into a backup.
+///
+/// # Errors
+/// As [`may_use`] has them.
+pub(crate) fn may_read_backup(world: &World, who: &Identity, volid: &str) -> Result<(), ApiError> {
+    may_use(world, who, volid, 0, "backup")
+}
+
 fn may_access_as(
     world: &World,
     who: &Identity,
