@@ -252,9 +252,12 @@ impl World {
                 if let Some(undo) = job.undo.take() {
                     self.tasks.list[index].undo = Some(undo);
                 }
-                self.insert_steps(index, job);
-                if let Err(status) = result {
-                    self.fail_after_logging(index, status);
+                match result {
+                    Ok(()) => self.insert_steps(index, job),
+                    Err(status) => {
+                        self.log_last_words(index, job);
+                        self.fail(index, status);
+                    }
                 }
             }
         }
@@ -272,18 +275,14 @@ impl World {
         }
     }
 
-    /// Ends a task with an error, with the lines its last effect still wrote.
-    fn fail_after_logging(&mut self, index: usize, status: String) {
-        let now = self.now;
-        let task = &mut self.tasks.list[index];
-        let lines = std::mem::take(&mut task.plan)
-            .into_iter()
-            .take_while(|(at, _)| *at == now);
-        task.log.extend(lines.map_while(|(_, step)| match step {
+    /// Writes the lines of an effect that failed; nothing else it asked for happens.
+    fn log_last_words(&mut self, index: usize, job: Job) {
+        let lines = job.next.into_iter().filter_map(|(_, step)| match step {
             Step::Log(line) => Some(line),
+            Step::Warn(line) => Some(format!("WARN: {line}")),
             _ => None,
-        }));
-        self.fail(index, status);
+        });
+        self.tasks.list[index].log.extend(lines);
     }
 
     fn take_lock(&mut self, index: usize, hold: Hold) {

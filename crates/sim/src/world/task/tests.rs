@@ -151,3 +151,18 @@ fn what_fails_or_is_stopped_cleans_up() {
     assert!(!world.quorum_lost);
     assert_eq!(status(&world, &failed).as_deref(), Some("full"));
 }
+
+#[test]
+fn an_effect_that_fails_still_says_why() {
+    let mut world = world();
+    let failing = Work::new("test", "")
+        .run(|_, job| {
+            job.log("looking");
+            Err("nothing there".to_owned())
+        })
+        .log("never written");
+    let upid = start(&mut world, failing);
+    world.advance(Duration::ZERO);
+    let log = world.tasks.find(&upid).expect("known").full_log();
+    assert_eq!(log, ["looking", "TASK ERROR: nothing there"]);
+}

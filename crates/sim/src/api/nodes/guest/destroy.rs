@@ -44,8 +44,8 @@ pub(super) fn start(world: &mut World, call: &Call, kind: Kind) -> Reply {
     let guest = world.need_guest(kind, &order.node, order.vmid)?;
     check(world, guest, &order).map_err(ApiError::fail)?;
     let work = work(kind, "destroy", order.vmid)
-        .run(move |world, job| destroy(world, job, &order))
-        .wait(1);
+        .wait(1)
+        .run(move |world, job| destroy(world, job, &order));
     spawn(world, call, work)
 }
 

@@ -146,7 +146,7 @@ fn finish_volume(world: &mut World, node: &str, volid: &str, kind: Kind, used: u
 }
 
 /// What the tools behind a storage print when they make an image; ZFS and Ceph print nothing.
-fn allocation_line(world: &World, volid: &str, size: u64) -> Option<String> {
+pub(crate) fn allocation_line(world: &World, volid: &str, size: u64) -> Option<String> {
     let (id, _) = volid.split_once(':')?;
     let storage = world.storages.get(id)?;
     let name = world.parse_volid(volid).ok()?;

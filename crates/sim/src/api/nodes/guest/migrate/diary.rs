@@ -3,6 +3,9 @@
 use crate::clock::Time;
 use crate::world::work::Job;
 
+/// How a migration ends that was stopped.
+pub(super) const STOPPED: &str = "migration aborted";
+
 /// Writes the log of one migration.
 pub(super) struct Diary<'a> {
     pub(super) job: &'a mut Job,
@@ -46,20 +49,26 @@ impl<'a> Diary<'a> {
         ));
     }
 
-    /// The last line of a migration that did not, and how its task ends.
-    pub(super) fn aborted(&mut self, error: &str) -> String {
+    /// The end of a migration that left the guest where it was.
+    pub(super) fn abort(mut self, error: &str) -> Result<(), String> {
         let duration = self.duration();
         self.error(&format!("migration aborted (duration {duration}): {error}"));
-        "migration aborted".to_owned()
+        self.end_with(STOPPED)
     }
 
-    /// The last line of one that moved the guest but did not end well, and how its task ends.
-    pub(super) fn problems(&mut self) -> String {
+    /// The end of one that moved the guest but did not go well.
+    pub(super) fn end_with_problems(mut self) -> Result<(), String> {
         let duration = self.duration();
         self.error(&format!(
             "migration finished with problems (duration {duration})"
         ));
-        "migration problems".to_owned()
+        self.end_with("migration problems")
+    }
+
+    /// Fails the task once the time has come.
+    fn end_with(self, status: &'static str) -> Result<(), String> {
+        self.job.then(move |_, _| Err(status.to_owned()));
+        Ok(())
     }
 
     fn duration(&self) -> String {

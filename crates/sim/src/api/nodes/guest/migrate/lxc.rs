@@ -1,8 +1,8 @@
 //! The migration of a container: stopped, or down and up again.
 
 use super::Order;
-use super::diary::{Diary, ssh};
-use super::qemu::{STOPPED, check_reachable, ip_of};
+use super::diary::{Diary, STOPPED, ssh};
+use super::qemu::{check_reachable, ip_of};
 use super::volumes::{self, Local};
 use crate::api::nodes::guest::power::{in_task, start_now, stop_now};
 use crate::world::World;
@@ -14,7 +14,7 @@ pub(super) fn run(world: &mut World, job: &mut Job, order: Order) -> Result<(), 
     let guest = in_task(world, order.kind, &order.node, order.vmid)?.clone();
     let mut diary = Diary::new(job, world.now);
     if let Err(error) = prepare(world, &mut diary, &order, &guest) {
-        return Err(diary.aborted(&error));
+        return diary.abort(&error);
     }
     let was_running = guest.is_running();
     if was_running {
@@ -36,9 +36,7 @@ pub(super) fn run(world: &mut World, job: &mut Job, order: Order) -> Result<(), 
             diary.error(&error);
             diary.note("aborting phase 1 - cleanup resources");
             diary.note("start final cleanup");
-            let exit = diary.aborted(&error);
-            diary.job.then(move |_, _| Err(exit));
-            return Ok(());
+            return diary.abort(&error);
         }
     };
     order.lock_config(world)?;
@@ -79,7 +77,7 @@ fn start_again(
         let command = command.trim_start_matches("# ");
         diary.note(&error);
         diary.error(&format!("command '{command}' failed: exit code 255"));
-        return Err(diary.problems());
+        return diary.end_with_problems();
     }
     diary.wait(2);
     diary.finished();
@@ -137,7 +135,9 @@ fn scan(
     order: &Order,
     guest: &Guest,
 ) -> Result<Vec<Local>, String> {
-    for drive in guest.config.drives() {
+    let mut drives: Vec<_> = guest.config.drives().collect();
+    drives.sort_by_key(|drive| drive.key != "rootfs");
+    for drive in drives {
         let id = drive.storage().unwrap_or_default();
         if world.storages.get(id).is_some_and(|storage| storage.shared) {
             diary.note(&format!(

@@ -1,7 +1,7 @@
 //! The migration of a machine: stopped, or running and without anybody noticing.
 
 use super::Order;
-use super::diary::{Diary, ssh};
+use super::diary::{Diary, STOPPED, ssh};
 use super::preconditions::{local_devices, mapped_devices};
 use super::volumes::{self, Local};
 use crate::api::nodes::guest::power::in_task;
@@ -10,15 +10,15 @@ use crate::world::World;
 use crate::world::guest::Guest;
 use crate::world::work::Job;
 
-/// How a migration ends that was stopped.
-pub(super) const STOPPED: &str = "migration aborted";
+/// How long a node that is down is waited for.
+const SSH_PATIENCE: u64 = 4;
 
 /// The task.
 pub(super) fn run(world: &mut World, job: &mut Job, order: Order) -> Result<(), String> {
     let guest = in_task(world, order.kind, &order.node, order.vmid)?.clone();
     let mut diary = Diary::new(job, world.now);
     if let Err(error) = prepare(world, &mut diary, &order, &guest) {
-        return Err(diary.aborted(&error));
+        return diary.abort(&error);
     }
     let (target, ip) = (order.target.clone(), ip_of(world, &order.target));
     diary.note(&format!(
@@ -31,7 +31,7 @@ pub(super) fn run(world: &mut World, job: &mut Job, order: Order) -> Result<(), 
             let error = format!("Problem found while scanning volumes - {error}");
             diary.error(&error);
             diary.note("aborting phase 1 - cleanup resources");
-            return Err(diary.aborted(&error));
+            return diary.abort(&error);
         }
     };
     order.lock_config(world)?;
@@ -79,6 +79,7 @@ pub(super) fn check_reachable(
         return Ok(());
     }
     let ip = ip_of(world, &order.target);
+    diary.wait(SSH_PATIENCE);
     diary.note(&ssh(&order.target, &ip, "/bin/true"));
     diary.note(&format!(
         "ssh: connect to host {ip} port 22: No route to host"
@@ -233,14 +234,11 @@ fn live_migrate(
     }
     let socket = format!("unix:/run/qemu-server/{vmid}.migrate");
     diary.note(&format!("starting online/live migration on {socket}"));
-    for line in [
-        "set migration capabilities",
-        "migration downtime limit: 100 ms",
-        "migration cachesize: 64.0 MiB",
-        "set migration parameters",
-    ] {
-        diary.note(line);
-    }
+    diary.note("set migration capabilities");
+    diary.note("migration downtime limit: 100 ms");
+    let cache = (guest.max_memory() / 10).next_power_of_two();
+    diary.note(&format!("migration cachesize: {}", human(cache, 1)));
+    diary.note("set migration parameters");
     diary.note(&format!("start migrate command to {socket}"));
     let (used, total) = (guest.max_memory() / 2, guest.max_memory());
     let seconds = seconds_to_copy(used);

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::Order;
 use super::diary::Diary;
-use crate::api::nodes::guest::disk::is_cloudinit;
-use crate::api::nodes::guest::progress::seconds_to_copy;
+use crate::api::nodes::guest::disk::{allocation_line, is_cloudinit};
+use crate::api::nodes::guest::progress::{human, seconds_to_copy};
 use crate::world::World;
 use crate::world::config::Config;
 use crate::world::guest::{Guest, Kind};
@@ -126,16 +126,36 @@ pub(super) fn obstacle(world: &World, order: &Order, local: &Local) -> Option<St
 pub(super) fn copy(world: &World, diary: &mut Diary<'_>, order: &Order, locals: &[Local]) {
     for local in locals {
         let volume = world.volume(&order.node, &local.volid);
-        diary.wait(seconds_to_copy(volume.map_or(0, |volume| volume.used)));
-        let size = volume.map_or(0, |volume| volume.size);
+        let (size, used) = volume.map_or((0, 0), |volume| (volume.size, volume.used));
         let arrived = new_volid(world, order, &local.volid);
-        diary.note(&format!("{size} bytes copied"));
+        if let Some(line) = allocation_line(world, &arrived, size) {
+            diary.note(&line);
+        }
+        let seconds = seconds_to_copy(used);
+        diary.wait(seconds);
+        let speed = size / seconds / 1_000_000;
+        diary.note(&format!(
+            "{size} bytes ({}, {}) copied, {seconds} s, {speed} MB/s",
+            decimal(size),
+            human(size, 1)
+        ));
         diary.note(&format!("successfully imported '{arrived}'"));
         diary.note(&format!(
             "volume '{}' is '{arrived}' on the target",
             local.volid
         ));
     }
+}
+
+/// `1.1 GB`, as `dd` writes sizes beside binary ones.
+fn decimal(bytes: u64) -> String {
+    let (unit, name) = if bytes >= 1_000_000_000 {
+        (1_000_000_000, "GB")
+    } else {
+        (1_000_000, "MB")
+    };
+    let tenths = (bytes * 10 + unit / 2) / unit;
+    format!("{}.{} {name}", tenths / 10, tenths % 10)
 }
 
 /// The id of a volume on the target: the same if it is free there.
