@@ -2,6 +2,33 @@
 
 use std::collections::BTreeMap;
 
+/// What can be set on a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The domain that short names are looked up in; may be empty.
+    pub search: String,
+    /// Name servers, up to three.
+    pub dns: Vec<String>,
+    /// `Etc/UTC`, and no other time zone changes anything here.
+    pub timezone: String,
+    /// The text of `/etc/hosts`, if somebody wrote it; else it names the nodes.
+    pub hosts: Option<String>,
+    /// The options of the node, `description` and the like.
+    pub config: BTreeMap<String, String>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            search: String::new(),
+            dns: Vec::new(),
+            timezone: "Etc/UTC".to_owned(),
+            hosts: None,
+            config: BTreeMap::new(),
+        }
+    }
+}
+
 /// The services that PVE tells about, in the order of its lists.
 pub const SERVICES: &[&str] = &[
     "chrony",

@@ -73,6 +73,8 @@ pub struct World {
     pub sdn_vnets: Sections,
     /// Firewall configurations, as far as somebody wrote them.
     pub firewalls: BTreeMap<Scope, Firewall>,
+    /// Container templates that can be downloaded.
+    pub appliances: Vec<String>,
     /// `datacenter.cfg`.
     pub options: BTreeMap<String, String>,
     /// Running and finished tasks.
@@ -130,6 +132,7 @@ impl World {
             sdn_zones: Sections::new(),
             sdn_vnets: Sections::new(),
             firewalls: BTreeMap::new(),
+            appliances: Vec::new(),
             options: BTreeMap::new(),
             tasks: Tasks::default(),
             quorum_lost: false,
@@ -144,6 +147,7 @@ impl World {
     pub fn advance(&mut self, span: Duration) {
         let until = self.now + span;
         self.run_tasks(until);
+        self.finish_reboots(until);
         self.now = until;
     }
 

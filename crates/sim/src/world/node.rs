@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use crate::clock::Time;
 use crate::world::World;
-use crate::world::host::{Disk, Service, Update};
+use crate::world::host::{Disk, Service, Settings, Update};
 
 /// How long the last known state of a lost node's guests and storages is still shown.
 const STATE_KEPT: Duration = Duration::from_mins(5);
+/// How long a reboot takes.
+const REBOOT: Duration = Duration::from_mins(2);
 /// How long packets to a lost node vanish before the network says that it is gone.
 const SILENCE: Duration = Duration::from_secs(30);
 
@@ -33,6 +35,10 @@ pub struct Node {
     pub down_since: Option<Time>,
     /// SHA-256 of its certificate, filled in when the simulator listens.
     pub fingerprint: String,
+    /// When a reboot under way ends.
+    pub back_at: Option<Time>,
+    /// What can be set on it.
+    pub settings: Settings,
     /// Its services by name.
     pub services: BTreeMap<String, Service>,
     /// Packages that have an update.
@@ -68,6 +74,12 @@ impl Node {
         now.since(self.boot).as_secs()
     }
 
+    /// The router of its network: the first address.
+    pub fn gateway(&self) -> String {
+        let network = self.ip.rsplit_once('.').map_or("", |(network, _)| network);
+        format!("{network}.1")
+    }
+
     /// Bytes of memory in use: a steady tenth.
     pub fn memory_used(&self) -> u64 {
         self.memory / 10
@@ -94,6 +106,39 @@ impl World {
             node.boot = now;
             let lost = self.guests.values_mut().filter(|guest| guest.node == name);
             lost.for_each(super::guest::Guest::stop);
+        }
+    }
+
+    /// Shuts a node down in an orderly way: its guests first. With `reboot` it comes back by itself.
+    pub fn power_off(&mut self, name: &str, reboot: bool) {
+        for guest in self.guests.values_mut().filter(|guest| guest.node == name) {
+            guest.stop();
+        }
+        self.set_online(name, false);
+        if let Some(node) = self.nodes.get_mut(name) {
+            node.back_at = reboot.then_some(self.now + REBOOT);
+        }
+    }
+
+    /// Brings nodes back whose reboot ends by `until`, with the guests that start on boot.
+    pub(super) fn finish_reboots(&mut self, until: Time) {
+        let due = |node: &&mut Node| node.back_at.is_some_and(|at| at <= until);
+        let mut back = Vec::new();
+        for node in self.nodes.values_mut().filter(due) {
+            node.back_at = None;
+            back.push(node.name.clone());
+        }
+        for name in back {
+            self.set_online(&name, true);
+            let starting = |guest: &&mut super::guest::Guest| {
+                guest.node == name && guest.config.flag("onboot") && !guest.is_template()
+            };
+            let mut pid = self.next_pid;
+            for guest in self.guests.values_mut().filter(starting) {
+                pid += 1;
+                guest.start(until, pid);
+            }
+            self.next_pid = pid;
         }
     }
 

@@ -14,7 +14,7 @@ use crate::world::access::{Group, Role, Rule, Subject, Token, User};
 use crate::world::config::{Config, parse_size};
 use crate::world::firewall::{Firewall, Scope};
 use crate::world::guest::{Guest, Inside, Kind, Power, Snapshot};
-use crate::world::host::{Disk, DiskKind, Update, installed_services};
+use crate::world::host::{Disk, DiskKind, Settings, Update, installed_services};
 use crate::world::node::Node;
 use crate::world::storage::{Storage, Volume};
 use crate::world::task::End;
@@ -26,6 +26,7 @@ pub(super) fn parse(text: &str) -> Result<World, toml::de::Error> {
     let file: WorldFile = toml::from_str(text)?;
     let now = Time::from_secs(file.cluster.now);
     let mut world = World::empty(&file.cluster.name, now);
+    world.appliances = file.cluster.appliances;
     for (part, id) in file.node.into_iter().zip(1..) {
         world.nodes.insert(part.name.clone(), node(part, id, now));
     }
@@ -106,6 +107,12 @@ fn node(part: NodePart, id: u32, now: Time) -> Node {
         }
     }
     Node {
+        back_at: None,
+        settings: Settings {
+            search: part.search,
+            dns: part.dns,
+            ..Settings::default()
+        },
         services,
         updates: part.update.into_iter().map(update).collect(),
         disks: part.drive.into_iter().map(disk).collect(),

@@ -54,6 +54,9 @@ pub(super) struct ClusterPart {
     pub(super) name: String,
     /// Seconds since the epoch.
     pub(super) now: u64,
+    /// Container templates that can be downloaded.
+    #[serde(default)]
+    pub(super) appliances: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -65,6 +68,10 @@ pub(super) struct NodePart {
     pub(super) memory: String,
     pub(super) disk: String,
     pub(super) uptime_hours: u64,
+    #[serde(default)]
+    pub(super) search: String,
+    #[serde(default)]
+    pub(super) dns: Vec<String>,
     /// Services that are enabled and broke down.
     #[serde(default)]
     pub(super) failed_services: Vec<String>,

@@ -1,13 +1,22 @@
 //! `/nodes`: the nodes themselves. What lies below a node has modules of its own.
 
+pub mod appliances;
 pub mod apt;
+pub mod certificates;
 pub mod disks;
 pub(crate) mod guest;
+pub mod hardware;
+pub mod journal;
 pub mod lxc;
+pub mod network;
 pub mod qemu;
+pub mod replication;
+pub mod rrd;
 pub mod services;
+pub mod settings;
 pub mod storage;
 pub mod tasks;
+pub mod unused;
 pub mod vzdump;
 
 use serde_json::{Value, json};
