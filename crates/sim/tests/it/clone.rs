@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use sim::world::access::{Role, Rule, Subject};
 use sim::worlds::homelab;
-use sim::{Clock, Fault, Sim};
+use sim::{Clock, Fault, Sim, World};
 
 use crate::client::Client;
 
@@ -188,4 +189,47 @@ async fn a_clone_of_a_running_machine_mirrors_its_disks() {
         running.reason,
         "Full clone of a running container is only possible from a snapshot"
     );
+}
+
+fn grant(world: &mut World, path: &str, privilege: &str) {
+    let role = Role {
+        privs: [privilege.to_owned()].into(),
+        special: false,
+    };
+    world.access.roles.insert(privilege.to_owned(), role);
+    world.access.acl.push(Rule {
+        path: path.to_owned(),
+        subject: Subject::User("bob@pve".to_owned()),
+        role: privilege.to_owned(),
+        propagate: true,
+    });
+}
+
+#[tokio::test]
+async fn rights_on_source_target_storage_and_bridge_are_needed() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    let (who, secret) = ("bob@pve!power", "b0b00000-0000-4000-8000-000000000001");
+    let bob = Client::anonymous(&sim).token(who, secret);
+    let path = "/nodes/pve1/qemu/105/clone";
+    let space = "/storage/local-lvm";
+    let bridge = "/sdn/zones/localnetwork/vmbr0";
+    for (missing, at, privilege) in [
+        (" (/vms/105, VM.Clone)", "/vms/105", "VM.Clone"),
+        ("", "/vms/120", "VM.Allocate"),
+        (
+            " (/storage/local-lvm, Datastore.AllocateSpace)",
+            space,
+            "Datastore.AllocateSpace",
+        ),
+        (
+            " (/sdn/zones/localnetwork/vmbr0, SDN.Use)",
+            bridge,
+            "SDN.Use",
+        ),
+    ] {
+        let reason = format!("Permission check failed{missing}");
+        assert_eq!(bob.post(path, "newid=120").await.reason, reason);
+        sim.world(|world| grant(world, at, privilege));
+    }
+    bob.post(path, "newid=120").await.upid();
 }

@@ -1,4 +1,4 @@
-//! Rights that a guest's config asks for: on the bridges of its network devices.
+//! Rights that a guest's config asks for: on the bridges and virtual networks of its devices.
 
 use crate::call::Call;
 use crate::error::ApiError;
@@ -15,9 +15,12 @@ pub(crate) fn check_bridges(world: &World, call: &Call, config: &Config) -> Resu
     devices
         .filter_map(|(_, value)| Some((property(value, "bridge")?, property(value, "tag"))))
         .try_for_each(|(bridge, tag)| {
+            let vnet = world.sdn_vnets.get(bridge);
+            let zone = vnet.and_then(|vnet| vnet.props.get("zone"));
+            let zone = zone.map_or("localnetwork", String::as_str);
             let path = match tag {
-                Some(tag) => format!("/sdn/zones/localnetwork/{bridge}/{tag}"),
-                None => format!("/sdn/zones/localnetwork/{bridge}"),
+                Some(tag) => format!("/sdn/zones/{zone}/{bridge}/{tag}"),
+                None => format!("/sdn/zones/{zone}/{bridge}"),
             };
             permission::require(world, &call.who, &path, &["SDN.Use"])
         })

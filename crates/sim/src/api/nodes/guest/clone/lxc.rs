@@ -124,7 +124,7 @@ fn create(world: &mut World, order: &Order) {
     config.set("lock", "create");
     let mut guest = Guest::new(order.newid, Lxc, &order.node, config);
     guest.inside = inside;
-    world.guests.insert(order.newid, guest);
+    order.add(world, guest);
     if let Some(source) = world.guests.get_mut(&order.vmid) {
         source.config.set("lock", "disk");
     }

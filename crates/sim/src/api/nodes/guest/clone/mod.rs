@@ -11,6 +11,7 @@ use crate::error::ApiError;
 use crate::permission::{self, Perm};
 use crate::world::World;
 use crate::world::config::{Config, Drive};
+use crate::world::firewall::Scope;
 use crate::world::guest::{Guest, Kind};
 use crate::world::work::Job;
 
@@ -146,6 +147,15 @@ impl Order {
         storage.is_none_or(|storage| storage.shared)
     }
 
+    /// Adds the clone to the world, still locked, with a copy of the source's firewall.
+    fn add(&self, world: &mut World, guest: Guest) {
+        world.guests.insert(self.newid, guest);
+        let firewall = world.firewalls.get(&Scope::Guest(self.vmid)).cloned();
+        if let Some(firewall) = firewall {
+            world.firewalls.insert(Scope::Guest(self.newid), firewall);
+        }
+    }
+
     /// The task is done: the clone is unlocked, moves to its node and joins its pool.
     fn finish(&self, world: &mut World) {
         if let Some(guest) = world.guests.get_mut(&self.newid) {
@@ -166,6 +176,7 @@ impl Order {
     /// The task failed or was stopped: nothing of the clone stays.
     fn undo(&self, world: &mut World) {
         world.guests.remove(&self.newid);
+        world.firewalls.remove(&Scope::Guest(self.newid));
         world
             .volumes
             .retain(|volume| volume.vmid != Some(self.newid) || volume.created < self.asked);

@@ -240,7 +240,7 @@ fn create(world: &mut World, order: &Order) -> Result<(), String> {
     config.set("lock", "clone");
     let mut guest = Guest::new(newid, Qemu, node, config);
     guest.inside = inside;
-    world.guests.insert(newid, guest);
+    order.add(world, guest);
     Ok(())
 }
 
