@@ -63,6 +63,7 @@ pub const TABLES: &[&[Route]] = &[
     nodes::unused::ROUTES,
     nodes::tasks::ROUTES,
     nodes::qemu::ROUTES,
+    nodes::qemu::agent::ROUTES,
     nodes::qemu::change::ROUTES,
     nodes::qemu::cloudinit::ROUTES,
     nodes::qemu::create::ROUTES,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::clock::Time;
 use crate::error::ApiError;
+use crate::world::agent::Agent;
 use crate::world::config::{Config, property};
 use crate::world::node::Node;
 use crate::world::{World, digest_of};
@@ -75,6 +76,10 @@ pub struct Guest {
     pub power: Power,
     /// What is inside.
     pub inside: Inside,
+    /// The agent inside, as far as one runs.
+    pub agent: Agent,
+    /// When it will have gone down, if somebody inside asked for that.
+    pub off_at: Option<Time>,
     /// Key combinations sent to a VM's keyboard since it started, oldest first: `shift-a`, `ret`.
     pub keys: Vec<String>,
 }
@@ -92,6 +97,8 @@ impl Guest {
             snapshots: Vec::new(),
             power: Power::Stopped,
             inside: Inside::default(),
+            agent: Agent::default(),
+            off_at: None,
             keys: Vec::new(),
         }
     }
@@ -271,6 +278,8 @@ impl Guest {
     /// Starts it now.
     pub fn start(&mut self, now: Time, pid: u32) {
         self.keys.clear();
+        self.agent.reset();
+        self.off_at = None;
         self.cloudinit.clear();
         self.power = Power::Running {
             since: now,
@@ -282,6 +291,7 @@ impl Guest {
     /// Stops it and makes pending changes real.
     pub fn stop(&mut self) {
         self.power = Power::Stopped;
+        self.off_at = None;
         for (key, value) in std::mem::take(&mut self.pending) {
             match value {
                 Some(value) => self.config.set(key, value),

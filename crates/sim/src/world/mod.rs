@@ -4,6 +4,7 @@
 //! Configurations that PVE keeps as sections of a file (backup jobs, HA resources, ...) are [`Section`]s here too.
 
 pub mod access;
+pub mod agent;
 pub mod config;
 pub mod feature;
 pub mod firewall;
@@ -17,6 +18,7 @@ pub mod node;
 pub mod removal;
 pub mod retention;
 mod roles;
+pub mod shell;
 pub mod storage;
 pub mod task;
 pub mod ticket;
@@ -149,6 +151,8 @@ impl World {
         self.run_tasks(until);
         self.finish_reboots(until);
         self.now = until;
+        let down = |guest: &&mut Guest| guest.off_at.is_some_and(|at| at <= until);
+        self.guests.values_mut().filter(down).for_each(Guest::stop);
     }
 
     /// Whether a majority of the nodes is up.

@@ -209,6 +209,7 @@ fn guest(world: &mut World, part: GuestPart) -> Guest {
         os: !matches!(part.inside, InsidePart::Nothing),
         agent: matches!(part.inside, InsidePart::Agent),
     };
+    guest.agent = part.agent.build();
     guest.snapshots = part
         .snapshot
         .into_iter()

@@ -149,6 +149,8 @@ pub(super) struct GuestPart {
     pub(super) state: StatePart,
     #[serde(default)]
     pub(super) inside: InsidePart,
+    #[serde(default)]
+    pub(super) agent: AgentPart,
     pub(super) config: BTreeMap<String, toml::Value>,
     #[serde(default)]
     pub(super) snapshot: Vec<SnapshotPart>,
@@ -178,6 +180,37 @@ pub(super) enum InsidePart {
     Nothing,
     Os,
     Agent,
+}
+
+/// What the guest agent sees.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AgentPart {
+    /// Addresses with their networks, by network card.
+    #[serde(default)]
+    pub(super) addresses: BTreeMap<String, Vec<String>>,
+    #[serde(default)]
+    pub(super) files: BTreeMap<String, String>,
+    /// Users beside root.
+    #[serde(default)]
+    pub(super) users: Vec<String>,
+    #[serde(default)]
+    pub(super) program: Vec<ProgramPart>,
+}
+
+/// A command line and what comes of it. A character of the output is a byte.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ProgramPart {
+    pub(super) line: String,
+    #[serde(default)]
+    pub(super) out: String,
+    #[serde(default)]
+    pub(super) err: String,
+    #[serde(default)]
+    pub(super) code: u8,
+    #[serde(default)]
+    pub(super) seconds: u64,
 }
 
 #[derive(Deserialize)]

@@ -1,5 +1,6 @@
 //! Ready-made worlds. Each is a file that reads like a description of the cluster; `file.rs` says what may stand in it.
 
+mod agent;
 mod build;
 mod file;
 

@@ -1,5 +1,6 @@
 //! `/nodes/{node}/qemu`: virtual machines.
 
+pub mod agent;
 pub mod change;
 pub mod cloudinit;
 pub mod create;
