@@ -55,6 +55,8 @@ pub struct World {
     pub guests: BTreeMap<u32, Guest>,
     /// Storage definitions by id.
     pub storages: BTreeMap<String, Storage>,
+    /// Storages whose server does not answer (a fault to inject).
+    pub silent_storages: BTreeSet<String>,
     /// Every volume of every storage.
     pub volumes: Vec<Volume>,
     /// Users, roles, rights.
@@ -126,6 +128,7 @@ impl World {
             storages: BTreeMap::new(),
             volumes: Vec::new(),
             access: Access::fresh(),
+            silent_storages: BTreeSet::new(),
             pools: BTreeMap::new(),
             backup_jobs: Sections::new(),
             replication_jobs: Sections::new(),

@@ -169,10 +169,12 @@ impl World {
         };
         if storage.is_disabled() {
             Err(format!("storage '{id}' is disabled"))
-        } else if storage.is_on(node) {
-            Ok(storage)
-        } else {
+        } else if !storage.is_on(node) {
             Err(format!("storage '{id}' is not available on node '{node}'"))
+        } else if self.silent_storages.contains(id) {
+            Err(format!("storage '{id}' is not online"))
+        } else {
+            Ok(storage)
         }
     }
 

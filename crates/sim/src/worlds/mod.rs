@@ -2,9 +2,14 @@
 
 mod agent;
 mod build;
+mod degraded;
 mod file;
+mod fleet;
 
 use crate::world::World;
+
+pub use degraded::degraded;
+pub use fleet::fleet;
 
 /// The API token of root that every world here has, without privilege separation: user, name, secret.
 pub const ROOT_TOKEN: (&str, &str, &str) =
@@ -24,8 +29,13 @@ pub fn recorded() -> World {
 }
 
 fn load(text: &str) -> World {
-    let mut world =
+    let world =
         build::parse(text).expect("the embedded worlds are well formed, a test reads them all");
+    with_root(world)
+}
+
+/// Gives root the token and the password that it has in every world here.
+fn with_root(mut world: World) -> World {
     let (user, token, secret) = ROOT_TOKEN;
     world.add_token(&format!("{user}!{token}"), secret);
     if let Some(root) = world.access.users.get_mut(user) {
@@ -79,5 +89,7 @@ mod tests {
     fn all_worlds_are_consistent() {
         check(&homelab());
         check(&recorded());
+        check(&degraded());
+        check(&fleet(600));
     }
 }

@@ -163,7 +163,7 @@ pub(crate) fn storage_entry(world: &World, id: &str, storage: &Storage, node: &N
         "shared": bit(storage.shared),
         "status": "unknown",
     });
-    if node.state_known(world.now) {
+    if node.state_known(world.now) && !world.silent_storages.contains(id) {
         entry["status"] = json!("available");
         entry["maxdisk"] = json!(storage.capacity);
         entry["disk"] = json!(world.used_space(&node.name, id));

@@ -246,10 +246,11 @@ fn is_enabled(storage: &Storage, node: &str) -> bool {
     storage.is_on(node) && !storage.is_disabled()
 }
 
-/// Type, content and sizes. A storage that is disabled or not on the node has no sizes.
+/// Type, content and sizes. A storage that is disabled, silent or not on the node has no sizes.
 fn figures(world: &World, node: &str, id: &str, storage: &Storage) -> Value {
     let enabled = is_enabled(storage, node);
-    let (total, used) = if enabled {
+    let active = enabled && !world.silent_storages.contains(id);
+    let (total, used) = if active {
         (storage.capacity, world.used_space(node, id))
     } else {
         (0, 0)
@@ -259,7 +260,7 @@ fn figures(world: &World, node: &str, id: &str, storage: &Storage) -> Value {
         "content": storage.content.join(","),
         "shared": bit(storage.shared),
         "enabled": bit(enabled),
-        "active": bit(enabled),
+        "active": bit(active),
         "total": total,
         "used": used,
         "avail": total.saturating_sub(used),
