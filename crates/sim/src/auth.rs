@@ -5,13 +5,37 @@ use percent_encoding::percent_decode_str;
 use crate::call::Identity;
 use crate::error::ApiError;
 use crate::http::Request;
+use crate::permission::require;
 use crate::world::World;
 
-/// Finds out who sent a request.
+/// Finds out who sent a request, and whether they may upload if that is what it does.
 ///
 /// # Errors
-/// 401 with an empty body. PVE does not tell an unknown user from a wrong secret.
+/// 401 or 403 with an empty body. PVE does not tell an unknown user from a wrong secret.
 pub(crate) fn identify(world: &World, request: &Request) -> Result<Identity, ApiError> {
+    let who = known_sender(world, request)?;
+    if let Some(storage) = upload_target(request) {
+        let path = format!("/storage/{storage}");
+        require(world, &who, &path, &["Datastore.AllocateTemplate"])
+            .map_err(|error| ApiError::bare(error.status, &error.message))?;
+    }
+    Ok(who)
+}
+
+/// The storage that a request uploads to. The form of a browser cannot send a token against cross-site requests, so
+/// uploads need none, and the right to upload is checked before anything is read.
+fn upload_target(request: &Request) -> Option<String> {
+    let path = request.path();
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    match parts[..] {
+        ["api2", _, "nodes", _, "storage", storage, "upload"] if request.method == "POST" => {
+            Some(storage.to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn known_sender(world: &World, request: &Request) -> Result<Identity, ApiError> {
     let failed = || ApiError::unauthorized("Authentication failed!");
     if let Some(ticket) = ticket_of(request) {
         let user = world
@@ -61,7 +85,10 @@ fn token_identity(world: &World, text: &str) -> Option<Identity> {
 /// Only requests that change something need it, and only with a ticket.
 fn check_csrf(world: &World, request: &Request, user: &str) -> Result<(), ApiError> {
     let token = request.header("csrfpreventiontoken").unwrap_or_default();
-    if request.method == "GET" || world.signer.verify_csrf(token, user, world.now) {
+    if request.method == "GET"
+        || upload_target(request).is_some()
+        || world.signer.verify_csrf(token, user, world.now)
+    {
         return Ok(());
     }
     Err(ApiError::unauthorized(

@@ -7,6 +7,7 @@ use crate::api;
 use crate::auth;
 use crate::call::{Call, Identity, Params};
 use crate::error::{ApiError, Reply};
+use crate::http::decode::Sent;
 use crate::http::render::{Format, render};
 use crate::http::{Request, Response, decode};
 use crate::route::Route;
@@ -45,7 +46,9 @@ pub(crate) fn answer_with(request: &Request, data: Value) -> Handled {
     Handled {
         response: render(Ok(data.into()), format),
         path,
-        params: decode::params(request).unwrap_or_default(),
+        params: decode::read(request)
+            .map(|sent| sent.params)
+            .unwrap_or_default(),
     }
 }
 
@@ -76,11 +79,16 @@ fn serve(world: &mut World, request: &Request, path: &str, seen: &mut Params) ->
     } else {
         auth::identify(world, request)?
     };
-    let sent = decode::params(request)?;
+    let Sent { params: sent, file } = decode::read(request)?;
     seen.clone_from(&sent);
     let (route, captures) = found.ok_or_else(|| ApiError::not_implemented(method, path))?;
     let params = merge(captures, &sent)?;
-    run(world, route, who, &request.endpoint, params)
+    // An uploaded file lives as long as its request.
+    let name = file.as_ref().map(|(name, _)| name.clone());
+    world.uploads.extend(file);
+    let reply = run(world, route, who, &request.endpoint, params);
+    name.map(|name| world.uploads.remove(&name));
+    reply
 }
 
 /// Calls the API from inside it: what PVE's own bulk actions do.

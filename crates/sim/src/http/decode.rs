@@ -2,16 +2,27 @@
 
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
-use super::Request;
+use super::{Request, multipart};
 use crate::call::{Given, Params};
 use crate::error::ApiError;
+use crate::world::hex;
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
+/// What a request brings along.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    pub(crate) params: Params,
+    /// An uploaded file, with the name that it has on the node until somebody takes it.
+    pub(crate) file: Option<(String, Vec<u8>)>,
+}
+
 /// Reads all parameters of a request. Query and body merge; a repeated key becomes a list.
-pub(crate) fn params(request: &Request) -> Result<Params, ApiError> {
+pub(crate) fn read(request: &Request) -> Result<Sent, ApiError> {
     let mut params = Params::default();
+    let mut file = None;
     add_form(&mut params, request.query());
     let sends_body = matches!(request.method.as_str(), "POST" | "PUT");
     let content_type = request.header("content-type");
@@ -21,18 +32,26 @@ pub(crate) fn params(request: &Request) -> Result<Params, ApiError> {
             let message = format!("Unexpected content for method '{method}'");
             return Err(ApiError::unreadable(501, message));
         }
-        return Ok(params);
+        return Ok(Sent { params, file });
     }
     match content_type.map(|full| full.split(';').next().unwrap_or_default().trim()) {
         None | Some(FORM) => add_form(&mut params, &String::from_utf8_lossy(&request.body)),
         Some("application/json") => add_json(&mut params, &request.body)?,
+        Some("multipart/form-data") if request.path().ends_with("/upload") => {
+            let full = content_type.unwrap_or_default();
+            let data = multipart::read(&mut params, full, &request.body)?;
+            let digest = Sha256::digest(&data);
+            let name = format!("/var/tmp/pveupload-{}", hex(&digest[..16]));
+            params.set("tmpfilename", Given::Text(name.clone()));
+            file = Some((name, data));
+        }
         Some(_) => {
             let full = content_type.unwrap_or_default();
             let message = format!("upload 'Content-Type '{full}' not implemented");
             return Err(ApiError::unreadable(506, message));
         }
     }
-    Ok(params)
+    Ok(Sent { params, file })
 }
 
 fn add_form(params: &mut Params, encoded: &str) {
@@ -95,13 +114,13 @@ fn word(value: Value) -> String {
 mod tests {
     use super::*;
 
-    fn read(
+    fn params(
         method: &str,
         target: &str,
         content_type: Option<&str>,
         body: &str,
     ) -> Result<Params, ApiError> {
-        params(&Request {
+        read(&Request {
             method: method.to_owned(),
             target: target.to_owned(),
             headers: content_type
@@ -111,11 +130,12 @@ mod tests {
             body: body.as_bytes().to_vec(),
             ..Request::default()
         })
+        .map(|sent| sent.params)
     }
 
     #[test]
     fn query_and_form_merge_and_repeat() {
-        let params = read("PUT", "/x?a=1", None, "b=c+d%2Be&a=2").expect("readable");
+        let params = params("PUT", "/x?a=1", None, "b=c+d%2Be&a=2").expect("readable");
         assert_eq!(params.text("b"), Some("c d+e"));
         assert_eq!(params.list("a"), ["1", "2"]);
     }
@@ -124,7 +144,7 @@ mod tests {
     fn json_values_become_text() {
         let body = r#"{"cores":2,"onboot":true,"delete":["a","b"],"x":null}"#;
         let params =
-            read("PUT", "/x", Some("application/json; charset=utf-8"), body).expect("readable");
+            params("PUT", "/x", Some("application/json; charset=utf-8"), body).expect("readable");
         assert_eq!(
             (params.text("cores"), params.text("onboot")),
             (Some("2"), Some("1"))
@@ -136,10 +156,10 @@ mod tests {
     #[test]
     fn unreadable_bodies() {
         let status = |result: Result<Params, ApiError>| result.expect_err("refused").status;
-        assert_eq!(status(read("DELETE", "/x", Some(FORM), "a=1")), 501);
-        assert_eq!(status(read("PUT", "/x", Some("text/plain"), "a=1")), 506);
+        assert_eq!(status(params("DELETE", "/x", Some(FORM), "a=1")), 501);
+        assert_eq!(status(params("PUT", "/x", Some("text/plain"), "a=1")), 506);
         assert_eq!(
-            status(read("PUT", "/x", Some("application/json"), "[1]")),
+            status(params("PUT", "/x", Some("application/json"), "[1]")),
             500
         );
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod decode;
 pub(crate) mod message;
+mod multipart;
 pub(crate) mod render;
 pub(crate) mod server;
 pub(crate) mod tls;

@@ -52,7 +52,7 @@ impl<'a> Runner<'a> {
         for action in script.before.get(&exchange.id).into_iter().flatten() {
             self.act(action);
         }
-        if exchange.request_headers.is_some() || exchange.framing.is_some() {
+        if exchange.request_headers.is_some() {
             return Verdict::Skipped;
         }
         let touched = touched_guests(exchange);
@@ -228,6 +228,11 @@ impl<'a> Runner<'a> {
             body = pairs(&exchange.form);
             content_type = Some("application/x-www-form-urlencoded".to_owned());
         }
+        if let Some(framing) = &exchange.framing {
+            let text = |key: &str| framing[key].as_str().unwrap_or_default();
+            body = text("body").replace("<36870 bytes>", &uploaded_file());
+            content_type = Some(text("content-type").to_owned());
+        }
         headers.extend(content_type.map(|kind| ("content-type".to_owned(), kind)));
         Some(Request {
             endpoint: exchange
@@ -357,6 +362,13 @@ impl<'a> Runner<'a> {
         }
         None
     }
+}
+
+/// The file that the recorded uploads sent: an empty ISO image.
+fn uploaded_file() -> String {
+    let mut file = "\0".repeat(32768) + "\u{1}CD001";
+    file += &"\0".repeat(4096);
+    file
 }
 
 /// The guests that an exchange is about: those in its path, and ids among its parameters.

@@ -174,7 +174,7 @@ impl Properties {
                 report(key, &error);
             }
             if let Some(other) = field.requires.filter(|other| !has(other)) {
-                let text = format!("missing property - '{key}' requires this property");
+                let text = format!("missing property required by '{name}.{key}'");
                 report(other, &text);
             }
         }

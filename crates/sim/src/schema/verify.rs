@@ -31,7 +31,7 @@ pub fn verify<'a>(
                     errors.push((name.to_owned(), text));
                 }
                 if let Some(other) = param.requires.filter(|other| !params.has(other)) {
-                    let text = format!("missing property - '{name}' requires this property");
+                    let text = format!("missing property required by '{name}'");
                     errors.push((other.to_owned(), text));
                 }
             }

@@ -89,6 +89,8 @@ pub struct World {
     pub ha_frozen: bool,
     /// Signs tickets.
     pub signer: Signer,
+    /// Files that a request has brought and its handler may take, by the name they have on the node.
+    pub uploads: BTreeMap<String, Vec<u8>>,
     next_pid: u32,
     seed: u64,
 }
@@ -126,9 +128,9 @@ impl World {
             nodes: BTreeMap::new(),
             guests: BTreeMap::new(),
             storages: BTreeMap::new(),
+            silent_storages: BTreeSet::new(),
             volumes: Vec::new(),
             access: Access::fresh(),
-            silent_storages: BTreeSet::new(),
             pools: BTreeMap::new(),
             backup_jobs: Sections::new(),
             replication_jobs: Sections::new(),
@@ -143,6 +145,7 @@ impl World {
             quorum_lost: false,
             ha_frozen: false,
             signer: Signer::new(name),
+            uploads: BTreeMap::new(),
             next_pid: 1000,
             seed: 0,
         }
@@ -228,7 +231,8 @@ pub fn digest_of(text: &str) -> String {
     hex(&Sha256::digest(text)[..20])
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Two digits for each byte.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     digits.concat()
 }

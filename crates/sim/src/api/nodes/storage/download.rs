@@ -90,8 +90,7 @@ fn reach(url: &str, job: &mut crate::world::work::Job) -> Result<(), String> {
 /// The last part of the name, with `_` for what a file name should not hold.
 pub(super) fn safe_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let allowed =
-        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '=' | '@');
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     last.chars()
         .map(|c| if allowed(c) { c } else { '_' })
         .collect()

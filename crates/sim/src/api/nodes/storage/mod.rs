@@ -4,6 +4,7 @@ mod change;
 mod content;
 mod download;
 mod prune;
+mod upload;
 pub(crate) mod volume;
 
 pub(crate) use prune::prune;
@@ -134,15 +135,42 @@ pub const ROUTES: &[Route] = &[
             .one_of(&["iso", "vztmpl", "import"]),
         text("filename").longest(255),
         text("url").matching(is_web_address),
-        text("checksum").requires("checksum-algorithm").optional(),
-        text("checksum-algorithm")
-            .one_of(&["md5", "sha1", "sha224", "sha256", "sha384", "sha512"])
-            .requires("checksum")
-            .optional(),
+        CHECKSUM,
+        CHECKSUM_ALGORITHM,
         text("compression").optional(),
         flag("verify-certificates").optional(),
     ]),
+    post("/nodes/{node}/storage/{storage}/upload", upload::start)
+        .allow(Perm::On(
+            "/storage/{storage}",
+            &["Datastore.AllocateTemplate"],
+        ))
+        .params(&[
+            NODE,
+            STORAGE,
+            text("content")
+                .is(format::content)
+                .one_of(&["iso", "vztmpl", "import"]),
+            text("filename").longest(255),
+            CHECKSUM,
+            CHECKSUM_ALGORITHM,
+            text("tmpfilename").matching(is_upload).optional(),
+        ]),
 ];
+
+const CHECKSUM: Param = text("checksum").requires("checksum-algorithm").optional();
+const CHECKSUM_ALGORITHM: Param = text("checksum-algorithm")
+    .one_of(&["md5", "sha1", "sha224", "sha256", "sha384", "sha512"])
+    .requires("checksum")
+    .optional();
+
+fn is_upload(text: &str) -> bool {
+    let digits = text.strip_prefix("/var/tmp/pveupload-");
+    digits.is_some_and(|digits| {
+        let hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        !digits.is_empty() && digits.bytes().all(hex)
+    })
+}
 
 const PRUNE: &[Param] = &[
     NODE,
