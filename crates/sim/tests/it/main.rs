@@ -5,6 +5,7 @@ mod client;
 mod clone;
 mod control;
 mod delete;
+mod docs;
 mod faults;
 mod http;
 mod migrate;

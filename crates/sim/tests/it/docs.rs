@@ -1,0 +1,114 @@
+//! `docs/simulator.md` lists the modelled routes; here it is compared with the tables, and written anew on request.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use sim::api::TABLES;
+
+use crate::reference;
+
+const BEGIN: &str = "<!-- routes begin -->\n";
+const END: &str = "<!-- routes end -->";
+
+/// Parts of the API, longest first: a path belongs to the first that it begins with.
+const BRANCHES: &[&str] = &[
+    "/nodes/{node}/qemu/{vmid}/firewall",
+    "/nodes/{node}/lxc/{vmid}/firewall",
+    "/nodes/{node}/qemu/{vmid}/agent",
+    "/nodes/{node}/qemu",
+    "/nodes/{node}/lxc",
+    "/nodes/{node}/storage",
+    "/nodes/{node}/firewall",
+    "/nodes/{node}/tasks",
+    "/nodes/{node}/ceph",
+    "/nodes/{node}/disks",
+    "/nodes",
+    "/cluster/firewall",
+    "/cluster/ha",
+    "/cluster/sdn",
+    "/cluster/ceph",
+    "/cluster/notifications",
+    "/cluster",
+    "/access",
+    "/pools",
+    "/storage",
+    "/",
+];
+
+type Methods = BTreeMap<String, BTreeSet<String>>;
+
+#[test]
+fn the_document_lists_what_is_modelled() {
+    let Some(text) = reference::read("pve-api/apidoc-9.1.json") else {
+        return;
+    };
+    let schema: Vec<Value> = serde_json::from_str(&text).expect("a schema");
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/simulator.md");
+    let document = std::fs::read_to_string(&file).expect("docs/simulator.md");
+    let (before, rest) = document
+        .split_once(BEGIN)
+        .expect("the beginning of the list");
+    let (_, after) = rest.split_once(END).expect("the end of the list");
+    let expected = format!("{before}{BEGIN}{}{END}{after}", section(&schema));
+    if std::env::var_os("OXMOX_WRITE_DOCS").is_some() {
+        std::fs::write(&file, expected).expect("docs/simulator.md can be written");
+        return;
+    }
+    assert!(
+        document == expected,
+        "docs/simulator.md is behind the routes: run `OXMOX_WRITE_DOCS=1 cargo test -p oxmox-sim docs`"
+    );
+}
+
+fn branch(path: &str) -> &'static str {
+    let below = |branch: &str| {
+        let rest = path.strip_prefix(branch);
+        branch == "/" || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let found = BRANCHES.iter().find(|branch| below(branch));
+    found.copied().unwrap_or("/")
+}
+
+fn section(schema: &[Value]) -> String {
+    let mut modelled: BTreeMap<&str, Methods> = BTreeMap::new();
+    for route in TABLES.iter().copied().flatten() {
+        let paths = modelled.entry(branch(route.path)).or_default();
+        let methods = paths.entry(route.path.to_owned()).or_default();
+        methods.insert(route.method.to_owned());
+    }
+    let mut all: BTreeMap<&str, usize> = BTreeMap::new();
+    for entry in schema {
+        *all.entry(branch(entry["path"].as_str().unwrap_or_default()))
+            .or_default() += 1;
+    }
+    let count = |branch: &str| -> usize {
+        let paths = modelled.get(branch).into_iter().flatten();
+        // The root of the API is no method of the schema.
+        let real = paths.filter(|(path, _)| *path != "/");
+        real.map(|(_, methods)| methods.len()).sum()
+    };
+    let mut out = String::from("\n| branch | modelled | not modelled |\n|---|---:|---:|\n");
+    let (mut here, mut total) = (0, 0);
+    let mut names: Vec<&str> = all.keys().copied().collect();
+    names.sort_unstable();
+    for name in &names {
+        let (known, real) = (count(name), all[name]);
+        (here, total) = (here + known, total + real);
+        let _ = writeln!(out, "| `{name}` | {known} | {} |", real - known);
+    }
+    let _ = writeln!(out, "| all | {here} | {} |", total - here);
+    for name in names {
+        let Some(paths) = modelled.get(name) else {
+            continue;
+        };
+        let _ = writeln!(out, "\n### `{name}`\n");
+        for (path, methods) in paths {
+            let methods: Vec<&str> = methods.iter().map(String::as_str).collect();
+            let _ = writeln!(out, "- `{path}` {}", methods.join(" "));
+        }
+    }
+    out.push('\n');
+    out
+}
