@@ -70,6 +70,7 @@ impl Builder {
     pub async fn start(self) -> Result<Sim, StartError> {
         let mut world = self.world;
         let authority = Authority::new(&world.name)?;
+        world.certificate = authority.pem();
         let mut ready = Vec::new();
         for (index, node) in world.nodes.values_mut().enumerate() {
             let certificate = authority.certify(&node.name, &node.ip)?;

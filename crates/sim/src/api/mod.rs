@@ -62,6 +62,7 @@ pub const TABLES: &[&[Route]] = &[
     nodes::settings::ROUTES,
     nodes::unused::ROUTES,
     nodes::tasks::ROUTES,
+    nodes::console::ROUTES,
     nodes::qemu::ROUTES,
     nodes::qemu::agent::ROUTES,
     nodes::qemu::change::ROUTES,

@@ -410,12 +410,16 @@ fn wrong_errors(wanted: &Value, got: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Remembers which UPIDs, digests and process ids of this run stand for recorded ones.
+/// Remembers which UPIDs, digests, process ids and tickets of consoles stand for recorded ones.
 fn learn(recorded: &Value, actual: &Value, names: &mut BTreeMap<String, String>) {
     match (recorded, actual) {
         (Value::Object(left), Value::Object(right)) => {
             for (key, value) in left {
                 if let Some(other) = right.get(key) {
+                    if key == "ticket" && left.contains_key("port") {
+                        let ticket = other.as_str().unwrap_or_default();
+                        names.insert("<vncticket>".to_owned(), ticket.to_owned());
+                    }
                     if key == "pid" {
                         names.insert(value.to_string(), other.to_string());
                     }

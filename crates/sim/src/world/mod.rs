@@ -6,6 +6,7 @@
 pub mod access;
 pub mod agent;
 pub mod config;
+pub mod console;
 pub mod feature;
 pub mod firewall;
 pub mod guest;
@@ -33,6 +34,7 @@ use sha2::{Digest, Sha256};
 use crate::clock::Time;
 use crate::error::ApiError;
 use access::Access;
+use console::Console;
 use firewall::{Firewall, Scope};
 use guest::Guest;
 use node::Node;
@@ -87,6 +89,10 @@ pub struct World {
     pub quorum_lost: bool,
     /// HA takes requests but carries none out (a fault to inject).
     pub ha_frozen: bool,
+    /// Consoles that wait for their client.
+    pub consoles: Vec<Console>,
+    /// The certificate of the cluster's own authority, filled in when the simulator listens.
+    pub certificate: String,
     /// Signs tickets.
     pub signer: Signer,
     /// Files that a request has brought and its handler may take, by the name they have on the node.
@@ -144,6 +150,8 @@ impl World {
             tasks: Tasks::default(),
             quorum_lost: false,
             ha_frozen: false,
+            consoles: Vec::new(),
+            certificate: String::new(),
             signer: Signer::new(name),
             uploads: BTreeMap::new(),
             next_pid: 1000,

@@ -4,10 +4,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use sha2::{Digest, Sha256};
 
+use crate::call::Identity;
 use crate::clock::Time;
 
 /// How long a ticket is good for.
 const LIFETIME_SECS: u64 = 2 * 3600;
+/// How long the ticket of a console is good for.
+const VNC_LIFETIME_SECS: u64 = 40;
 
 /// Makes and checks tickets. One per world: a ticket of another world is a forged one.
 #[derive(Clone, Debug)]
@@ -53,6 +56,25 @@ impl Signer {
             self.signature(&format!("{stamp}:{user}")) == signature && is_fresh(stamp, now)
         })
     }
+
+    /// A ticket for one console: `PVEVNC:6AFA0665::SIGNATURE`.
+    pub fn vnc_ticket(&self, who: &Identity, path: &str, now: Time) -> String {
+        let plain = format!("PVEVNC:{:08X}", now.secs());
+        let signature = self.signature(&format!("{plain}:{who}:{path}"));
+        format!("{plain}::{signature}")
+    }
+
+    /// Whether a console's ticket is of this caller, for this path, and not older than 40 seconds.
+    pub fn verify_vnc_ticket(&self, ticket: &str, who: &Identity, path: &str, now: Time) -> bool {
+        let Some((plain, signature)) = ticket.split_once("::") else {
+            return false;
+        };
+        let made = plain
+            .strip_prefix("PVEVNC:")
+            .and_then(|stamp| u64::from_str_radix(stamp, 16).ok());
+        let fresh = made.is_some_and(|made| now.secs().abs_diff(made) <= VNC_LIFETIME_SECS);
+        fresh && self.signature(&format!("{plain}:{who}:{path}")) == signature
+    }
 }
 
 fn is_fresh(stamp: &str, now: Time) -> bool {
@@ -74,6 +96,18 @@ mod tests {
         assert_eq!(Signer::new("b").verify_ticket(&ticket, start), None);
         let late = Time::from_secs(1_000_000 + LIFETIME_SECS);
         assert_eq!(here.verify_ticket(&ticket, late), None);
+    }
+
+    #[test]
+    fn the_ticket_of_a_console_is_bound_to_caller_and_path() {
+        let (signer, now) = (Signer::new("a"), Time::from_secs(1_000_000));
+        let (user, token) = (Identity::parse("root@pam"), Identity::parse("root@pam!mcp"));
+        let ticket = signer.vnc_ticket(&token, "/vms/100", now);
+        assert!(signer.verify_vnc_ticket(&ticket, &token, "/vms/100", now));
+        assert!(!signer.verify_vnc_ticket(&ticket, &user, "/vms/100", now));
+        assert!(!signer.verify_vnc_ticket(&ticket, &token, "/vms/101", now));
+        let late = Time::from_secs(1_000_041);
+        assert!(!signer.verify_vnc_ticket(&ticket, &token, "/vms/100", late));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub mod appliances;
 pub mod apt;
 pub mod certificates;
+pub mod console;
 pub mod disks;
 pub(crate) mod guest;
 pub mod hardware;
