@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use super::{Decide, Member, Step, Words, allowed, members, named, run};
+use super::{
+    Decide, Member, Step, Words, all_members, allowed, members, named, run, unless_failed,
+};
 use crate::api::index;
 use crate::call::Call;
 use crate::error::Reply;
@@ -46,6 +48,16 @@ pub const ROUTES: &[Route] = &[
             flag("to-disk").optional(),
             GUESTS,
         ]),
+    post("/cluster/bulk-action/guest/migrate", migrate)
+        .allow(Perm::User)
+        .params(&[
+            text("target").is(format::node),
+            WORKERS,
+            OLD_WORKERS,
+            flag("online").optional(),
+            GUESTS,
+            flag("with-local-disks").optional(),
+        ]),
 ];
 
 fn root(_: &mut World, _: &Call) -> Reply {
@@ -56,27 +68,40 @@ fn actions(_: &mut World, _: &Call) -> Reply {
     index("name", &["start", "shutdown", "migrate", "suspend"])
 }
 
-/// Starts the task on the node that was asked. `verb` and `type` are those of its first line and of its UPID.
-fn spawn(
-    world: &mut World,
-    call: &Call,
-    (kind, verb): (&str, &str),
-    order: fn(&mut Vec<Member>),
+/// A bulk action: the type of its task, the beginning and end of its first line, whose turn it is when, and the rest.
+struct Action {
+    kind: &'static str,
+    verb: &'static str,
+    suffix: String,
+    list: fn(&World, &[u32]) -> Vec<Member>,
     decide: Decide,
     words: Words,
-) -> Reply {
+}
+
+fn from_first(world: &World, ids: &[u32]) -> Vec<Member> {
+    members(world, None, ids)
+}
+
+fn from_last(world: &World, ids: &[u32]) -> Vec<Member> {
+    let mut list = members(world, None, ids);
+    list.reverse();
+    list
+}
+
+/// Starts the task on the node that was asked.
+fn spawn(world: &mut World, call: &Call, action: Action) -> Reply {
     let ids = named(call);
     let texts: Vec<String> = ids.iter().map(u32::to_string).collect();
+    let (verb, suffix) = (action.verb, &action.suffix);
     let line = if ids.is_empty() {
-        format!("{verb} all guests")
+        format!("{verb} all guests{suffix}")
     } else {
-        format!("{verb} guests: {}", texts.join(", "))
+        format!("{verb} guests{suffix}: {}", texts.join(", "))
     };
     let who = call.who.clone();
-    let work = Work::new(kind, "").log(line).run(move |world, job| {
-        let mut list = members(world, None, &ids);
-        order(&mut list);
-        run(world, job, &who, list, &decide, words)
+    let work = Work::new(action.kind, "").log(line).run(move |world, job| {
+        let list = (action.list)(world, &ids);
+        run(world, job, &who, list, &action.decide, action.words)
     });
     Ok(json!(world.start_task(&call.who, &call.endpoint, work)).into())
 }
@@ -99,16 +124,17 @@ fn start(world: &mut World, call: &Call) -> Reply {
     });
     let words = Words {
         one: "Starting",
-        all: Some("Some guests failed to start:"),
+        end: |_, _, failed| unless_failed("Some guests failed to start:", failed),
     };
-    spawn(
-        world,
-        call,
-        ("bulk-start", "Starting"),
-        |_| {},
+    let action = Action {
+        kind: "bulk-start",
+        verb: "Starting",
+        suffix: String::new(),
+        list: from_first,
         decide,
         words,
-    )
+    };
+    spawn(world, call, action)
 }
 
 fn shutdown(world: &mut World, call: &Call) -> Reply {
@@ -135,10 +161,17 @@ fn shutdown(world: &mut World, call: &Call) -> Reply {
     });
     let words = Words {
         one: "Stopping",
-        all: Some("Some guests failed to shutdown"),
+        end: |_, _, failed| unless_failed("Some guests failed to shutdown", failed),
     };
-    let kind = ("bulk-shutdown", "Shutting down");
-    spawn(world, call, kind, |list| list.reverse(), decide, words)
+    let action = Action {
+        kind: "bulk-shutdown",
+        verb: "Shutting down",
+        suffix: String::new(),
+        list: from_last,
+        decide,
+        words,
+    };
+    spawn(world, call, action)
 }
 
 fn suspend(world: &mut World, call: &Call) -> Reply {
@@ -167,8 +200,51 @@ fn suspend(world: &mut World, call: &Call) -> Reply {
     });
     let words = Words {
         one: "Stopping",
-        all: Some("Some guests failed to suspend"),
+        end: |_, _, failed| unless_failed("Some guests failed to suspend", failed),
     };
-    let kind = ("bulk-suspend", "Suspending");
-    spawn(world, call, kind, |list| list.reverse(), decide, words)
+    let action = Action {
+        kind: "bulk-suspend",
+        verb: "Suspending",
+        suffix: String::new(),
+        list: from_last,
+        decide,
+        words,
+    };
+    spawn(world, call, action)
+}
+
+fn migrate(world: &mut World, call: &Call) -> Reply {
+    allowed(world, call, &["VM.Migrate"])?;
+    let target = call.text("target").unwrap_or_default().to_owned();
+    let suffix = format!(" to {target}");
+    let online = call.text("online").map(str::to_owned);
+    let disks = call.text("with-local-disks").map(str::to_owned);
+    let decide: Decide = Box::new(move |guest| {
+        let (label, vmid) = (guest.kind.label(), guest.vmid);
+        if guest.node == target {
+            return Step::Warn(format!("{label} {vmid} already on {target}, skipping."));
+        }
+        let mut form = vec![("target", target.clone())];
+        match guest.kind {
+            Kind::Lxc => form.extend(online.clone().map(|flag| ("restart", flag))),
+            Kind::Qemu => {
+                form.extend(online.clone().map(|flag| ("online", flag)));
+                form.extend(disks.clone().map(|flag| ("with-local-disks", flag)));
+            }
+        }
+        Step::Call(format!("Migrating {label} {vmid}"), "migrate", form)
+    });
+    let words = Words {
+        one: "Migrating",
+        end: |_, _, failed| unless_failed("Some guests failed to migrate", failed),
+    };
+    let action = Action {
+        kind: "bulk-migrate",
+        verb: "Migrating",
+        suffix,
+        list: |world, ids| all_members(world, None, ids),
+        decide,
+        words,
+    };
+    spawn(world, call, action)
 }

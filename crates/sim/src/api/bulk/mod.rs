@@ -43,23 +43,47 @@ enum Step {
 /// Decides what to do with a guest.
 type Decide = Box<dyn Fn(&Guest) -> Step + Send>;
 
-/// What to say when guests failed: for one of them (`Starting VM 100 failed: ...`), and at the end for all.
+/// What to say when a guest failed (`Starting VM 100 failed: ...`), and how to end: from the number of tasks started and
+/// the guests that failed.
 #[derive(Clone, Copy)]
 struct Words {
     one: &'static str,
-    all: Option<&'static str>,
+    end: fn(&mut Job, usize, &[u32]) -> Result<(), String>,
 }
 
-/// The guests of a call: on one node or on all, those named or all, never templates. Guests under HA are left alone
-/// unless they are named.
+/// Ends well, whatever happened to single guests.
+fn in_any_case(_: &mut Job, _: usize, _: &[u32]) -> Result<(), String> {
+    Ok(())
+}
+
+/// Ends with an error that names the guests which failed, if any did.
+fn unless_failed(text: &str, failed: &[u32]) -> Result<(), String> {
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<String> = failed.iter().map(u32::to_string).collect();
+    Err(format!("{text} {}", ids.join(", ")))
+}
+
+/// The guests to start or stop: on one node or on all, those named or all, never templates. Guests under HA are left
+/// alone unless they are named.
 fn members(world: &World, node: Option<&str>, named: &[u32]) -> Vec<Member> {
+    let mut found = all_members(world, node, named);
+    found.retain(|member| {
+        world.guests.get(&member.vmid).is_some_and(|guest| {
+            let left_alone =
+                named.is_empty() && world.ha_resource(guest.kind, guest.vmid).is_some();
+            !left_alone && !guest.is_template()
+        })
+    });
+    found
+}
+
+/// The guests on one node or on all, those named or all, in the order of starts.
+fn all_members(world: &World, node: Option<&str>, named: &[u32]) -> Vec<Member> {
     let wanted = |guest: &&Guest| {
-        let listed = if named.is_empty() {
-            world.ha_resource(guest.kind, guest.vmid).is_none()
-        } else {
-            named.contains(&guest.vmid)
-        };
-        node.is_none_or(|node| node == guest.node) && listed && !guest.is_template()
+        node.is_none_or(|node| node == guest.node)
+            && (named.is_empty() || named.contains(&guest.vmid))
     };
     let order = |guest: &Guest| {
         let startup = guest.config.get("startup").unwrap_or_default();
@@ -114,12 +138,12 @@ fn run(
         };
         let (kind, label) = (guest.kind, guest.kind.label());
         let (action, form) = match decide(guest) {
-            Step::Call(line, action, form) => {
-                job.log(line);
+            Step::Call(text, action, form) => {
+                text.lines().for_each(|line| job.log(line));
                 (action, form)
             }
-            Step::Log(line) => {
-                job.log(line);
+            Step::Log(text) => {
+                text.lines().for_each(|line| job.log(line));
                 continue;
             }
             Step::Warn(line) => {
@@ -146,7 +170,19 @@ fn run(
             }
         }
     }
-    wait(world, job, running, failed, words)
+    let state = State {
+        started: running.len(),
+        running,
+        failed,
+    };
+    wait(world, job, state, words)
+}
+
+/// How far the action has come.
+struct State {
+    started: usize,
+    running: Vec<(u32, &'static str, Upid)>,
+    failed: Vec<u32>,
 }
 
 fn upid_of(answer: &Answer) -> Option<Upid> {
@@ -160,18 +196,13 @@ fn upid_of(answer: &Answer) -> Option<Upid> {
 }
 
 /// Looks every second whether the tasks have ended.
-fn wait(
-    world: &mut World,
-    job: &mut Job,
-    running: Vec<(u32, &'static str, Upid)>,
-    mut failed: Vec<u32>,
-    words: Words,
-) -> Result<(), String> {
-    let mut left = Vec::new();
-    for (vmid, label, upid) in running {
+fn wait(world: &mut World, job: &mut Job, state: State, words: Words) -> Result<(), String> {
+    let (started, mut failed) = (state.started, state.failed);
+    let mut running = Vec::new();
+    for (vmid, label, upid) in state.running {
         let end = world.tasks.find(&upid).and_then(|task| task.end.as_ref());
         match end.map(|end| end.status.clone()) {
-            None => left.push((vmid, label, upid)),
+            None => running.push((vmid, label, upid)),
             Some(status) if status == "OK" || status.starts_with("WARNINGS") => {}
             Some(status) => {
                 job.warn(format!("{} {label} {vmid} failed: {status}", words.one));
@@ -179,16 +210,15 @@ fn wait(
             }
         }
     }
-    if !left.is_empty() {
-        job.wait(1);
-        job.then(move |world, job| wait(world, job, left, failed, words));
-        return Ok(());
+    if running.is_empty() {
+        return (words.end)(job, started, &failed);
     }
-    match words.all {
-        Some(text) if !failed.is_empty() => {
-            let ids: Vec<String> = failed.iter().map(u32::to_string).collect();
-            Err(format!("{text} {}", ids.join(", ")))
-        }
-        _ => Ok(()),
-    }
+    job.wait(1);
+    let state = State {
+        started,
+        running,
+        failed,
+    };
+    job.then(move |world, job| wait(world, job, state, words));
+    Ok(())
 }

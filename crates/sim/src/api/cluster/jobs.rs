@@ -67,8 +67,8 @@ fn not_backed_up(world: &mut World, call: &Call) -> Reply {
     Ok(entries.collect::<Value>().into())
 }
 
-/// The guests of a backup job.
-fn covered_by(world: &World, job: &Section) -> Vec<u32> {
+/// The guests of a backup job, also those that no longer exist.
+pub(super) fn covered_by(world: &World, job: &Section) -> Vec<u32> {
     let ids = |key: &str| -> Vec<u32> {
         let list = job.props.get(key).map_or("", String::as_str);
         split_list(list).filter_map(|id| id.parse().ok()).collect()

@@ -1,6 +1,7 @@
 //! `/cluster/backup`: the jobs that back up guests by a schedule.
 
 pub(crate) mod options;
+mod volumes;
 
 use std::collections::BTreeMap;
 
@@ -67,6 +68,9 @@ pub const ROUTES: &[Route] = &[
         .and(VZDUMP),
     delete("/cluster/backup/{id}", remove)
         .allow(MODIFY)
+        .params(&[ID]),
+    get("/cluster/backup/{id}/included_volumes", volumes::included)
+        .allow(AUDIT)
         .params(&[ID]),
 ];
 

@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use super::{AUDIT, CONSOLE, lock};
-use crate::api::nodes::guest::power;
+use crate::api::nodes::guest::{migrate, power};
 use crate::api::section;
 use crate::call::Call;
 use crate::error::{ApiError, Reply, done};
 use crate::route::{Route, delete, get, post, put};
-use crate::schema::common::DIGEST;
+use crate::schema::common::{DIGEST, NODE};
 use crate::schema::{Param, flag, format, int, text};
 use crate::world::guest::Kind;
 use crate::world::ha::service_id;
@@ -54,6 +54,9 @@ pub const ROUTES: &[Route] = &[
     delete("/cluster/ha/resources/{sid}", remove)
         .allow(CONSOLE)
         .params(&[SID, flag("purge").optional()]),
+    post("/cluster/ha/resources/{sid}/migrate", migrate)
+        .allow(CONSOLE)
+        .params(&[SID, NODE]),
 ];
 
 fn list(world: &mut World, call: &Call) -> Reply {
@@ -189,4 +192,23 @@ fn remove(world: &mut World, call: &Call) -> Reply {
     lock(world, "delete resource failed")?;
     world.remove_from_ha(&sid, call.text("purge") != Some("0"));
     done()
+}
+
+/// Asks HA to move a resource. The answer only says what was asked for.
+fn migrate(world: &mut World, call: &Call) -> Reply {
+    let sid = sid_of(world, call)?;
+    let managed = guest_of(world, &sid)
+        .ok()
+        .filter(|(kind, vmid)| world.ha_resource(*kind, *vmid).is_some());
+    let Some((_, vmid)) = managed else {
+        return Err(ApiError::fail(format!(
+            "resource '{sid}' is not HA managed"
+        )));
+    };
+    if !world.is_quorate() {
+        return Err(ApiError::fail("cfs-lock 'domain-ha' error: no quorum!"));
+    }
+    let target = call.node();
+    migrate::move_by_ha(world, vmid, target);
+    Ok(json!({ "sid": sid, "requested-node": target }).into())
 }

@@ -8,7 +8,7 @@ mod destroy;
 pub(crate) mod disk;
 mod feature;
 pub(crate) mod figures;
-mod migrate;
+pub(crate) mod migrate;
 pub(crate) mod numbered;
 pub(crate) mod pending;
 pub(crate) mod power;

@@ -214,18 +214,41 @@ fn ask_ha(world: &mut World, call: &Call, order: Order) -> Reply {
         ))
         .wait(1)
         .run(move |world, _| {
-            if !world.ha_frozen {
-                let node = order.node.clone();
-                let order = Order {
-                    online: order.kind == Kind::Qemu,
-                    restart: order.kind == Kind::Lxc,
-                    ..order
-                };
-                world.start_task(&Identity::user("root@pam"), &node, order.work());
-            }
+            by_ha(world, order);
             Ok(())
         });
     spawn(world, call, work)
+}
+
+/// Lets HA move a guest that it manages: a machine while it runs, a container with a restart.
+pub(crate) fn move_by_ha(world: &mut World, vmid: u32, target: &str) {
+    let Some(guest) = world.guests.get(&vmid) else {
+        return;
+    };
+    let order = Order {
+        kind: guest.kind,
+        node: guest.node.clone(),
+        vmid,
+        target: target.to_owned(),
+        online: false,
+        restart: false,
+        local_disks: false,
+        storages: StorageMap::default(),
+    };
+    by_ha(world, order);
+}
+
+fn by_ha(world: &mut World, order: Order) {
+    if world.ha_frozen || order.node == order.target {
+        return;
+    }
+    let node = order.node.clone();
+    let order = Order {
+        online: order.kind == Kind::Qemu,
+        restart: order.kind == Kind::Lxc,
+        ..order
+    };
+    world.start_task(&Identity::user("root@pam"), &node, order.work());
 }
 
 #[cfg(test)]
