@@ -288,18 +288,24 @@ impl Guest {
         };
     }
 
-    /// Stops it and makes pending changes real.
+    /// Stops it and makes pending changes real. The disk of a drive that goes stays as an unused one.
     pub fn stop(&mut self) {
         self.power = Power::Stopped;
         self.off_at = None;
         for (key, value) in std::mem::take(&mut self.pending) {
+            let drive = self.config.drive(&key).filter(|drive| !drive.is_cdrom());
+            let disk =
+                drive.filter(|drive| drive.storage().is_some() && !key.starts_with("unused"));
+            let disk = disk.map(|drive| drive.volume.to_owned());
             match value {
                 Some(value) => self.config.set(key, value),
-                None => {
-                    self.config.remove(&key);
-                }
+                None => drop(self.config.remove(&key)),
+            }
+            if let Some(disk) = disk {
+                self.config.add_unused(&disk);
             }
         }
+        self.config.forget_unused_in_use();
     }
 }
 

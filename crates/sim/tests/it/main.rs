@@ -1,8 +1,10 @@
 //! The simulator from the outside.
 
 mod access;
+mod backup;
 mod client;
 mod clone;
+mod containers;
 mod control;
 mod delete;
 mod docs;
@@ -14,3 +16,4 @@ mod reference;
 mod replay;
 mod routes;
 mod snapshot;
+mod storage;

@@ -2,7 +2,7 @@
 
 use super::resize::volume_of;
 use super::update::check_digest;
-use super::volumes::{self, add_unused, is_unused_key, written};
+use super::volumes::{self, is_unused_key, written};
 use crate::api::nodes::guest::disk::hand_over;
 use crate::api::nodes::guest::free_now;
 use crate::api::nodes::guest::power::{in_task, spawn};
@@ -80,7 +80,7 @@ fn to_storage(world: &mut World, call: &Call, storage: &str) -> Reply {
                 if delete {
                     world.free_volume(&node, &old)?;
                 } else {
-                    add_unused(&mut guest.config, &old);
+                    guest.config.add_unused(&old);
                 }
                 Ok(())
             });

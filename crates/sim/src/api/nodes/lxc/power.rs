@@ -1,5 +1,6 @@
 //! Power of a container. Unlike a machine's, most of it is refused at once if the container is in the wrong state.
 
+use super::volumes::realize_waiting;
 use crate::api::nodes::guest::only_root;
 use crate::api::nodes::guest::power::{
     ask_ha, check_start, in_task, spawn, start_now, stop_now, work,
@@ -82,7 +83,10 @@ fn go_down(world: &mut World, call: &Call, action: &str, seconds: u64) -> Reply 
     let work = work(Lxc, action, vmid).run(move |world, job| {
         in_task(world, Lxc, &node, vmid)?.check_lock()?;
         job.wait(seconds);
-        job.then(move |world, _| stop_now(world, Lxc, &node, vmid));
+        job.then(move |world, _| {
+            stop_now(world, Lxc, &node, vmid)?;
+            realize_waiting(world, &node, vmid)
+        });
         Ok(())
     });
     spawn(world, call, work)
@@ -95,6 +99,7 @@ pub(super) fn reboot(world: &mut World, call: &Call) -> Reply {
     let work = work(Lxc, "reboot", vmid).wait(2).run(move |world, _| {
         in_task(world, Lxc, &node, vmid)?.check_lock()?;
         stop_now(world, Lxc, &node, vmid)?;
+        realize_waiting(world, &node, vmid)?;
         start_now(world, Lxc, &node, vmid)
     });
     spawn(world, call, work)

@@ -2,7 +2,7 @@
 
 use super::options::{NET, OPTIONS};
 use super::rights::Change;
-use super::volumes::{self, Source, add_unused, is_mount_key, is_unused_key, source};
+use super::volumes::{self, Source, is_mount_key, is_unused_key, source};
 use crate::api::nodes::guest::access::is_network_device;
 use crate::api::nodes::guest::{free_now, unique_tags};
 use crate::call::{Call, split_list};
@@ -296,6 +296,6 @@ fn remove(world: &mut World, guest: &mut Guest, key: &str) -> Result<(), String>
 /// A volume that a mount point no longer uses stays as an unused one.
 fn keep_volume(guest: &mut Guest, value: &str) {
     if let Source::Volume(volid) = source(value) {
-        add_unused(&mut guest.config, volid);
+        guest.config.add_unused(volid);
     }
 }

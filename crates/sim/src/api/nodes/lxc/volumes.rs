@@ -4,7 +4,7 @@ use super::options::{MOUNT, ROOTFS};
 use crate::api::nodes::guest::disk::{self, NewDisk};
 use crate::schema::property::Properties;
 use crate::world::World;
-use crate::world::config::{Config, format_size, parse_size};
+use crate::world::config::{format_size, parse_size};
 use crate::world::guest::Kind::Lxc;
 use crate::world::layout::Layout;
 
@@ -167,15 +167,26 @@ fn file_system_lines(uuid: &str, size: u64) -> [String; 4] {
     ]
 }
 
-/// Keeps a volume as the first free `unused` key.
-pub(super) fn add_unused(config: &mut Config, volid: &str) {
-    let known = config.drives().any(|drive| drive.volume == volid);
-    let free = (0..256)
-        .map(|index| format!("unused{index}"))
-        .find(|key| config.get(key).is_none());
-    if let Some(key) = free.filter(|_| !known) {
-        config.set(key, volid);
+/// Makes the volumes that a change has waited with until the container stopped.
+///
+/// # Errors
+/// What the storage says.
+pub(super) fn realize_waiting(world: &mut World, node: &str, vmid: u32) -> Result<(), String> {
+    let Some(guest) = world.guest(Lxc, node, vmid) else {
+        return Ok(());
+    };
+    let keys = guest.config.iter().filter(|(key, _)| is_mount_key(key));
+    let new = keys.filter(|(_, value)| matches!(source(value), Source::New(..)));
+    let new: Vec<(String, String)> = new
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect();
+    for (key, value) in new {
+        let value = realize(world, node, vmid, (&key, &value), &mut Vec::new())?;
+        if let Some(guest) = world.guest_mut(Lxc, node, vmid) {
+            guest.config.set(key, value);
+        }
     }
+    Ok(())
 }
 
 #[cfg(test)]
