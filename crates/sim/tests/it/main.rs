@@ -1,6 +1,7 @@
 //! The simulator from the outside.
 
 mod access;
+mod admin;
 mod backup;
 mod client;
 mod clone;
@@ -9,6 +10,7 @@ mod control;
 mod delete;
 mod docs;
 mod faults;
+mod hosts;
 mod http;
 mod migrate;
 mod power;
