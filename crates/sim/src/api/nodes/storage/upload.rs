@@ -15,46 +15,20 @@ use crate::world::{World, hex};
 /// `POST upload`. An existing file is overwritten.
 pub(super) fn start(world: &mut World, call: &Call) -> Reply {
     let text = |name: &str| call.text(name).unwrap_or_default().to_owned();
-    let (id, content, temporary) = (storage_id(call), text("content"), text("tmpfilename"));
-    let storage = world.storage_on(call.node(), id).map_err(ApiError::fail)?;
-    if storage.layout() != Layout::Files {
-        let kind = &storage.kind;
-        return Err(ApiError::fail(format!(
-            "can't upload to storage type '{kind}'"
-        )));
-    }
-    if temporary.is_empty() {
-        return Err(ApiError::fail("missing temporary file name"));
-    }
-    let Some(data) = world.uploads.get(&temporary) else {
-        return Err(ApiError::fail(format!(
-            "temporary file '{temporary}' does not exist"
-        )));
-    };
-    let file = safe_name(&text("filename"));
-    let format = check_name(&content, &file)?;
-    if !storage.holds(&content) {
-        return Err(ApiError::fail(format!(
-            "storage '{id}' does not support '{content}' content"
-        )));
-    }
-    let volid = format!("{id}:{content}/{file}");
-    let path = world
-        .parse_volid(&volid)
-        .map(|name| storage.path_of(&name))
-        .map_err(ApiError::fail)?;
-    let size = u64::try_from(data.len()).unwrap_or(u64::MAX);
-    let owner = (!storage.shared).then(|| call.node().to_owned());
-    let volume = Volume {
-        content,
-        vmid: None,
-        used: size,
-        ..Volume::image(volid, owner, 0, format, size, world.now)
-    };
+    let (volume, path) = target(world, call)?;
+    let (temporary, node, expected) = (
+        text("tmpfilename"),
+        call.node().to_owned(),
+        text("checksum"),
+    );
+    let data = world
+        .uploads
+        .get(&temporary)
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     let sum = call
         .text("checksum-algorithm")
         .map(|algorithm| (algorithm.to_owned(), hash(algorithm, data)));
-    let (node, expected) = (call.node().to_owned(), text("checksum"));
     let work = Work::new("imgcopy", "")
         .log(format!("starting file import from: {temporary}"))
         .run(move |world, job| {
@@ -63,7 +37,7 @@ pub(super) fn start(world: &mut World, call: &Call) -> Reply {
             }
             job.log(format!("target node: {node}"));
             job.log(format!("target file: {path}"));
-            job.log(format!("file size is: {size}"));
+            job.log(format!("file size is: {}", volume.size));
             job.log(format!("command: cp -- {temporary} {path}"));
             world
                 .volumes
@@ -73,6 +47,42 @@ pub(super) fn start(world: &mut World, call: &Call) -> Reply {
             Ok(())
         });
     spawn(world, call, work)
+}
+
+/// The volume that the file will be, and its path.
+fn target(world: &World, call: &Call) -> Result<(Volume, String), ApiError> {
+    let text = |name: &str| call.text(name).unwrap_or_default();
+    let (id, content, temporary) = (storage_id(call), text("content"), text("tmpfilename"));
+    let storage = world.storage_on(call.node(), id).map_err(ApiError::fail)?;
+    let refused = |text: String| Err(ApiError::fail(text));
+    if storage.layout() != Layout::Files {
+        return refused(format!("can't upload to storage type '{}'", storage.kind));
+    }
+    if temporary.is_empty() {
+        return refused("missing temporary file name".to_owned());
+    }
+    let Some(data) = world.uploads.get(temporary) else {
+        return refused(format!("temporary file '{temporary}' does not exist"));
+    };
+    let file = safe_name(text("filename"));
+    let format = check_name(content, &file)?;
+    if !storage.holds(content) {
+        return refused(format!(
+            "storage '{id}' does not support '{content}' content"
+        ));
+    }
+    let volid = format!("{id}:{content}/{file}");
+    let name = world.parse_volid(&volid).map_err(ApiError::fail)?;
+    let path = storage.path_of(&name);
+    let size = u64::try_from(data.len()).unwrap_or(u64::MAX);
+    let owner = (!storage.shared).then(|| call.node().to_owned());
+    let volume = Volume {
+        content: content.to_owned(),
+        vmid: None,
+        used: size,
+        ..Volume::image(volid.clone(), owner, 0, format, size, world.now)
+    };
+    Ok((volume, path))
 }
 
 /// The checksum in hexadecimal digits, of the kinds that the simulator can calculate.

@@ -11,8 +11,8 @@ use crate::world::World;
 use crate::world::config::format_size;
 use crate::world::feature::Feature;
 use crate::world::guest::{Guest, Kind};
-use crate::world::layout::Layout;
 use crate::world::retention::Scope;
+use crate::world::storage::Volume;
 use crate::world::work::Job;
 
 /// A backup that has begun.
@@ -151,39 +151,13 @@ pub(super) fn store(
     if !storage.holds("backup") {
         return Err(format!("storage '{id}' does not support backups"));
     }
-    let backups = storage.layout() == Layout::Backups;
     let mut made = archive::volume((id, storage), guest, &order.compress, bytes, backup.started);
     let path = storage
         .layout()
         .parse(made.name())
         .map(|name| storage.path_of(&name))?;
     let own_rule = storage.props.get("prune-backups").cloned();
-    let seconds = seconds_to_copy(bytes);
-    if backups {
-        job.log(format!(
-            "INFO: creating Proxmox Backup Server archive '{}'",
-            made.name().trim_start_matches("backup/")
-        ));
-    } else {
-        job.log(format!("INFO: creating vzdump archive '{path}'"));
-    }
-    match guest.kind {
-        Kind::Lxc => job.log(format!(
-            "INFO: Total bytes written: {bytes} ({}MiB)",
-            bytes >> 20
-        )),
-        Kind::Qemu => job.log(format!(
-            "INFO: transferred {} MiB in {}",
-            bytes >> 20,
-            duration(seconds)
-        )),
-    }
-    if !backups {
-        job.log(format!(
-            "INFO: archive file size: {}",
-            archive::file_size(made.size)
-        ));
-    }
+    log_archive(job, backup, &made, &path);
     if let Some(template) = &order.notes {
         job.log("INFO: adding notes to backup");
         let (name, vmid) = (guest.name(), guest.vmid.to_string());
@@ -203,6 +177,28 @@ pub(super) fn store(
         remove_older(world, job, order, guest, &rule);
     }
     Ok(())
+}
+
+/// What the programs that write an archive print.
+fn log_archive(job: &mut Job, backup: &Backup, made: &Volume, path: &str) {
+    let (bytes, on_server) = (backup.bytes, made.format.starts_with("pbs-"));
+    job.log(if on_server {
+        let name = made.name().trim_start_matches("backup/");
+        format!("INFO: creating Proxmox Backup Server archive '{name}'")
+    } else {
+        format!("INFO: creating vzdump archive '{path}'")
+    });
+    let took = duration(seconds_to_copy(bytes));
+    job.log(match backup.guest.kind {
+        Kind::Lxc => format!("INFO: Total bytes written: {bytes} ({}MiB)", bytes >> 20),
+        Kind::Qemu => format!("INFO: transferred {} MiB in {took}", bytes >> 20),
+    });
+    if !on_server {
+        job.log(format!(
+            "INFO: archive file size: {}",
+            archive::file_size(made.size)
+        ));
+    }
 }
 
 fn remove_older(world: &mut World, job: &mut Job, order: &Order, guest: &Guest, rule: &str) {

@@ -9,6 +9,7 @@ use crate::call::Call;
 use crate::world::config::Config;
 use crate::world::guest::Kind::Lxc;
 use crate::world::guest::{Guest, Inside};
+use crate::world::ha::service_id;
 use crate::world::work::{Job, Work};
 use crate::world::{Section, World};
 
@@ -199,17 +200,17 @@ fn finish(world: &mut World, order: &Order, node: &str, mut config: Config, job:
         pool.guests.insert(vmid);
     }
     let starts = call.flag("start");
+    if starts {
+        start_container(world, call, node);
+    }
     if call.flag("ha-managed") {
         job.log("Add as HA resource");
         let state = if starts { "started" } else { "stopped" };
         let props = [("state".to_owned(), state.to_owned())].into();
-        let resource = Section {
-            kind: "ct".to_owned(),
-            props,
-        };
-        world.ha_resources.insert(format!("ct:{vmid}"), resource);
-    } else if starts {
-        start_container(world, call, node);
+        let kind = "ct".to_owned();
+        world
+            .ha_resources
+            .insert(service_id(Lxc, vmid), Section { kind, props });
     }
 }
 
