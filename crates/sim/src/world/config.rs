@@ -63,6 +63,17 @@ impl Config {
         self.0.insert(key.into(), value.into());
     }
 
+    /// Sets a key as a file gives it back: an empty text is a blank then, and an empty description is none.
+    pub fn store(&mut self, key: &str, value: &str) {
+        match (key, value) {
+            ("description", "") => {
+                self.remove(key);
+            }
+            (_, "") => self.set(key, " "),
+            _ => self.set(key, value),
+        }
+    }
+
     /// Removes a key.
     pub fn remove(&mut self, key: &str) -> Option<String> {
         self.0.remove(key)

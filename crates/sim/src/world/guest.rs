@@ -298,7 +298,7 @@ impl Guest {
                 drive.filter(|drive| drive.storage().is_some() && !key.starts_with("unused"));
             let disk = disk.map(|drive| drive.volume.to_owned());
             match value {
-                Some(value) => self.config.set(key, value),
+                Some(value) => self.config.store(&key, &value),
                 None => drop(self.config.remove(&key)),
             }
             if let Some(disk) = disk {

@@ -2,6 +2,7 @@
 
 mod access;
 mod admin;
+mod agent;
 mod backup;
 mod client;
 mod clone;
@@ -12,6 +13,7 @@ mod docs;
 mod faults;
 mod hosts;
 mod http;
+mod machine;
 mod migrate;
 mod power;
 mod reference;

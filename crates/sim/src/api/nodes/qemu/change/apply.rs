@@ -38,7 +38,6 @@ pub(super) fn run(
     change: &Change,
     log: &mut Vec<String>,
 ) -> Result<(), ApiError> {
-    log.push(change.line.clone());
     world
         .may_write_config(Qemu, node, vmid)
         .map_err(ApiError::fail)?;

@@ -1,5 +1,7 @@
 //! The images that drives in a change need.
 
+use std::collections::BTreeMap;
+
 use crate::api::nodes::guest::disk::{self, CLOUDINIT_SIZE, NewDisk};
 use crate::api::nodes::guest::progress::transferred;
 use crate::api::nodes::qemu::drive::Spec;
@@ -163,6 +165,21 @@ fn import(
     log.push(transferred(0, volume.size));
     log.push(transferred(volume.size, volume.size));
     Ok((as_base(world, place, volid), volume.size))
+}
+
+/// How much there is to copy for the drives among options.
+pub(in super::super) fn bytes_to_import(
+    world: &World,
+    node: &str,
+    options: &BTreeMap<String, String>,
+) -> u64 {
+    let drives = options
+        .iter()
+        .filter_map(|(key, value)| Spec::parse(key, value));
+    drives
+        .filter_map(|drive| world.volume(node, drive.get("import-from")?))
+        .map(|volume| volume.size)
+        .sum()
 }
 
 fn drive_of(guest: &Guest, volid: &str) -> Option<String> {

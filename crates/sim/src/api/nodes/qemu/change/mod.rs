@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::options::OPTIONS;
 use crate::api::nodes::guest::free_now;
 use crate::api::nodes::guest::power::{spawn, work};
+use crate::api::nodes::guest::progress::seconds_to_copy;
 use crate::call::{Call, Given};
 use crate::error::{ApiError, Reply, done};
 use crate::permission::Perm;
@@ -90,7 +91,12 @@ fn update_in_task(world: &mut World, call: &Call) -> Reply {
     let guest = lock(world, call, &change)?;
     change.check_against(guest)?;
     let (node, vmid) = (call.node().to_owned(), call.vmid());
-    let work = work(Qemu, "config", vmid).run(move |world, job| {
+    let work = work(Qemu, "config", vmid).log(&change.line);
+    let work = match images::bytes_to_import(world, &node, &change.set) {
+        0 => work,
+        bytes => work.wait(seconds_to_copy(bytes)),
+    };
+    let work = work.run(move |world, job| {
         let mut log = Vec::new();
         let result = apply::run(world, &node, vmid, &change, &mut log);
         for line in log {

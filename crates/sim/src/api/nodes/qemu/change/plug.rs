@@ -114,13 +114,10 @@ impl Edit<'_> {
         let guest = self.guest()?;
         guest.pending.remove(key);
         match value {
-            // A description is a comment in the file, and an empty one is none.
-            None | Some("") if key == "description" || value.is_none() => {
+            Some(value) => guest.config.store(key, value),
+            None => {
                 guest.config.remove(key);
             }
-            Some("") => guest.config.set(key, " "),
-            Some(value) => guest.config.set(key, value),
-            None => {}
         }
         Ok(())
     }

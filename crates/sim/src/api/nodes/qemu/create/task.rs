@@ -2,7 +2,7 @@
 
 use super::{Order, restore};
 use crate::api::nodes::guest::progress::seconds_to_copy;
-use crate::api::nodes::qemu::change::images::{Place, make};
+use crate::api::nodes::qemu::change::images::{Place, bytes_to_import, make};
 use crate::api::nodes::qemu::drive::is_drive;
 use crate::api::nodes::qemu::power;
 use crate::call::{Call, Given, Params};
@@ -29,9 +29,11 @@ pub(super) fn plan(order: Order) -> Work {
         .undo("interrupted by signal", move |world| give_up(world, &undo))
         .run(move |world, job| {
             let mut log = Vec::new();
+            let node = order.call.node();
             let made = match &order.archive {
                 Some(archive) => restore::run(world, &order, archive, &mut log),
-                None => create(world, &order, &mut log).map(|config| (config, 0)),
+                None => create(world, &order, &mut log)
+                    .map(|config| (config, bytes_to_import(world, node, &order.options))),
             };
             for line in log {
                 job.log(line);
@@ -67,7 +69,7 @@ fn create(world: &mut World, order: &Order, log: &mut Vec<String>) -> Result<Con
         } else {
             value.clone()
         };
-        store(&mut config, key, value);
+        config.store(key, &value);
     }
     complete(world, &mut config);
     Ok(config)
@@ -77,15 +79,6 @@ fn create(world: &mut World, order: &Order, log: &mut Vec<String>) -> Result<Con
 pub(super) fn remember(world: &mut World, vmid: u32, key: &str, value: &str) {
     if let Some(guest) = world.guests.get_mut(&vmid) {
         guest.config.set(key, value);
-    }
-}
-
-/// An empty text reads back as a blank; an empty description is none.
-fn store(config: &mut Config, key: &str, value: String) {
-    match (key, value.as_str()) {
-        ("description", "") => {}
-        (_, "") => config.set(key, " "),
-        _ => config.set(key, value),
     }
 }
 
