@@ -67,7 +67,7 @@ pub(crate) fn with_pending(guest: &Guest) -> Config {
     config
 }
 
-/// Values in the types that PVE's parser gives them: numbers and booleans are numbers, everything else is text.
+/// Values in the types that PVE's parser gives them: whole numbers and booleans are numbers, everything else is text.
 pub(crate) fn typed(config: &Config, options: &[Param]) -> Map<String, Value> {
     config
         .iter()
@@ -75,11 +75,11 @@ pub(crate) fn typed(config: &Config, options: &[Param]) -> Map<String, Value> {
         .collect()
 }
 
-/// One value in its type.
+/// One value in its type. What may have a fraction (`cpulimit`) stays text: PVE's parser checks it and keeps it.
 pub(crate) fn typed_value(key: &str, value: &str, options: &[Param]) -> Value {
     let option = options.iter().find(|option| option.covers(key));
     match option.map(|option| option.kind) {
-        Some(Type::Integer | Type::Number | Type::Boolean) => value
+        Some(Type::Integer | Type::Boolean) => value
             .parse::<serde_json::Number>()
             .map_or_else(|_| json!(value), Value::Number),
         _ => json!(value),
