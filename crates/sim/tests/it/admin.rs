@@ -50,8 +50,8 @@ async fn who_may_allocate_hands_out_no_more_than_he_has() {
         elsewhere.reason,
         "Permission check failed (/vms/100, Permissions.Modify|VM.Allocate)"
     );
-    let role = "granted-carol-pve--vms-105";
-    put(&carol, "/access/acl", &format!("{rule}{role}"))
+    let own = "granted-carol-pve--vms-105";
+    put(&carol, "/access/acl", &format!("{rule}{own}"))
         .await
         .data();
 }
@@ -146,6 +146,41 @@ async fn ha_brings_a_guest_to_the_state_it_was_asked_for() {
     assert_eq!(status().await, "started");
     delete(&client, "/cluster/ha/resources/vm:102").await.data();
     assert_eq!(*client.get("/cluster/ha/rules").await.data(), json!([]));
+}
+
+#[tokio::test]
+async fn ha_moves_a_guest_with_its_ram_or_by_a_restart() {
+    let (sim, client) = manual(homelab()).await;
+    let place = async || {
+        let guests = client.get("/cluster/resources?type=vm").await;
+        let guests = guests.data().as_array().expect("guests").clone();
+        let guest = guests.into_iter().find(|guest| guest["vmid"] == 102);
+        let guest = guest.expect("guest 102");
+        (
+            guest["node"].clone(),
+            guest["status"].clone(),
+            guest["uptime"].clone(),
+        )
+    };
+    let (_, _, before) = place().await;
+    let path = "/cluster/ha/resources/vm:102";
+    let asked = client.post(&format!("{path}/migrate"), "node=pve1").await;
+    assert_eq!(
+        *asked.data(),
+        json!({ "sid": "vm:102", "requested-node": "pve1" })
+    );
+    sim.advance(Duration::from_mins(5));
+    let (node, status, uptime) = place().await;
+    assert_eq!((node, status), (json!("pve1"), json!("running")));
+    assert!(uptime.as_u64() > before.as_u64());
+    client
+        .post(&format!("{path}/relocate"), "node=pve2")
+        .await
+        .data();
+    sim.advance(Duration::from_mins(5));
+    let (node, status, uptime) = place().await;
+    assert_eq!((node, status), (json!("pve2"), json!("running")));
+    assert!(uptime.as_u64() < Some(300), "it was started anew: {uptime}");
 }
 
 #[tokio::test]

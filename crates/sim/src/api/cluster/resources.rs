@@ -8,6 +8,7 @@ use crate::call::Call;
 use crate::error::Reply;
 use crate::world::World;
 use crate::world::guest::Guest;
+use crate::world::ha::service_id;
 use crate::world::node::Node;
 use crate::world::storage::Storage;
 
@@ -105,12 +106,10 @@ pub(crate) fn guest_entry(world: &World, call: &Call, guest: &Guest) -> Value {
         }
     }
     if let Some(resource) = world.ha_resource(guest.kind, vmid) {
-        entry["hastate"] = json!(
-            resource
-                .props
-                .get("state")
-                .map_or("started", String::as_str)
-        );
+        let service = world.ha_service(&service_id(guest.kind, vmid), resource);
+        if let Some(state) = service.state {
+            entry["hastate"] = json!(state);
+        }
     }
     entry
 }

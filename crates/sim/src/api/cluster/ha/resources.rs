@@ -54,9 +54,16 @@ pub const ROUTES: &[Route] = &[
     delete("/cluster/ha/resources/{sid}", remove)
         .allow(CONSOLE)
         .params(&[SID, flag("purge").optional()]),
-    post("/cluster/ha/resources/{sid}/migrate", migrate)
-        .allow(CONSOLE)
-        .params(&[SID, NODE]),
+    post("/cluster/ha/resources/{sid}/migrate", |w, c| {
+        ask(w, c, migrate::move_by_ha)
+    })
+    .allow(CONSOLE)
+    .params(&[SID, NODE]),
+    post("/cluster/ha/resources/{sid}/relocate", |w, c| {
+        ask(w, c, migrate::relocate_by_ha)
+    })
+    .allow(CONSOLE)
+    .params(&[SID, NODE]),
 ];
 
 fn list(world: &mut World, call: &Call) -> Reply {
@@ -194,8 +201,8 @@ fn remove(world: &mut World, call: &Call) -> Reply {
     done()
 }
 
-/// Asks HA to move a resource. The answer only says what was asked for.
-fn migrate(world: &mut World, call: &Call) -> Reply {
+/// Asks HA to move a resource in one way or the other. The answer only says what was asked for.
+fn ask(world: &mut World, call: &Call, act: fn(&mut World, u32, &str)) -> Reply {
     let sid = sid_of(world, call)?;
     let managed = guest_of(world, &sid)
         .ok()
@@ -209,6 +216,6 @@ fn migrate(world: &mut World, call: &Call) -> Reply {
         return Err(ApiError::fail("cfs-lock 'domain-ha' error: no quorum!"));
     }
     let target = call.node();
-    migrate::move_by_ha(world, vmid, target);
+    act(world, vmid, target);
     Ok(json!({ "sid": sid, "requested-node": target }).into())
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use crate::api::nodes::guest::clone::need_node;
 use crate::api::nodes::guest::only_root;
-use crate::api::nodes::guest::power::{in_task, spawn};
+use crate::api::nodes::guest::power::{self, in_task, spawn};
 use crate::call::{Call, Identity, split_list};
 use crate::error::{ApiError, Reply};
 use crate::permission::{self, Perm};
@@ -103,6 +103,21 @@ impl Order {
             local_disks: call.flag("with-local-disks"),
             storages: StorageMap::read(call.text(storages)),
         }
+    }
+
+    /// What HA would do with a guest: no more than its place and its target is known.
+    fn of_ha(world: &World, vmid: u32, target: &str) -> Option<Self> {
+        let guest = world.guests.get(&vmid)?;
+        Some(Self {
+            kind: guest.kind,
+            node: guest.node.clone(),
+            vmid,
+            target: target.to_owned(),
+            online: false,
+            restart: false,
+            local_disks: false,
+            storages: StorageMap::default(),
+        })
     }
 
     /// The task. It holds the guest to its end.
@@ -222,20 +237,33 @@ fn ask_ha(world: &mut World, call: &Call, order: Order) -> Reply {
 
 /// Lets HA move a guest that it manages: a machine while it runs, a container with a restart.
 pub(crate) fn move_by_ha(world: &mut World, vmid: u32, target: &str) {
-    let Some(guest) = world.guests.get(&vmid) else {
+    if let Some(order) = Order::of_ha(world, vmid, target) {
+        by_ha(world, order);
+    }
+}
+
+/// Lets HA stop a guest that it manages, move it, and start it again if it shall run.
+pub(crate) fn relocate_by_ha(world: &mut World, vmid: u32, target: &str) {
+    let Some(order) = Order::of_ha(world, vmid, target) else {
         return;
     };
-    let order = Order {
-        kind: guest.kind,
-        node: guest.node.clone(),
-        vmid,
-        target: target.to_owned(),
-        online: false,
-        restart: false,
-        local_disks: false,
-        storages: StorageMap::default(),
-    };
-    by_ha(world, order);
+    if world.ha_frozen || order.node == order.target {
+        return;
+    }
+    let (kind, node) = (order.kind, order.node.clone());
+    let stop = power::work(kind, "stop", vmid).wait(5).run({
+        let node = node.clone();
+        move |world, _| {
+            power::stop_now(world, kind, &node, vmid)?;
+            let work = order.work().run(move |world, _| {
+                power::follow_ha(world, kind, vmid);
+                Ok(())
+            });
+            world.start_task(&Identity::user("root@pam"), &node, work);
+            Ok(())
+        }
+    });
+    world.start_task(&Identity::user("root@pam"), &node, stop);
 }
 
 fn by_ha(world: &mut World, order: Order) {
