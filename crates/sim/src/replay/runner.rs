@@ -88,7 +88,9 @@ impl<'a> Runner<'a> {
             .as_deref()
             .is_none_or(|prefix| prefix == "/api2/extjs");
         let refused_early = exchange.status == Some(401) && exchange.body == "";
-        let needs_route = !refused_early && !matches!(exchange.status, Some(501 | 506));
+        // In extjs the status stands in the body.
+        let unknown = matches!(exchange.status, Some(501 | 506)) || exchange.body["status"] == 501;
+        let needs_route = !refused_early && !unknown;
         let path = percent_decode_str(&exchange.path).decode_utf8_lossy();
         !is_api || !needs_route || dispatch::is_modelled(&exchange.method, &path)
     }
@@ -267,9 +269,17 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Fills in `$ticket`, `$csrf` and `$secret`.
+    /// Fills in `$ticket`, `$csrf` and `$secret`; `$vncticket WHO PATH` becomes a ticket for a console.
     fn filled(&self, text: &str) -> String {
         let world = &self.cluster.world;
+        if let Some((who, path)) = text
+            .strip_prefix("$vncticket ")
+            .and_then(|rest| rest.split_once(' '))
+        {
+            return world
+                .signer
+                .vnc_ticket(&Identity::parse(who), path, world.now);
+        }
         let secret = world
             .access
             .token(&Identity::parse("root@pam!mcp"))

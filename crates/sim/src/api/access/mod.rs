@@ -16,7 +16,7 @@ use crate::call::Call;
 use crate::error::{ApiError, Reply};
 use crate::permission::Perm;
 use crate::route::{Route, get, post, put};
-use crate::schema::{Param, flag, format, text};
+use crate::schema::{Param, flag, format, int, text};
 use crate::world::access::Realm;
 use crate::world::{World, digest_of};
 
@@ -42,6 +42,15 @@ pub const ROUTES: &[Route] = &[
                 .requires("path"),
             flag("new-format").optional(),
             text("tfa-challenge").optional(),
+        ]),
+    post("/access/vncticket", ticket::verify_vnc)
+        .allow(Perm::World)
+        .params(&[
+            text("authid").longest(64),
+            text("path").longest(64),
+            text("privs").list_of(format::privilege).longest(64),
+            text("vncticket"),
+            int("port").optional(),
         ]),
     get("/access/permissions", permissions::show)
         .allow(Perm::User)

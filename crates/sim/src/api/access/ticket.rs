@@ -1,4 +1,4 @@
-//! `/access/ticket`: login and renewal.
+//! `/access/ticket`: login and renewal; and `/access/vncticket`.
 
 use serde_json::{Map, Value, json};
 
@@ -36,6 +36,22 @@ pub(super) fn login(world: &mut World, call: &Call) -> Reply {
         answer["clustername"] = json!(world.name);
     }
     Ok(answer.into())
+}
+
+/// `POST /access/vncticket`: whether a ticket for a console is good, which terminals ask before they let anybody in.
+pub(super) fn verify_vnc(world: &mut World, call: &Call) -> Reply {
+    let text = |name: &str| call.text(name).unwrap_or_default();
+    let (who, path) = (Identity::parse(text("authid")), text("path"));
+    let genuine = world
+        .signer
+        .verify_vnc_ticket(text("vncticket"), &who, path, call.now);
+    let privs = call.params.list("privs");
+    let allowed = permission::require(world, &who, path, &privs).is_ok();
+    if genuine && allowed && !privs.is_empty() {
+        done()
+    } else {
+        Err(ApiError::login_failed())
+    }
 }
 
 /// A password, or a ticket in its place: one's own, or that of `root@pam`.
