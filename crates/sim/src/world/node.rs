@@ -14,6 +14,9 @@ const REBOOT: Duration = Duration::from_mins(2);
 /// How long packets to a lost node vanish before the network says that it is gone.
 const SILENCE: Duration = Duration::from_secs(30);
 
+/// The bridge that every node has.
+pub const BRIDGE: &str = "vmbr0";
+
 /// One node.
 #[derive(Clone, Debug)]
 pub struct Node {
@@ -92,6 +95,11 @@ impl Node {
 }
 
 impl World {
+    /// Whether guests can be connected to a bridge of that name: the one of every node, or a virtual network.
+    pub fn has_bridge(&self, name: &str) -> bool {
+        name == BRIDGE || self.sdn_vnets.contains_key(name)
+    }
+
     /// Takes a node off the network, or brings it back freshly booted.
     pub fn set_online(&mut self, name: &str, online: bool) {
         let now = self.now;

@@ -43,6 +43,28 @@ async fn a_new_machine_has_its_disk_and_can_start() {
 }
 
 #[tokio::test]
+async fn a_machine_does_not_start_without_its_bridge_or_disk() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    let (client, vm) = (Client::root(&sim), "/nodes/pve1/qemu/105");
+    let start = format!("{vm}/status/start");
+    put(&client, &format!("{vm}/config"), "net0=virtio,bridge=vmbr7").await;
+    let upid = client.post(&start, "").await.upid();
+    let exit = "start failed: QEMU exited with code 1";
+    assert_eq!(client.wait_for("pve1", &upid).await, exit);
+    put(&client, &format!("{vm}/config"), "delete=net0").await;
+    let disk = "/api2/json/nodes/pve1/storage/local-lvm/content/local-lvm:vm-105-disk-0";
+    let upid = client
+        .send("DELETE", disk, "")
+        .await
+        .expect("an answer")
+        .upid();
+    assert_eq!(client.wait_for("pve1", &upid).await, "OK");
+    let upid = client.post(&start, "").await.upid();
+    let exit = "volume 'local-lvm:vm-105-disk-0' does not exist";
+    assert_eq!(client.wait_for("pve1", &upid).await, exit);
+}
+
+#[tokio::test]
 async fn a_failed_creation_leaves_nothing() {
     let sim = Sim::start(homelab()).await.expect("starts");
     let client = Client::root(&sim);

@@ -3,13 +3,13 @@
 
 use serde_json::{Value, json};
 
-use crate::call::Call;
-use crate::error::{ApiError, Reply};
+use crate::call::{Call, Identity};
+use crate::error::{ApiError, Reply, done};
 use crate::permission::Perm;
 use crate::route::{Route, get, post};
 use crate::schema::common::{NODE, VMID};
 use crate::schema::network::address;
-use crate::schema::{Param, flag, int, text};
+use crate::schema::{Param, flag, format, int, text};
 use crate::world::World;
 use crate::world::console::{PATIENCE, Screen};
 use crate::world::guest::Kind::{self, Lxc, Qemu};
@@ -52,6 +52,19 @@ pub const ROUTES: &[Route] = &[
     post("/nodes/{node}/lxc/{vmid}/termproxy", container_terminal)
         .allow(GUEST)
         .params(&[NODE, VMID]),
+    post("/nodes/{node}/lxc/{vmid}/vncproxy", container_vnc)
+        .allow(GUEST)
+        .params(&[
+            NODE,
+            VMID,
+            int("height").min(16).max(2160).optional(),
+            flag("websocket").optional(),
+            int("width").min(16).max(4096).optional(),
+        ]),
+    post("/nodes/{node}/lxc/{vmid}/spiceproxy", container_spice)
+        .allow(GUEST)
+        .proxied()
+        .params(&[NODE, VMID, PROXY]),
     get("/nodes/{node}/lxc/{vmid}/vncwebsocket", |world, call| {
         websocket(world, call, Lxc)
     })
@@ -66,7 +79,31 @@ pub const ROUTES: &[Route] = &[
                 .optional(),
             text("cmd-opts").requires("cmd").optional(),
         ]),
+    post("/access/vncticket", verify)
+        .allow(Perm::World)
+        .params(&[
+            text("authid").longest(64),
+            text("path").longest(64),
+            int("port").optional(),
+            text("privs").list_of(format::privilege).longest(64),
+            text("vncticket"),
+        ]),
 ];
+
+/// What a proxy asks when a client shows it a ticket.
+fn verify(world: &mut World, call: &Call) -> Reply {
+    let text = |name| call.text(name).unwrap_or_default();
+    let (who, path) = (Identity::parse(text("authid")), text("path"));
+    let genuine = world
+        .signer
+        .verify_vnc_ticket(text("vncticket"), &who, path, call.now);
+    let mut privs = call.params.list("privs").into_iter();
+    if genuine && privs.all(|name| world.may(&who, path, name)) {
+        done()
+    } else {
+        Err(ApiError::login_failed())
+    }
+}
 
 fn guest_path(call: &Call) -> String {
     format!("/vms/{}", call.vmid())
@@ -123,6 +160,16 @@ fn container_terminal(world: &mut World, call: &Call) -> Reply {
     let command =
         format!("/usr/bin/dtach -A /var/run/dtach/vzctlconsole{vmid} -r winch -z {inside}");
     terminal(world, call, Lxc, &command)
+}
+
+/// A container's terminal, drawn for VNC clients.
+fn container_vnc(world: &mut World, call: &Call) -> Reply {
+    world.need_guest(Lxc, call.node(), call.vmid())?;
+    let work = |_: u16| waiting("vncproxy", call.vmid(), "connection timed out".to_owned());
+    let screen = Screen::Terminal(Lxc, call.vmid());
+    let mut answer = open(world, call, (screen, &guest_path(call)), None, work)?;
+    answer["cert"] = json!(world.certificate);
+    Ok(answer.into())
 }
 
 fn terminal(world: &mut World, call: &Call, kind: Kind, command: &str) -> Reply {
@@ -212,8 +259,8 @@ fn websocket(world: &mut World, call: &Call, kind: Kind) -> Reply {
 
 /// The settings of a SPICE client. The machine must have a display of that kind.
 fn spice(world: &mut World, call: &Call) -> Reply {
-    let (node, vmid) = (call.node(), call.vmid());
-    let guest = world.need_guest(Qemu, node, vmid)?;
+    let vmid = call.vmid();
+    let guest = world.need_guest(Qemu, call.node(), vmid)?;
     if !guest.is_running() {
         return Err(ApiError::fail(format!("VM {vmid} not running")));
     }
@@ -225,18 +272,30 @@ fn spice(world: &mut World, call: &Call) -> Reply {
         Some(name) => format!("VM {vmid} - {name}"),
         None => format!("VM {vmid}"),
     };
+    Ok(viewer_settings(world, call, &title).into())
+}
+
+fn container_spice(world: &mut World, call: &Call) -> Reply {
+    let vmid = call.vmid();
+    let guest = world.need_guest(Lxc, call.node(), vmid)?;
+    if !guest.is_running() {
+        return Err(ApiError::fail(format!("CT {vmid} not running")));
+    }
+    let title = format!("CT {vmid} - {}", guest.name());
+    Ok(viewer_settings(world, call, &title).into())
+}
+
+fn viewer_settings(world: &World, call: &Call, title: &str) -> Value {
+    let (node, vmid) = (call.node(), call.vmid());
     let proxy = call.text("proxy").unwrap_or(node);
     let password = world
         .signer
         .vnc_ticket(&call.who, &guest_path(call), call.now);
-    let host = format!(
-        "pvespiceproxy:{:08X}:{vmid}:{node}:61000::{password}",
-        call.now.secs()
-    );
-    Ok(json!({
+    let made = call.now.secs();
+    json!({
         "type": "spice",
         "title": title,
-        "host": host,
+        "host": format!("pvespiceproxy:{made:08X}:{vmid}:{node}:61000::{password}"),
         "host-subject": format!("OU=PVE Cluster Node,O=Proxmox Virtual Environment,CN={node}"),
         "proxy": format!("http://{proxy}:3128"),
         "tls-port": 61000,
@@ -247,5 +306,4 @@ fn spice(world: &mut World, call: &Call) -> Reply {
         "release-cursor": "Ctrl+Alt+R",
         "delete-this-file": 1,
     })
-    .into())
 }

@@ -10,7 +10,7 @@ use crate::route::{Route, get};
 use crate::schema::common::NODE;
 use crate::schema::text;
 use crate::world::World;
-use crate::world::node::Node;
+use crate::world::node::{BRIDGE, Node};
 
 const AUDIT: Perm = Perm::On("/nodes/{node}", &["Sys.Audit"]);
 
@@ -76,7 +76,7 @@ fn interfaces(node: &Node) -> [(&'static str, Value); 2] {
         "active": 1,
         "priority": 4,
     });
-    [("eno1", card), ("vmbr0", bridge)]
+    [("eno1", card), (BRIDGE, bridge)]
 }
 
 fn network(zone: &str, id: &str) -> (String, Value) {

@@ -18,6 +18,7 @@ use crate::schema::text;
 use crate::world::config::{Config, property};
 use crate::world::guest::Guest;
 use crate::world::guest::Kind::Qemu;
+use crate::world::node::Node;
 use crate::world::{World, digest_of};
 
 /// The routes of cloud-init.
@@ -80,12 +81,8 @@ fn regenerate(world: &mut World, call: &Call) -> Reply {
 
 fn dump(world: &mut World, call: &Call) -> Reply {
     let guest = world.need_guest(Qemu, call.node(), call.vmid())?;
-    let gateway = world
-        .nodes
-        .get(call.node())
-        .and_then(|node| node.ip.rsplit_once('.'))
-        .map(|(network, _)| format!("{network}.1"));
-    let dns = gateway.unwrap_or_default();
+    let node = world.nodes.get(call.node());
+    let dns = node.map(Node::gateway).unwrap_or_default();
     let text = match call.text("type") {
         Some("user") => user_data(guest),
         Some("network") => network_data(&guest.config, &dns),

@@ -1,5 +1,6 @@
 //! Power of a virtual machine. What goes wrong usually goes wrong in the task, after the UPID was given.
 
+use crate::api::nodes::guest::access::is_network_device;
 use crate::api::nodes::guest::only_root;
 use crate::api::nodes::guest::power::{
     ask_ha, check_start, in_task, spawn, start_now, stop_now, work,
@@ -7,7 +8,7 @@ use crate::api::nodes::guest::power::{
 use crate::call::Call;
 use crate::error::{ApiError, Reply};
 use crate::world::World;
-use crate::world::config::format_size;
+use crate::world::config::{format_size, property};
 use crate::world::guest::Kind::Qemu;
 use crate::world::guest::{Guest, Power, no_vm_on_node};
 use crate::world::storage::Volume;
@@ -45,6 +46,8 @@ pub(super) fn start(world: &mut World, call: &Call) -> Reply {
         if !hibernated && !skiplock {
             check_start(guest)?;
         }
+        check_parts(world, &node, vmid, job)?;
+        let guest = in_task(world, Qemu, &node, vmid)?;
         if guest
             .config
             .drives()
@@ -60,6 +63,35 @@ pub(super) fn start(world: &mut World, call: &Call) -> Reply {
         Ok(())
     });
     spawn(world, call, work)
+}
+
+/// A machine does not start without its volumes and bridges.
+fn check_parts(world: &World, node: &str, vmid: u32, job: &mut Job) -> Result<(), String> {
+    let Some(guest) = world.guest(Qemu, node, vmid) else {
+        return Ok(());
+    };
+    let drives = guest.config.drives();
+    let mut volumes =
+        drives.filter(|drive| drive.storage().is_some() && !drive.key.starts_with("unused"));
+    if let Some(gone) = volumes.find(|drive| world.volume(node, drive.volume).is_none()) {
+        return Err(format!("volume '{}' does not exist", gone.volume));
+    }
+    let cards = guest
+        .config
+        .iter()
+        .filter(|(key, _)| is_network_device(key));
+    let mut bridges = cards.filter_map(|(key, value)| Some((key, property(value, "bridge")?)));
+    let Some((key, bridge)) = bridges.find(|(_, bridge)| !world.has_bridge(bridge)) else {
+        return Ok(());
+    };
+    let port = key.trim_start_matches("net");
+    let script = "/usr/libexec/qemu-server/pve-bridge";
+    job.log(format!("bridge '{bridge}' does not exist"));
+    job.log(format!(
+        "kvm: -netdev type=tap,id={key},ifname=tap{vmid}i{port},script={script},downscript={script}down,vhost=on: \
+         network script {script} failed with status 512"
+    ));
+    Err("start failed: QEMU exited with code 1".to_owned())
 }
 
 /// A hibernated machine goes on where it was.
