@@ -3,13 +3,13 @@
 
 use serde_json::{Value, json};
 
-use crate::call::{Call, Identity};
-use crate::error::{ApiError, Reply, done};
+use crate::call::Call;
+use crate::error::{ApiError, Reply};
 use crate::permission::Perm;
 use crate::route::{Route, get, post};
 use crate::schema::common::{NODE, VMID};
 use crate::schema::network::address;
-use crate::schema::{Param, flag, format, int, text};
+use crate::schema::{Param, flag, int, text};
 use crate::world::World;
 use crate::world::console::{PATIENCE, Screen};
 use crate::world::guest::Kind::{self, Lxc, Qemu};
@@ -79,31 +79,7 @@ pub const ROUTES: &[Route] = &[
                 .optional(),
             text("cmd-opts").requires("cmd").optional(),
         ]),
-    post("/access/vncticket", verify)
-        .allow(Perm::World)
-        .params(&[
-            text("authid").longest(64),
-            text("path").longest(64),
-            int("port").optional(),
-            text("privs").list_of(format::privilege).longest(64),
-            text("vncticket"),
-        ]),
 ];
-
-/// What a proxy asks when a client shows it a ticket.
-fn verify(world: &mut World, call: &Call) -> Reply {
-    let text = |name| call.text(name).unwrap_or_default();
-    let (who, path) = (Identity::parse(text("authid")), text("path"));
-    let genuine = world
-        .signer
-        .verify_vnc_ticket(text("vncticket"), &who, path, call.now);
-    let mut privs = call.params.list("privs").into_iter();
-    if genuine && privs.all(|name| world.may(&who, path, name)) {
-        done()
-    } else {
-        Err(ApiError::login_failed())
-    }
-}
 
 fn guest_path(call: &Call) -> String {
     format!("/vms/{}", call.vmid())
