@@ -1,7 +1,9 @@
 //! The tools that are switched on, in the order of the documentation, and what is the same for all of
 //! them: arguments that the engine reads itself, annotations, the names' grammar.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -43,8 +45,14 @@ pub fn find_change(name: &str) -> Result<&'static dyn Tool, Fault> {
 
 /// The tools that one server offers. Fixed at start: a list that changes under a client is a trap.
 pub struct Registry {
-    tools: Vec<&'static dyn Tool>,
+    entries: Vec<Entry>,
     clusters: Vec<String>,
+}
+
+/// A tool and what is said of it, worked out when it is first asked for.
+struct Entry {
+    tool: &'static dyn Tool,
+    described: OnceLock<Described>,
 }
 
 /// A tool as tools/list, the command line and the documentation show it.
@@ -80,16 +88,20 @@ pub struct Extras {
 impl Registry {
     /// The tools of these toolsets that the mode leaves any use for, on clusters of these names.
     pub fn new(toolsets: &[Toolset], mode: Mode, clusters: Vec<String>) -> Self {
-        let tools = all()
+        let entries = all()
             .filter(|tool| toolsets.contains(&tool.spec().toolset))
             .filter(|tool| mode != Mode::ReadOnly || tool.spec().risk == Risk::Read)
+            .map(|tool| Entry {
+                tool,
+                described: OnceLock::new(),
+            })
             .collect();
-        Self { tools, clusters }
+        Self { entries, clusters }
     }
 
     /// The tools, in order.
     pub fn tools(&self) -> impl Iterator<Item = &'static dyn Tool> {
-        self.tools.iter().copied()
+        self.entries.iter().map(|entry| entry.tool)
     }
 
     /// The tool of that name, or an error that names the near one.
@@ -110,8 +122,19 @@ impl Registry {
         )
     }
 
-    /// All that is said of a tool.
-    pub fn describe(&self, tool: &dyn Tool) -> Described {
+    /// All that is said of a tool. For one that is switched off it is worked out anew each time.
+    pub fn describe(&self, tool: &dyn Tool) -> Cow<'_, Described> {
+        match self
+            .entries
+            .iter()
+            .find(|entry| entry.tool.spec().name == tool.spec().name)
+        {
+            Some(entry) => Cow::Borrowed(entry.described.get_or_init(|| self.work_out(tool))),
+            None => Cow::Owned(self.work_out(tool)),
+        }
+    }
+
+    fn work_out(&self, tool: &dyn Tool) -> Described {
         let spec = tool.spec();
         let mut input = tool.input();
         let description = match input.remove("description") {

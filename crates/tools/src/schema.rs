@@ -113,10 +113,8 @@ fn unwrap_lines(text: &str) -> String {
         .join("\n\n")
 }
 
-/// Arguments into a tool. The error names the argument and says what it takes.
+/// Arguments that are [`known`] into a tool. The error names the argument and says what the tool takes.
 pub fn parse<T: DeserializeOwned + JsonSchema>(args: Object) -> Result<T, Fault> {
-    let schema = input::<T>();
-    known(&args, &schema)?;
     // A null is how several clients send "left out".
     let args: Object = args
         .into_iter()
@@ -130,7 +128,7 @@ pub fn parse<T: DeserializeOwned + JsonSchema>(args: Object) -> Result<T, Fault>
         } else {
             format!("argument `{path}`: {what}")
         };
-        Fault::bad_input(message).hint(takes(&schema))
+        Fault::bad_input(message).hint(takes(&input::<T>()))
     })
 }
 
@@ -234,7 +232,7 @@ mod tests {
 
     #[test]
     fn an_unknown_argument_names_the_near_one() {
-        let fault = parse::<Sample>(object(&json!({"vmidd": 105}))).unwrap_err();
+        let fault = known(&object(&json!({"vmidd": 105})), &input::<Sample>()).unwrap_err();
         assert_eq!(fault.message, "there is no argument `vmidd`");
         assert!(fault.hint.unwrap().starts_with("did you mean `vmid`?"));
     }

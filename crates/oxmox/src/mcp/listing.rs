@@ -16,7 +16,7 @@ const RISK: &str = "io.oxmox/risk";
 pub(super) fn tools(registry: &Registry) -> Vec<Tool> {
     registry
         .tools()
-        .map(|tool| listed(registry.describe(tool), tool.spec().examples))
+        .map(|tool| listed(registry.describe(tool).into_owned(), tool.spec().examples))
         .collect()
 }
 

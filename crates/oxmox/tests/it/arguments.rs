@@ -11,7 +11,7 @@ use tools::tool::Object;
 fn tool(name: &str) -> (Described, &'static Spec) {
     let registry = every_tool();
     let tool = registry.find(name).unwrap();
-    (registry.describe(tool), tool.spec())
+    (registry.describe(tool).into_owned(), tool.spec())
 }
 
 fn read(tool: &Described, spec: &Spec, typed: &[String]) -> Result<Object, Fault> {

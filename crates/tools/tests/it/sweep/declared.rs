@@ -39,7 +39,7 @@ fn names_are_unique() {
 #[test]
 fn schemas_are_plain_and_every_property_is_described() {
     for tool in registry().tools() {
-        let described = registry().describe(tool);
+        let described = registry().describe(tool).into_owned();
         for (which, schema) in [("input", &described.input), ("output", &described.output)] {
             let place = format!("{} {which}", described.name);
             let schema = Value::Object(schema.clone());
@@ -83,7 +83,7 @@ fn plain(schema: &Value, place: &str) {
 #[test]
 fn descriptions_say_what_when_and_what_else() {
     for tool in registry().tools() {
-        let described = registry().describe(tool);
+        let described = registry().describe(tool).into_owned();
         let text = &described.description;
         let words = text.split_whitespace().count();
         assert!(
@@ -119,7 +119,7 @@ fn descriptions_say_what_when_and_what_else() {
 #[test]
 fn examples_parse_against_the_declared_schema() {
     for (tool, args) in super::examples() {
-        let described = registry().describe(tool);
+        let described = registry().describe(tool).into_owned();
         let args: Value = serde_json::from_str(args).unwrap();
         schema::known(args.as_object().unwrap(), &described.input).unwrap();
         let schema = Value::Object(described.input);

@@ -15,7 +15,7 @@ async fn an_example_applies_and_its_answer_matches_its_schema() {
             .call(name, args)
             .await
             .unwrap_or_else(|fault| panic!("{name} {args}: {fault}"));
-        let schema = Value::Object(house.engine.registry().describe(tool).output);
+        let schema = Value::Object(house.engine.registry().describe(tool).output.clone());
         let data = Value::Object(answer.data);
         if let Err(error) = jsonschema::validate(&schema, &data) {
             panic!("{name} {args}: {error} in {data:#}");
