@@ -79,11 +79,7 @@ fn check_right(world: &World, call: &Call, name: &str) -> Result<(), ApiError> {
 fn execute(machine: &mut Guest, command: &str) -> String {
     let words: Vec<&str> = command.split_whitespace().collect();
     match words[..] {
-        ["info", "status"] => {
-            let status = machine.qmp_status();
-            let paused = if status == "paused" { "paused" } else { status };
-            format!("VM status: {paused}\r\n")
-        }
+        ["info", "status"] => format!("VM status: {}\r\n", machine.qmp_status()),
         ["info", "version"] => "10.1.2pve-qemu-kvm_10.1.2\r\n".to_owned(),
         ["info", "name"] => format!("{}\r\n", machine.name()),
         ["info", "uuid"] => {

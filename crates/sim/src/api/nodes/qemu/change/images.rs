@@ -15,8 +15,10 @@ use crate::world::layout::Layout;
 const LARGEST_FILE: u64 = 16 << 40;
 /// Bytes of the state of a TPM.
 const TPM_SIZE: u64 = 4 << 20;
-/// Bytes of the variables of the firmware: of old firmware with `efitype=2m`, and of today's.
+/// Bytes of the firmware's variables in a file: of old firmware with `efitype=2m`, and of today's.
 const EFI_SIZES: (u64, u64) = (128 << 10, 528 << 10);
+/// Bytes of the firmware's variables on storages that only make larger volumes.
+const EFI_VOLUME_SIZE: u64 = 4 << 20;
 
 /// Where a drive is made.
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +107,7 @@ fn create(
     let efi = match (drive.get("efitype"), layout) {
         (Some("4m"), Layout::Files) => EFI_SIZES.1,
         (_, Layout::Files) => EFI_SIZES.0,
-        _ => TPM_SIZE,
+        _ => EFI_VOLUME_SIZE,
     };
     let size = match drive.key.as_str() {
         "efidisk0" => efi,

@@ -8,13 +8,11 @@ mod plug;
 pub(super) mod request;
 pub(super) mod rights;
 
-use serde_json::Value;
-
 use super::options::OPTIONS;
 use crate::api::nodes::guest::free_now;
 use crate::api::nodes::guest::power::{spawn, work};
 use crate::api::nodes::guest::progress::seconds_to_copy;
-use crate::call::{Call, Given};
+use crate::call::Call;
 use crate::error::{ApiError, Reply, done};
 use crate::permission::Perm;
 use crate::route::{Route, post, put};
@@ -91,11 +89,11 @@ fn update_in_task(world: &mut World, call: &Call) -> Reply {
     let guest = lock(world, call, &change)?;
     change.check_against(guest)?;
     let (node, vmid) = (call.node().to_owned(), call.vmid());
-    let work = work(Qemu, "config", vmid).log(&change.line);
-    let work = match images::bytes_to_import(world, &node, &change.set) {
-        0 => work,
-        bytes => work.wait(seconds_to_copy(bytes)),
+    let seconds = match images::bytes_to_import(world, &node, &change.set) {
+        0 => 0,
+        bytes => seconds_to_copy(bytes),
     };
+    let work = work(Qemu, "config", vmid).log(&change.line).wait(seconds);
     let work = work.run(move |world, job| {
         let mut log = Vec::new();
         let result = apply::run(world, &node, vmid, &change, &mut log);
@@ -104,25 +102,19 @@ fn update_in_task(world: &mut World, call: &Call) -> Reply {
         }
         result.map_err(|error| in_words_of_a_task(&error))
     });
+    let upid = spawn(world, call, work)?;
+    // Whoever waits longer than the task takes hears nothing of it.
     match call.int("background_delay") {
-        // The task is over at once here, so the call always outlasts it.
-        Some(_) => {
-            spawn(world, call, work)?;
-            Ok(Value::Null.into())
-        }
-        None => spawn(world, call, work),
+        Some(delay) if seconds < delay => done(),
+        _ => Ok(upid),
     }
 }
 
 /// Detaches disks: the same as deleting them from the config.
 fn unlink(world: &mut World, call: &Call) -> Reply {
     let mut call = call.clone();
-    if let Some(list) = call.params.get("idlist").cloned() {
+    if let Some(list) = call.params.remove("idlist") {
         call.params.set("delete", list);
-        call.params.remove("idlist");
-    }
-    if call.params.list("delete").is_empty() {
-        call.params.set("delete", Given::from(""));
     }
     update(world, &call)
 }

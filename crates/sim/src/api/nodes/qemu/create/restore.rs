@@ -5,7 +5,9 @@ use super::task::remember;
 use crate::api::nodes::guest::disk::{self, CLOUDINIT_SIZE, NewDisk, is_cloudinit, on_volume};
 use crate::api::nodes::qemu::change::request::add_mac_addresses;
 use crate::world::World;
+use crate::world::agent::Agent;
 use crate::world::config::{Config, property};
+use crate::world::guest::Inside;
 use crate::world::guest::Kind::Qemu;
 use crate::world::layout::Layout;
 
@@ -75,6 +77,20 @@ fn saved_config(world: &World, node: &str, archive: &str) -> Result<Config, Stri
         .config
         .clone()
         .ok_or_else(|| "ERROR: archive contains no configuration file".to_owned())
+}
+
+/// What is on the restored disks: what the machine in the backup has today, or else some operating system.
+pub(super) fn system_in(world: &World, archive: &str) -> (Inside, Agent) {
+    let owner = world.parse_volid(archive).ok().and_then(|name| name.owner);
+    let machine = owner.and_then(|vmid| world.guests.get(&vmid));
+    let machine = machine.filter(|guest| guest.kind == Qemu && guest.inside.os);
+    let unknown = Inside {
+        os: true,
+        agent: false,
+    };
+    machine.map_or((unknown, Agent::default()), |guest| {
+        (guest.inside, guest.agent.clone())
+    })
 }
 
 /// What the backup has, overridden by what was asked for. With `unique` the machine is told apart from the old one.

@@ -143,9 +143,8 @@ fn finish(world: &mut World, order: &Order, config: Config, job: &mut Job) {
     let call = &order.call;
     let (node, vmid) = (call.node(), call.vmid());
     let mut guest = Guest::new(vmid, Qemu, node, config);
-    if order.archive.is_some() {
-        // What was worth a backup had an operating system.
-        guest.inside.os = true;
+    if let Some(archive) = &order.archive {
+        (guest.inside, guest.agent) = restore::system_in(world, archive);
     }
     world.guests.insert(vmid, guest);
     if let Some(pool) = call.text("pool").and_then(|pool| world.pools.get_mut(pool)) {
