@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod bulk;
+pub mod ceph;
 pub mod cluster;
 pub mod firewall;
 pub mod nodes;
@@ -32,6 +33,7 @@ pub const TABLES: &[&[Route]] = &[
     cluster::ROUTES,
     bulk::CLUSTER,
     bulk::NODES,
+    ceph::ROUTES,
     cluster::backup::ROUTES,
     cluster::corosync::ROUTES,
     cluster::ha::ROUTES,

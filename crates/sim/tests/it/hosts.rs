@@ -78,6 +78,30 @@ async fn services_are_started_and_the_essential_ones_not_stopped() {
 }
 
 #[tokio::test]
+async fn an_unused_disk_becomes_a_storage() {
+    let (sim, client) = manual(homelab()).await;
+    let path = "/nodes/pve3/disks/zfs";
+    let taken = client
+        .post(path, "name=fast&raidlevel=single&devices=/dev/sda")
+        .await;
+    assert_eq!(taken.reason, "device '/dev/sda' is already in use");
+    let lonely = client
+        .post(path, "name=fast&raidlevel=mirror&devices=/dev/sdb")
+        .await;
+    assert_eq!(lonely.reason, "mirror needs at least 2 disks");
+    let form = "name=fast&raidlevel=single&devices=/dev/sdb&add_storage=1";
+    let upid = client.post(path, form).await.upid();
+    sim.advance(Duration::from_secs(10));
+    assert_eq!(client.wait_for("pve3", &upid).await, "OK");
+    let unused = client.get("/nodes/pve3/disks/list?type=unused").await;
+    assert_eq!(*unused.data(), json!([]));
+    let storage = client.get("/nodes/pve3/storage/fast/status").await;
+    assert_eq!(storage.data()["type"], "zfspool");
+    let pools = client.get(path).await;
+    assert_eq!(pools.data()[0]["name"], "fast");
+}
+
+#[tokio::test]
 async fn a_bulk_action_waits_for_the_tasks_it_starts() {
     let (sim, client) = manual(homelab()).await;
     let path = "/cluster/bulk-action/guest/shutdown";

@@ -170,7 +170,7 @@ fn wrong_param(param: &Param, real: &Value) -> Vec<String> {
     if !same_kind {
         found.push(format!("type {kind}"));
     }
-    let optional = real["optional"] == 1;
+    let optional = real["optional"] == 1 || real["optional"] == "1";
     if optional != param.optional {
         found.push(format!("optional should be {optional}"));
     }

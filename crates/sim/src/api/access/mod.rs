@@ -81,6 +81,22 @@ pub const ROUTES: &[Route] = &[
             &["Realm.Allocate", "Sys.Audit"],
         ))
         .params(&[text("realm").is(format::realm).longest(32)]),
+    post("/access/domains/{realm}/sync", sync)
+        .allow(Perm::All(&[
+            Perm::On("/access/realm/{realm}", &["Realm.AllocateUser"]),
+            Perm::On("/access/groups", &["User.Modify"]),
+        ]))
+        .params(&[
+            text("realm").is(format::realm).longest(32),
+            flag("dry-run").optional(),
+            flag("enable-new").optional(),
+            flag("full").optional(),
+            flag("purge").optional(),
+            text("remove-vanished").optional(),
+            text("scope")
+                .one_of(&["users", "groups", "both"])
+                .optional(),
+        ]),
     get("/access/openid", openid).allow(Perm::User),
     get("/access/tfa", nobody_has_tfa).allow(Perm::User),
     get("/access/tfa/{userid}", nobody_has_tfa)
@@ -121,6 +137,19 @@ fn domain(world: &mut World, call: &Call) -> Reply {
         entry["comment"] = json!(comment);
     }
     Ok(entry.into())
+}
+
+/// No realm here has a directory behind it.
+fn sync(world: &mut World, call: &Call) -> Reply {
+    let name = call.text("realm").unwrap_or_default();
+    let text = match world.access.realms.get(name) {
+        None => format!("domain '{name}' does not exist"),
+        Some(realm) => format!(
+            "Cannot sync realm type '{}'! Only LDAP/AD realms can be synced.",
+            realm.kind
+        ),
+    };
+    Err(ApiError::fail(text))
 }
 
 fn openid(_: &mut World, _: &Call) -> Reply {

@@ -8,7 +8,7 @@ use crate::error::{ApiError, Reply};
 use crate::permission::{Perm, require_any};
 use crate::route::{Route, get};
 use crate::schema::{Param, flag, text};
-use crate::world::{Section, Sections, World};
+use crate::world::{Section, Sections, World, digest_of};
 
 const PENDING: Param = flag("pending").optional();
 const RUNNING: Param = flag("running").optional();
@@ -32,6 +32,26 @@ pub const ROUTES: &[Route] = &[
     get("/cluster/sdn/vnets/{vnet}", vnet)
         .allow(Perm::User)
         .params(&[text("vnet"), PENDING, RUNNING]),
+    get("/cluster/sdn/vnets/{vnet}/subnets", subnets)
+        .allow(Perm::User)
+        .params(&[text("vnet"), PENDING, RUNNING]),
+    get("/cluster/sdn/controllers", nothing)
+        .allow(Perm::User)
+        .params(&[
+            PENDING,
+            RUNNING,
+            text("type")
+                .one_of(&["bgp", "evpn", "faucet", "isis"])
+                .optional(),
+        ]),
+    get("/cluster/sdn/dns", nothing)
+        .allow(Perm::User)
+        .params(&[text("type").one_of(&["powerdns"]).optional()]),
+    get("/cluster/sdn/ipams", ipams)
+        .allow(Perm::User)
+        .params(&[text("type")
+            .one_of(&["netbox", "phpipam", "pve"])
+            .optional()]),
 ];
 
 const PRIVS: &[&str] = &["SDN.Audit", "SDN.Use", "SDN.Allocate"];
@@ -107,4 +127,25 @@ fn vnet(world: &mut World, call: &Call) -> Reply {
         )?;
     }
     Ok(entry.into())
+}
+
+/// No network here has subnets.
+fn subnets(world: &mut World, call: &Call) -> Reply {
+    vnet(world, call)?;
+    nothing(world, call)
+}
+
+fn nothing(_: &mut World, _: &Call) -> Reply {
+    Ok(json!([]).into())
+}
+
+/// The one that every cluster has.
+fn ipams(world: &mut World, call: &Call) -> Reply {
+    let wanted = call.text("type").is_none_or(|kind| kind == "pve");
+    let visible = require_any(world, &call.who, "/sdn/ipams/pve", PRIVS).is_ok();
+    if wanted && visible {
+        let digest = digest_of("pve");
+        return Ok(json!([{ "ipam": "pve", "type": "pve", "digest": digest }]).into());
+    }
+    nothing(world, call)
 }

@@ -51,7 +51,14 @@ pub const ROUTES: &[Route] = &[
     get("/cluster/acme/plugins", acme_plugins)
         .allow(Perm::On("/", &["Sys.Modify"]))
         .params(&[text("type").one_of(&["dns", "standalone"]).optional()]),
-    get("/cluster/ceph/status", no_ceph).allow(Perm::AnyOn("/", &["Sys.Audit", "Datastore.Audit"])),
+    get("/cluster/acme/plugins/{id}", acme_plugin)
+        .allow(Perm::On("/", &["Sys.Modify"]))
+        .params(&[text("id").is(format::config_id)]),
+    get("/cluster/acme/account", nothing).allow(Perm::User),
+    get("/cluster/acme/account/{name}", no_account)
+        .params(&[text("name").is(format::config_id).optional()]),
+    get("/cluster/acme/directories", acme_directories).allow(Perm::User),
+    get("/cluster/jobs/realm-sync", nothing).allow(AUDIT),
 ];
 
 fn nothing(_: &mut World, _: &Call) -> Reply {
@@ -138,7 +145,26 @@ fn acme_plugins(_: &mut World, call: &Call) -> Reply {
     Ok(json!([{ "plugin": "standalone", "type": "standalone", "digest": digest }]).into())
 }
 
-/// Ceph is not installed.
-pub(crate) fn no_ceph(_: &mut World, _: &Call) -> Reply {
-    Err(ApiError::fail("binary not installed: /usr/bin/ceph-mon"))
+fn acme_plugin(_: &mut World, call: &Call) -> Reply {
+    match call.text("id").unwrap_or_default() {
+        "standalone" => {
+            let digest = digest_of("");
+            Ok(json!({ "plugin": "standalone", "type": "standalone", "digest": digest }).into())
+        }
+        id => Err(ApiError::fail(format!("ACME plugin '{id}' not defined"))),
+    }
+}
+
+fn no_account(_: &mut World, call: &Call) -> Reply {
+    let name = call.text("name").unwrap_or("default");
+    let text = format!("ACME account config file '{name}' does not exist.");
+    Err(ApiError::param("name", text))
+}
+
+fn acme_directories(_: &mut World, _: &Call) -> Reply {
+    Ok(json!([
+        { "name": "Let's Encrypt V2", "url": "https://acme-v02.api.letsencrypt.org/directory" },
+        { "name": "Let's Encrypt V2 Staging", "url": "https://acme-staging-v02.api.letsencrypt.org/directory" },
+    ])
+    .into())
 }

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::api::cluster::unused::no_ceph;
 use crate::api::{REPOID, index};
 use crate::call::Call;
 use crate::error::{ApiError, Reply};
@@ -14,10 +13,6 @@ use crate::world::World;
 
 /// Their routes.
 pub const ROUTES: &[Route] = &[
-    get("/nodes/{node}/ceph/status", no_ceph)
-        .allow(Perm::AnyOn("/", &["Sys.Audit", "Datastore.Audit"]))
-        .params(&[NODE])
-        .proxied(),
     get("/nodes/{node}/scan", scan)
         .allow(Perm::User)
         .params(&[NODE]),

@@ -1,4 +1,6 @@
-//! `/nodes/{node}/disks`: physical disks.
+//! `/nodes/{node}/disks`: physical disks and what is made of them.
+
+mod create;
 
 use serde_json::{Value, json};
 
@@ -6,14 +8,18 @@ use crate::api::index;
 use crate::call::Call;
 use crate::error::{ApiError, Reply};
 use crate::permission::Perm;
-use crate::route::{Route, get};
+use crate::route::{Route, get, post};
 use crate::schema::common::NODE;
-use crate::schema::{flag, text};
+use crate::schema::{Param, flag, format, int, text};
 use crate::world::World;
 use crate::world::host::{Disk, DiskKind};
 use crate::world::storage::Storage;
 
 const AUDIT: Perm = Perm::On("/", &["Sys.Audit"]);
+const MODIFY: Perm = Perm::On("/", &["Sys.Modify"]);
+const NAME: Param = text("name").is(format::storage_id);
+const DEVICE: Param = text("device");
+const ADD: Param = flag("add_storage").optional();
 
 /// The routes of disks.
 pub const ROUTES: &[Route] = &[
@@ -44,6 +50,42 @@ pub const ROUTES: &[Route] = &[
     get("/nodes/{node}/disks/lvm", groups)
         .allow(AUDIT)
         .params(&[NODE])
+        .proxied(),
+    post("/nodes/{node}/disks/lvm", create::group)
+        .allow(MODIFY)
+        .params(&[NODE, NAME, DEVICE, ADD])
+        .proxied(),
+    post("/nodes/{node}/disks/lvmthin", create::thin_pool)
+        .allow(MODIFY)
+        .params(&[NODE, NAME, DEVICE, ADD])
+        .proxied(),
+    post("/nodes/{node}/disks/directory", create::directory)
+        .allow(MODIFY)
+        .params(&[
+            NODE,
+            NAME,
+            DEVICE,
+            ADD,
+            text("filesystem").one_of(&["ext4", "xfs"]).optional(),
+        ])
+        .proxied(),
+    post("/nodes/{node}/disks/zfs", create::zfs)
+        .allow(MODIFY)
+        .params(&[
+            NODE,
+            NAME,
+            text("devices"),
+            text("raidlevel").one_of(&[
+                "single", "mirror", "raid10", "raidz", "raidz2", "raidz3", "draid", "draid2",
+                "draid3",
+            ]),
+            ADD,
+            int("ashift").min(9).max(16).optional(),
+            text("compression")
+                .one_of(&["on", "off", "gzip", "lz4", "lzjb", "zle", "zstd"])
+                .optional(),
+            text("draid-config").optional(),
+        ])
         .proxied(),
     get("/nodes/{node}/disks/lvmthin", thin_pools)
         .allow(AUDIT)
@@ -126,9 +168,7 @@ fn smart(world: &mut World, call: &Call) -> Reply {
     let disks = world.nodes.get(call.node()).map(|node| &node.disks);
     let found = disks.into_iter().flatten().find(|disk| disk.device == name);
     let Some(disk) = found else {
-        return Err(ApiError::fail(format!(
-            "unable to get device information for '{path}'"
-        )));
+        return Err(ApiError::fail("not a valid block device"));
     };
     if call.flag("healthonly") {
         return Ok(json!({ "health": disk.health }).into());
