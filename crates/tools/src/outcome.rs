@@ -22,7 +22,9 @@ pub enum Status {
     Running,
     /// Sent, and nobody can say whether it took effect.
     Unknown,
-    /// Waiting for a person's yes.
+    /// A step was refused or failed; those before it were done.
+    Failed,
+    /// Waiting for a yes.
     NeedsConfirmation,
 }
 
@@ -34,6 +36,7 @@ impl Status {
             Self::NotApplied => "not applied",
             Self::Running => "running",
             Self::Unknown => "unknown",
+            Self::Failed => "failed",
             Self::NeedsConfirmation => "needs confirmation",
         }
     }
@@ -163,6 +166,9 @@ impl Answer for Outcome {
         }
         for warning in &self.warnings {
             let _ = writeln!(out, "warning: {warning}");
+        }
+        if let Some(confirm) = &self.confirm {
+            let _ = writeln!(out, "confirm: {confirm}");
         }
         if let Some(undo) = &self.undo {
             let _ = writeln!(

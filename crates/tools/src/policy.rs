@@ -140,12 +140,13 @@ impl Policy {
 
     /// The fault that stops every step while a person has frozen oxmox.
     pub fn frozen(&self) -> Option<Fault> {
-        let file = self.freeze.as_ref().filter(|file| file.exists())?;
+        // What cannot be looked at counts as frozen.
+        self.freeze
+            .as_ref()
+            .filter(|file| file.try_exists().unwrap_or(true))?;
         Some(
-            Fault::refused("oxmox is frozen: a person stopped all changes").hint(format!(
-                "`oxmox thaw` (or removing {}) lets changes run again",
-                file.display()
-            )),
+            Fault::refused("oxmox is frozen: a person stopped all changes")
+                .hint("there is nothing to send until a person lets changes run again"),
         )
     }
 

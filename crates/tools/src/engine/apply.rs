@@ -126,14 +126,23 @@ impl Engine {
                 break;
             }
         }
-        let outcome = finished(&attempt.id(), &plan, report.steps());
-        self.store()?.close_plan(&outcome.plan, &outcome)?;
-        if let Some(fault) = failure(&outcome) {
-            attempt.close("failed", Some(fault.to_string()), outcome.steps)?;
-            Err(fault)
-        } else {
-            attempt.close(&result_word(&outcome), None, outcome.steps.clone())?;
-            Ok(outcome)
+        let mut outcome = finished(&attempt.id(), &plan, report.steps());
+        let fault = failure(&outcome);
+        // What was done stays done whether or not it can be written down.
+        let reason = fault.as_ref().map(ToString::to_string);
+        let kept = self
+            .store()
+            .and_then(|store| store.close_plan(&outcome.plan, &outcome));
+        let closed = attempt.close(&result_word(&outcome), reason, outcome.steps.clone());
+        if let Err(unwritten) = kept.and(closed) {
+            outcome.warnings.push(format!(
+                "it could not be written into the audit trail: {}",
+                unwritten.message
+            ));
+        }
+        match fault {
+            Some(fault) => Err(fault),
+            None => Ok(outcome),
         }
     }
 }
@@ -141,7 +150,9 @@ impl Engine {
 /// The outcome that the steps add up to.
 fn finished(id: &str, plan: &Plan, steps: Vec<StepOutcome>) -> Outcome {
     let any = |state| steps.iter().any(|step| step.state == state);
-    let status = if any(StepState::Unknown) {
+    let status = if any(StepState::Failed) {
+        Status::Failed
+    } else if any(StepState::Unknown) {
         Status::Unknown
     } else if any(StepState::Running) {
         Status::Running
@@ -160,7 +171,7 @@ fn finished(id: &str, plan: &Plan, steps: Vec<StepOutcome>) -> Outcome {
         next,
         ..Outcome::unsent(status, id, plan)
     };
-    if status == Status::NotApplied {
+    if matches!(status, Status::NotApplied | Status::Failed) {
         outcome
     } else {
         outcome.with_undo(plan)
@@ -187,8 +198,14 @@ fn failure(outcome: &Outcome) -> Option<Fault> {
     };
     let done: Vec<_> = named(StepState::Done).collect();
     let unsent: Vec<_> = named(StepState::NotSent).collect();
+    let open: Vec<_> = named(StepState::Unknown)
+        .chain(named(StepState::Running))
+        .collect();
     if !done.is_empty() {
         let _ = write!(message, "\ndone before: {}", done.join("; "));
+    }
+    if !open.is_empty() {
+        let _ = write!(message, "\nnot known to have ended: {}", open.join("; "));
     }
     if !unsent.is_empty() {
         let _ = write!(message, "\nnot sent: {}", unsent.join("; "));

@@ -76,7 +76,9 @@ impl Engine {
                     Ok(Given::Yes(Box::new(stored), by))
                 }
                 Asked::No { by } => Ok(Given::Settled(self.declined(&stored, &by, attempt)?)),
-                Asked::Later | Asked::Nobody => Ok(Given::Settled(self.waiting(&stored, attempt)?)),
+                Asked::Undecided | Asked::Later | Asked::Nobody => {
+                    Ok(Given::Settled(self.undecided(&stored, attempt)?))
+                }
             };
         }
         let Some(value) = &extras.confirm else {
@@ -115,6 +117,7 @@ impl Engine {
                 self.take(stored, &by).map(Consent::Given)
             }
             Asked::No { by } => self.declined(&stored, &by, attempt).map(Consent::Withheld),
+            Asked::Undecided => self.undecided(&stored, attempt).map(Consent::Withheld),
             Asked::Later => {
                 attempt.unsent(&question.outcome, None)?;
                 Ok(Consent::Withheld(Reply::Ask(Box::new(question))))
@@ -187,6 +190,19 @@ impl Engine {
         let question = self.question(stored)?;
         attempt.unsent(&question.outcome, None)?;
         Ok(Reply::Done(Rendered::of(&question.outcome)?))
+    }
+
+    /// A person was asked and has not decided. The plan stays open for them; a model that saw the question does not get
+    /// to answer it in their place.
+    fn undecided(&self, stored: &StoredPlan, attempt: &Attempt) -> Result<Reply, Fault> {
+        let mut outcome = self.question(stored)?.outcome;
+        outcome.confirm = None;
+        outcome.next = Some(format!(
+            "nobody has decided yet; {}",
+            self.person(&stored.id)
+        ));
+        attempt.unsent(&outcome, None)?;
+        Ok(Reply::Done(Rendered::of(&outcome)?))
     }
 
     fn declined(&self, stored: &StoredPlan, by: &str, attempt: &Attempt) -> Result<Reply, Fault> {

@@ -5,6 +5,7 @@
 
 mod apply;
 mod consent;
+mod doubt;
 mod guard;
 mod question;
 mod record;

@@ -88,6 +88,15 @@ impl Engine {
         self.question(&self.shown(plan, call, attempt)?)
     }
 
+    /// How a person decides out of band.
+    pub(super) fn person(&self, id: &str) -> String {
+        format!(
+            "a person runs `{} {id}` within {} minutes, then the same call applies it",
+            self.approve,
+            LIFETIME / 60
+        )
+    }
+
     /// The question about a stored plan.
     pub(super) fn question(&self, stored: &StoredPlan) -> Result<Question, Fault> {
         let mut outcome = Outcome::unsent(Status::NeedsConfirmation, &stored.id, &stored.plan);
@@ -97,12 +106,7 @@ impl Engine {
                 .warnings
                 .push(format!("it cannot be undone: {because}"));
         }
-        let person = format!(
-            "a person runs `{} {}` within {} minutes, then the same call applies it",
-            self.approve,
-            stored.id,
-            LIFETIME / 60
-        );
+        let person = self.person(&stored.id);
         if self.policy.model_may_confirm(&stored.plan) {
             outcome.confirm = Some(self.seal("confirm", stored)?);
             outcome.next = Some(format!(

@@ -1,37 +1,35 @@
 //! One step: send it, wait for it, read back what it should have done. What cannot be known is said to be unknown.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use pve::{Reader, TaskEnd, Upid};
 use serde_json::Value;
 
 use super::apply::Report;
+use super::doubt::Before;
 use super::{Engine, Progress};
 use crate::fault::explain;
 use crate::outcome::StepState;
-use crate::plan::{Action, Check, Plan, Step, Trace, Wait};
+use crate::plan::{Action, Check, Plan, Step};
 use crate::preview::missing_privileges;
 
 /// How often a postcondition is read before it counts as not met.
 const LOOKS: u32 = 5;
 /// The same for what PVE does after its task has ended (a guest that HA starts).
 const LOOKS_WHILE_SETTLING: u32 = 30;
-/// How often the node's task list is searched for a task whose start was not answered.
-const SEARCHES: u32 = 5;
-/// A task is waited for in slices of this length.
-const SLICE: Duration = Duration::from_secs(30);
+/// A task may take as long as it takes; past this its outcome is unknown to us.
+const LONGEST_TASK: Duration = Duration::from_hours(7 * 24);
 /// Log lines shown of a failed task.
 const LOG_TAIL: u64 = 10;
 
 /// What is known after a part of a step.
-struct Known {
-    state: StepState,
-    detail: Option<String>,
+pub(super) struct Known {
+    pub(super) state: StepState,
+    pub(super) detail: Option<String>,
 }
 
 impl Known {
-    fn new(state: StepState, detail: impl Into<String>) -> Self {
+    pub(super) fn new(state: StepState, detail: impl Into<String>) -> Self {
         Self {
             state,
             detail: Some(detail.into()),
@@ -78,10 +76,7 @@ impl Engine {
             .get(&plan.cluster)
             .ok_or_else(|| internal("no way to write".to_owned()))?;
         let Action::Request(request) = &step.action;
-        let before = match &step.wait {
-            Wait::Task(trace) => tasks_of(pve, trace).await,
-            Wait::Nothing => BTreeSet::new(),
-        };
+        let before = Before::of(pve, step).await;
         report.step(index, |outcome| outcome.state = StepState::Running);
         report.progress(Progress {
             fraction: None,
@@ -89,12 +84,10 @@ impl Engine {
         });
         let task = match writer.send(request).await {
             Ok(answer) => answer.as_str().and_then(|text| text.parse::<Upid>().ok()),
-            Err(error) if error.is_maybe_sent() => {
-                let Some(found) = found_later(pve, step, &before).await else {
-                    return Ok(without_answer(pve, step, &explain(&error)).await);
-                };
-                Some(found)
-            }
+            Err(error) if error.is_maybe_sent() => match before.task_since(pve, step).await {
+                Some(found) => Some(found),
+                None => return Ok(before.without_answer(pve, step, &explain(&error)).await),
+            },
             Err(error) => return Err(refused(pve, plan, &error).await),
         };
         let mut warned = None;
@@ -122,51 +115,46 @@ async fn refused(pve: &Reader, plan: &Plan, error: &pve::Error) -> Known {
     Known::new(StepState::Failed, detail)
 }
 
-/// Waits for a task's end, however long it takes. `Some` are its warnings.
+/// Waits for a task's end. `Some` are its warnings.
 async fn wait_for(
     pve: &Reader,
     upid: &Upid,
     says: &str,
     report: &Report,
 ) -> Result<Option<String>, Known> {
-    loop {
-        let tell = |progress: pve::TaskProgress| {
-            report.progress(Progress {
-                fraction: progress.percent.map(|percent| percent / 100.0),
-                message: match &progress.line {
-                    Some(line) => format!("{says}: {}", crate::clean::line(line)),
-                    None => says.to_owned(),
-                },
-            });
-        };
-        match pve.wait_task(upid, SLICE, tell).await {
-            Ok(None) => {}
-            Ok(Some(TaskEnd::Ok)) => return Ok(None),
-            Ok(Some(TaskEnd::Warnings(count))) => {
-                return Ok(Some(format!(
-                    "the task ended with {count} warnings:\n{}",
-                    log_tail(pve, upid).await
-                )));
-            }
-            Ok(Some(TaskEnd::Failed(why))) => {
-                return Err(Known::new(
-                    StepState::Failed,
-                    format!(
-                        "the task ended with: {why}\nlast lines of its log:\n{}",
-                        log_tail(pve, upid).await
-                    ),
-                ));
-            }
-            Err(error) => {
-                return Err(Known::new(
-                    StepState::Unknown,
-                    format!(
-                        "the task was started, but how it goes cannot be read: {}",
-                        explain(&error)
-                    ),
-                ));
-            }
-        }
+    let tell = |progress: pve::TaskProgress| {
+        report.progress(Progress {
+            fraction: progress.percent.map(|percent| percent / 100.0),
+            message: match &progress.line {
+                Some(line) => format!("{says}: {}", crate::clean::line(line)),
+                None => says.to_owned(),
+            },
+        });
+    };
+    let unknown = |why: String| {
+        Known::new(
+            StepState::Unknown,
+            format!("the task was started, but {why}"),
+        )
+    };
+    match pve.wait_task(upid, LONGEST_TASK, tell).await {
+        Ok(Some(TaskEnd::Ok)) => Ok(None),
+        Ok(Some(TaskEnd::Warnings(count))) => Ok(Some(format!(
+            "the task ended with {count} warnings:\n{}",
+            log_tail(pve, upid).await
+        ))),
+        Ok(Some(TaskEnd::Failed(why))) => Err(Known::new(
+            StepState::Failed,
+            format!(
+                "the task ended with: {why}\nlast lines of its log:\n{}",
+                log_tail(pve, upid).await
+            ),
+        )),
+        Ok(None) => Err(unknown("it has not ended in a week".to_owned())),
+        Err(error) => Err(unknown(format!(
+            "how it goes cannot be read: {}",
+            explain(&error)
+        ))),
     }
 }
 
@@ -181,54 +169,8 @@ async fn log_tail(pve: &Reader, upid: &Upid) -> String {
     }
 }
 
-/// The guest's tasks on its node right now. What cannot be listed is taken as none: it only matters if an answer is lost.
-async fn tasks_of(pve: &Reader, trace: &Trace) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    for task_type in &trace.types {
-        let tasks = pve
-            .find_task(&trace.node, task_type, Some(trace.vmid), None)
-            .await
-            .unwrap_or_default();
-        found.extend(tasks.into_iter().map(|task| task.upid.to_string()));
-    }
-    found
-}
-
-/// The task that an unanswered request started, found in the node's own list. Two candidates are as good as none: a
-/// person may have started the same thing at the same moment.
-async fn found_later(pve: &Reader, step: &Step, before: &BTreeSet<String>) -> Option<Upid> {
-    let Wait::Task(trace) = &step.wait else {
-        return None;
-    };
-    for _ in 0..SEARCHES {
-        let now = tasks_of(pve, trace).await;
-        let mut new = now.difference(before);
-        if let (Some(only), None) = (new.next(), new.next()) {
-            return only.parse().ok();
-        }
-        tokio::time::sleep(pve.task_poll()).await;
-    }
-    None
-}
-
-/// The answer was lost and no task was found: only what can be read back counts.
-async fn without_answer(pve: &Reader, step: &Step, error: &str) -> Known {
-    if step.after.is_some() {
-        let known = read_back(pve, step.after.as_ref()).await;
-        if known.state == StepState::Done {
-            return known;
-        }
-    }
-    Known::new(
-        StepState::Unknown,
-        format!(
-            "it was sent once and not answered ({error}), no task of it was found, and it was not sent again"
-        ),
-    )
-}
-
 /// Reads until the postcondition holds or patience ends.
-async fn read_back(pve: &Reader, check: Option<&Check>) -> Known {
+pub(super) async fn read_back(pve: &Reader, check: Option<&Check>) -> Known {
     let Some(check) = check else {
         return Known {
             state: StepState::Done,
@@ -255,22 +197,18 @@ async fn read_back(pve: &Reader, check: Option<&Check>) -> Known {
         }
     }
     if !last.is_empty() {
-        return Known::new(
-            StepState::Unknown,
-            format!(
-                "PVE accepted it, but \"{}\" cannot be read back: {last}",
-                check.says
-            ),
+        let detail = format!(
+            "PVE accepted it, but \"{}\" cannot be read back: {last}",
+            check.says
         );
+        return Known::new(StepState::Unknown, detail);
     }
     if check.settles {
-        return Known::new(
-            StepState::Running,
-            format!(
-                "PVE has accepted it and works on it; not yet: {}",
-                check.says
-            ),
+        let detail = format!(
+            "PVE has accepted it and works on it; not yet: {}",
+            check.says
         );
+        return Known::new(StepState::Running, detail);
     }
     Known::new(
         StepState::Failed,

@@ -40,6 +40,8 @@ pub enum Asked {
         /// Who.
         by: String,
     },
+    /// They were asked and have not decided: dismissed, timed out, cut off.
+    Undecided,
     /// The answer comes in a second call.
     Later,
     /// Nobody can be asked here.

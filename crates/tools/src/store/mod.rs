@@ -107,6 +107,6 @@ impl From<rusqlite::Error> for Fault {
             Kind::Internal,
             format!("the state of oxmox cannot be read or written: {error}"),
         )
-        .hint("nothing was sent; check the disk and the state directory")
+        .hint("a person has to look at the disk and the state directory")
     }
 }
