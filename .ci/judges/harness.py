@@ -98,6 +98,14 @@ def _await_port(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
     raise SystemExit(f"{shlex.join(map(str, process.args))} did not listen on port {port}:\n{log.read_text()}")
 
 
+def _await_words(log: Path, word: str) -> str:
+    """What was printed, once it contains this word: a port can answer a moment before the words are written."""
+    deadline = time.monotonic() + START_SECONDS
+    while word not in log.read_text() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return log.read_text()
+
+
 @contextlib.contextmanager
 def http_server(*flags: str) -> Iterator[str]:
     """The demo served over Streamable HTTP; yields the address of its MCP endpoint."""
@@ -129,7 +137,7 @@ def simulator() -> Iterator[Simulator]:
     """`oxmox sim` in a process of its own."""
     port = free_port()
     with running("sim", "--listen", f"127.0.0.1:{port}", port=port) as log:
-        said = log.read_text()
+        said = _await_words(log, "password")
         fingerprint = re.search(r"(?:[0-9A-Fa-f]{2}:){31}[0-9A-Fa-f]{2}", said)
         token = re.search(r"([\w.-]+@[\w.-]+)!([\w.-]+)=([\w-]+)", said)
         password = re.search(r"(?i)\bpassword\b[^\n]*?[\s:=]+(\S+)\s*$", said, re.MULTILINE)

@@ -18,8 +18,9 @@ use crate::session::now;
 pub struct Args {
     /// The plan's id, as the answer to the call gave it
     id: Option<String>,
-    /// Decide without asking
-    #[arg(long, short)]
+    // Hidden: a program that is to ask a person through this command must not learn from it how to do without one.
+    /// Decide without asking, in scripts of a person's own
+    #[arg(long, short, hide = true)]
     yes: bool,
 }
 
@@ -37,7 +38,7 @@ pub fn run(args: &Args, approve: bool, global: &Global) -> Result<Exit, Fault> {
     let verb = if approve { "Approve" } else { "Reject" };
     if !args.yes {
         if !person::is_there() {
-            out::hint("nobody can be asked here: run it on a terminal, or with --yes");
+            out::hint("nobody can be asked here: a person has to run this at a terminal");
             return Ok(Exit::NeedsConfirmation);
         }
         if person::answer(&format!("{verb} it? [y/N] ")) == Reply::No {

@@ -26,7 +26,8 @@ pub struct Global {
     /// The groups of tools to offer, separated by commas
     #[arg(long, global = true, value_name = "NAMES", value_delimiter = ',', value_parser = toolset_parser())]
     pub toolsets: Option<Vec<String>>,
-    /// Use a simulated cluster in this process; nothing is configured and nothing real is touched
+    /// Use a simulated cluster in this process: nothing to configure, nothing real is touched, and what changes in it is
+    /// forgotten when the process ends
     #[arg(long, global = true)]
     pub demo: bool,
     /// Where plans, approvals and the audit trail are [env: OXMOX_STATE_DIR] [default: ~/.local/state/oxmox]

@@ -19,6 +19,9 @@ pub struct Args {
     /// The state that it starts with
     #[arg(long, value_enum, default_value_t)]
     world: Which,
+    /// How many guests the world `fleet` has
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    guests: u32,
 }
 
 /// A ready-made world.
@@ -29,13 +32,19 @@ enum Which {
     Homelab,
     /// The cluster whose exchanges the simulator is checked against
     Recorded,
+    /// The homelab on a bad day: a node gone, a storage silent, a backup failed
+    Degraded,
+    /// As many guests as you like
+    Fleet,
 }
 
-impl Which {
-    fn world(self) -> World {
-        match self {
-            Self::Homelab => worlds::homelab(),
-            Self::Recorded => worlds::recorded(),
+impl Args {
+    fn world(&self) -> World {
+        match self.world {
+            Which::Homelab => worlds::homelab(),
+            Which::Recorded => worlds::recorded(),
+            Which::Degraded => worlds::degraded(),
+            Which::Fleet => worlds::fleet(self.guests),
         }
     }
 }
@@ -46,7 +55,7 @@ pub fn run(args: &Args) -> Result<Exit, Fault> {
 }
 
 async fn serve(args: &Args) -> Result<Exit, Fault> {
-    let world = args.world.world();
+    let world = args.world();
     let nodes: Vec<String> = world.nodes.keys().cloned().collect();
     let sim = Sim::builder(world)
         .listen(args.listen)

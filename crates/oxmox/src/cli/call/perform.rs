@@ -119,7 +119,7 @@ async fn finish(engine: &Engine, outcome: &Outcome, demo: bool) {
     if outcome.status == Status::NeedsConfirmation {
         let demo = if demo { "--demo " } else { "" };
         out::hint(format_args!(
-            "nobody could be asked. `oxmox {demo}approve {}` and then the same command does it; so does --yes",
+            "nobody could be asked here. A person runs `oxmox {demo}approve {}` at a terminal; then the same command does it",
             outcome.plan
         ));
     }

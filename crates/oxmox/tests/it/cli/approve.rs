@@ -33,11 +33,12 @@ fn an_approved_plan_is_applied_once() {
         .prints(&id)
         .prints("disrupt")
         .says("oxmox --demo approve ID");
-    machine
+    let unasked = machine
         .demo(&["approve", &id])
         .exits(4)
         .says("would: Press")
-        .says("--yes");
+        .says("a person has to run this at a terminal");
+    assert!(!unasked.stderr.contains("--yes"), "{unasked:#?}");
     machine
         .demo(&["approve", &id, "--yes"])
         .exits(0)

@@ -148,11 +148,12 @@ fn a_preview_changes_nothing_and_leaves_no_trace() {
 fn a_change_that_needs_a_yes_does_not_run_without_one() {
     let machine = Machine::new();
     let words = ["call", "send_vm_key", "--vmid", "100", "--key", "enter"];
-    machine
+    let unasked = machine
         .demo(&words)
         .exits(4)
         .prints("needs confirmation")
         .says("oxmox --demo approve");
+    assert!(!unasked.stderr.contains("--yes"), "{unasked:#?}");
     machine
         .demo(&[&words[..], &["--yes"]].concat())
         .exits(0)
