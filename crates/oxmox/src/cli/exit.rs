@@ -41,7 +41,7 @@ impl From<Status> for Exit {
     fn from(status: Status) -> Self {
         match status {
             Status::Applied | Status::Running => Self::Done,
-            Status::NotApplied => Self::Failed,
+            Status::NotApplied | Status::Failed => Self::Failed,
             Status::Unknown => Self::Unknown,
             Status::NeedsConfirmation => Self::NeedsConfirmation,
         }

@@ -81,7 +81,7 @@ impl Talk for Terminal {
                     lease: question.can_lease,
                 },
                 Ok(Reply::No) => Asked::No { by },
-                Err(_) => Asked::Nobody,
+                Err(_) => Asked::Undecided,
             }
         })
     }

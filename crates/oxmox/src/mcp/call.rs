@@ -68,8 +68,8 @@ fn engine_call(request: CallToolRequestParams, caller: &str, ctx: &Context) -> C
         let said = answers
             .get(CONFIRM)
             .and_then(|value| serde_json::from_value::<ElicitResult>(value.clone()).ok())
-            // A state without a readable answer is nobody's decision; the engine says again what it waits for.
-            .map_or(Asked::Nobody, |said| form::answer(&said, caller));
+            // A state without a readable answer is no decision; the engine says again what it waits for.
+            .map_or(Asked::Undecided, |said| form::answer(&said, caller));
         call.answer = Some(Answered { state, said });
     }
     call

@@ -58,6 +58,8 @@ pub(super) fn answer(result: &ElicitResult, caller: &str) -> Asked {
             by,
             lease: ticked(LEASE),
         },
+        // Dismissed: put away without an answer.
+        ElicitationAction::Cancel => Asked::Undecided,
         _ => Asked::No { by },
     }
 }
@@ -197,6 +199,7 @@ mod tests {
             assert_eq!(said("accept", &content), no());
         }
         assert_eq!(said("decline", &json!({"approve": true})), no());
-        assert_eq!(said("cancel", &json!(null)), no());
+        assert_eq!(said("cancel", &json!(null)), Asked::Undecided);
+        assert_eq!(said("cancel", &json!({"approve": true})), Asked::Undecided);
     }
 }

@@ -24,7 +24,7 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// A line to the client of this request, and the progress that comes out of it for [`forward`].
+    /// A line to the client of this request, and the progress that comes out of it, for [`Notes`].
     pub(super) fn new(
         ctx: &'a Context,
         caller: &'a str,
@@ -57,29 +57,29 @@ impl<'a> Line<'a> {
             .await
         {
             Ok(asked) => self.hear(asked).await,
-            Err(_) => Asked::Nobody,
+            Err(_) => Asked::Undecided,
         }
     }
 
-    /// Waits for the answer. Whoever gives none, for whatever reason, has not said no: the plan stays open for
-    /// `oxmox approve`.
+    /// Waits for the answer. Whoever gives none, for whatever reason, has not said no, and the plan stays open for
+    /// `oxmox approve`; but there is somebody to ask, so it is not the model's to confirm either.
     async fn hear(&self, asked: RequestHandle<rmcp::RoleServer>) -> Asked {
         let answer = asked.await_response();
         tokio::pin!(answer);
         let mut alive = interval_at(Instant::now() + SIGN_OF_LIFE, SIGN_OF_LIFE);
         loop {
             tokio::select! {
-                () = self.ctx.ct.cancelled() => return Asked::Nobody,
+                () = self.ctx.ct.cancelled() => return Asked::Undecided,
                 _ = alive.tick() => self.progress(Progress {
                     fraction: None,
                     message: "waiting for a person to decide".to_owned(),
                 }),
                 answer = &mut answer => return match answer {
                     Ok(ClientResult::ElicitResult(said)) => form::answer(&said, self.caller),
-                    Err(ServiceError::Timeout { .. }) => Asked::Nobody,
+                    Err(ServiceError::Timeout { .. }) => Asked::Undecided,
                     other => {
                         tracing::warn!(?other, "the client could not put the question");
-                        Asked::Nobody
+                        Asked::Undecided
                     }
                 },
             }

@@ -61,7 +61,6 @@ async fn a_yes_applies_it_and_the_form_says_what_to() {
 async fn anything_but_a_yes_sends_nothing() {
     let answers = [
         says("decline", &json!(null)),
-        says("cancel", &json!(null)),
         says("accept", &json!({"approve": false})),
         says("accept", &json!({})),
         says("accept", &json!({"approve": "true"})),
@@ -76,6 +75,26 @@ async fn anything_but_a_yes_sends_nothing() {
             assert_eq!(wire.forms.len(), 1);
             assert_eq!(world.writes(), Vec::<String>::new());
         }
+    }
+}
+
+#[tokio::test]
+async fn a_question_put_away_is_neither_a_no_nor_the_models_to_answer() {
+    let put_away = says("cancel", &json!(null));
+    for (era, person) in BOTH
+        .map(|era| (era, put_away.clone()))
+        .into_iter()
+        .chain([(Era::Y2025, Person::Unreachable)])
+    {
+        let world = world().await;
+        let mut wire = Wire::new(&world, era, person).await;
+        let result = wire.call(STOP, stop()).await;
+        assert_eq!(status(&result), "needs_confirmation", "{}", text(&result));
+        assert_eq!(result["structuredContent"].get("confirm"), None);
+        assert_eq!(wire.forms.len(), 1);
+        assert_eq!(world.writes(), Vec::<String>::new());
+        let waiting = world.engine.store().unwrap().waiting_plans(0).unwrap();
+        assert_eq!(waiting.len(), 1);
     }
 }
 

@@ -33,6 +33,8 @@ pub(super) enum Person {
     Says(Value),
     /// Never answers.
     Silent,
+    /// The client says that it can show forms, and fails to.
+    Unreachable,
 }
 
 pub(super) fn says(action: &str, content: &Value) -> Person {
@@ -152,10 +154,15 @@ impl Wire {
                 (Some(method), Some(asked)) if method == "elicitation/create" => {
                     assert_eq!(self.era, Era::Y2025, "2026 clients are not sent requests");
                     self.forms.push(message["params"].clone());
-                    if let Person::Says(result) = self.person.clone() {
-                        let answer = json!({"jsonrpc": "2.0", "id": asked, "result": result});
-                        self.write(&answer).await;
+                    let mut answer = json!({"jsonrpc": "2.0", "id": asked});
+                    match &self.person {
+                        Person::Says(result) => answer["result"] = result.clone(),
+                        Person::Unreachable => {
+                            answer["error"] = json!({"code": -32603, "message": "no window"});
+                        }
+                        Person::Absent | Person::Silent => continue,
                     }
+                    self.write(&answer).await;
                 }
                 _ => panic!("unexpected: {message}"),
             }
