@@ -8,9 +8,9 @@ use tools::registry::{Described, Registry};
 use tools::spec::{Example, Risk};
 
 /// `_meta` entry with calls that work on the demo: `[{"ask": …, "args": {…}}]`. Clients do not show it to models.
-const EXAMPLES: &str = "io.oxmox/examples";
+const EXAMPLES: &str = "oxmox/examples";
 /// `_meta` entry with the worst risk of a tool, finer than the annotations.
-const RISK: &str = "io.oxmox/risk";
+const RISK: &str = "oxmox/risk";
 
 /// The tools as clients see them, in the registry's order.
 pub(super) fn tools(registry: &Registry) -> Vec<Tool> {
