@@ -26,12 +26,21 @@ const GRACE: Duration = Duration::from_secs(10);
 /// Why nothing is served any more, or yet.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Whoever can reach the address could use the clusters.
-    #[error("{0} can be reached from other machines, and callers are not told apart yet")]
+    /// Nobody asks callers who they are, so whoever can reach the address could use the clusters.
+    #[error("{0} can be reached from other machines, and callers are not asked who they are")]
     NotLoopback(SocketAddr),
     /// The socket failed.
     #[error("the listener failed: {0}")]
     Socket(std::io::Error),
+}
+
+/// Whether only this machine can call here. For those who want to know before there is a listener; [`serve`] insists.
+pub fn require_loopback(address: SocketAddr) -> Result<(), Error> {
+    if address.ip().to_canonical().is_loopback() {
+        Ok(())
+    } else {
+        Err(Error::NotLoopback(address))
+    }
 }
 
 /// Serves MCP on this listener until `stop` is cancelled. Refuses a listener that other machines can reach.
@@ -43,9 +52,7 @@ pub async fn serve(
     stop: CancellationToken,
 ) -> Result<(), Error> {
     let address = listener.local_addr().map_err(Error::Socket)?;
-    if !address.ip().to_canonical().is_loopback() {
-        return Err(Error::NotLoopback(address));
-    }
+    require_loopback(address)?;
     let app = router(Server::new(engine), address, &stop);
     let served = axum::serve(listener, app).with_graceful_shutdown(stop.clone().cancelled_owned());
     let too_long = async {

@@ -65,7 +65,7 @@ pub async fn serve(engine: Arc<Engine>, listener: TcpListener) -> Result<(), Fau
     let stop = runtime::stop_signal();
     http::serve(engine.clone(), listener, stop)
         .await
-        .map_err(|error| Fault::new(Kind::Internal, error.to_string()))?;
+        .map_err(|error| in_words(&error))?;
     finish(&engine).await;
     Ok(())
 }
@@ -77,18 +77,20 @@ pub async fn listen(address: SocketAddr) -> Result<TcpListener, Fault> {
         .map_err(|error| Fault::new(Kind::Failed, format!("cannot listen on {address}: {error}")))
 }
 
-/// Nobody asks callers who they are, so only this machine may call.
+/// Refuses an address that other machines can reach, before anything is started for it.
 pub fn require_loopback(address: SocketAddr) -> Result<(), Fault> {
-    if address.ip().is_loopback() {
-        return Ok(());
+    http::require_loopback(address).map_err(|error| in_words(&error))
+}
+
+/// The fault that a person is told of.
+fn in_words(error: &http::Error) -> Fault {
+    match error {
+        http::Error::NotLoopback(address) => Fault::bad_input(error.to_string()).hint(format!(
+            "serve on 127.0.0.1:{} and let others in through an SSH tunnel or a proxy that authenticates",
+            address.port()
+        )),
+        http::Error::Socket(_) => Fault::new(Kind::Failed, error.to_string()),
     }
-    Err(Fault::bad_input(format!(
-        "{address} can be reached from other machines, and callers are not asked who they are"
-    ))
-    .hint(format!(
-        "serve on 127.0.0.1:{} and let others in through an SSH tunnel or a proxy that authenticates",
-        address.port()
-    )))
 }
 
 async fn finish(engine: &Engine) {
