@@ -5,7 +5,7 @@
 //! | [`cli`] | the commands |
 //! | [`config`] | flags, environment and file into one value |
 //! | [`session`], [`demo`] | from a configuration, or from nothing, to an engine |
-//! | [`mcp`], [`http`] | the transports; rmcp is named there and nowhere else, since its API moves |
+//! | [`mcp`], [`http`] | the transports; rmcp's API is used there and nowhere else, since it moves |
 //! | [`generate`] | the documents that are made from the registry |
 
 pub mod cli;

@@ -1,6 +1,7 @@
 //! What oxmox is told at start: flags before the environment before the file before the defaults.
 //!
-//! Reading it connects to nothing and opens no database. Nothing outside this module reads the environment.
+//! Reading it connects to nothing and opens no database. No setting is read from the environment
+//! outside this module; [`cli::out`](crate::cli::out) looks there for whether to use colour.
 
 mod cluster;
 mod environment;

@@ -8,5 +8,6 @@
 mod arguments;
 mod cli;
 mod config;
+mod documents;
 mod help;
 mod mcp;

@@ -1,0 +1,107 @@
+//! The documents that people configure oxmox by, held against what it takes.
+
+use std::path::{Path, PathBuf};
+
+use oxmox::config::{Config, Environment, File, Overrides};
+use tools::fault::Fault;
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(repository().join(path)).unwrap()
+}
+
+/// The blocks of TOML in a document.
+fn examples(document: &str) -> Vec<String> {
+    let blocks = document.split("```toml\n").skip(1);
+    blocks
+        .map(|block| block.split("```").next().unwrap().to_owned())
+        .collect()
+}
+
+/// What an example leads to, with whole fingerprints where it has only their beginnings.
+fn load(example: &str) -> Result<Config, Fault> {
+    let mut text = example.to_owned();
+    for pair in ["AA:", "BB:"] {
+        let whole = format!("{}{}", pair.repeat(31), &pair[..2]);
+        text = text.replace(&format!("\"{pair}…\""), &format!("\"{whole}\""));
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("config.toml");
+    std::fs::write(&file, text).unwrap();
+    let overrides = Overrides {
+        file: Some(file),
+        ..Overrides::default()
+    };
+    Config::load(&overrides, &Environment::from([("HOME", "/home/ox")]))
+}
+
+#[test]
+fn the_readmes_configuration_is_taken_as_it_stands() {
+    let examples = examples(&read("README.md"));
+    let [example] = examples.as_slice() else {
+        panic!("one example is expected: {examples:?}")
+    };
+    let config = load(example).unwrap();
+    let [home] = config.clusters.as_slice() else {
+        panic!("{config:#?}")
+    };
+    assert_eq!(home.hosts.len(), 2);
+    assert!(home.hosts.iter().all(|host| host.pin.is_some()));
+}
+
+#[test]
+fn every_example_of_the_reference_is_taken_as_it_stands() {
+    let examples = examples(&read("docs/configuration.md"));
+    assert!(examples.len() > 3);
+    for example in examples {
+        load(&example).unwrap_or_else(|fault| panic!("{fault}\n{example}"));
+    }
+}
+
+/// The keys that may stand where this text has an unknown one: serde lists them in its error.
+fn keys_beside(unknown: &str) -> Vec<String> {
+    let fault = File::parse(unknown).unwrap_err();
+    let (_, expected) = fault.message.split_once("expected ").unwrap();
+    let words = expected.split('`').skip(1).step_by(2);
+    words.map(ToOwned::to_owned).collect()
+}
+
+#[test]
+fn the_reference_names_every_key() {
+    let reference = read("docs/configuration.md");
+    for (unknown, known) in [
+        ("unknown = 1", "allow_model_confirm"),
+        ("[clusters.lab]\nunknown = 1", "token_secret_env"),
+        ("[[rules]]\nunknown = 1", "verdict"),
+    ] {
+        let keys = keys_beside(unknown);
+        assert!(keys.iter().any(|key| key == known), "{keys:?}");
+        for key in keys {
+            assert!(reference.contains(&format!("`{key}`")), "{key}");
+        }
+    }
+}
+
+/// The words in quotes in this source that are spelled like a variable.
+fn variables(source: &str) -> Vec<&str> {
+    let is_variable =
+        |word: &&str| word.len() > 3 && word.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+    source.split('"').filter(is_variable).collect()
+}
+
+#[test]
+fn the_reference_names_every_variable() {
+    let reference = read("docs/configuration.md");
+    let sources = ["environment.rs", "mod.rs", "paths.rs"]
+        .map(|file| read(&format!("crates/oxmox/src/config/{file}")));
+    let read: Vec<_> = sources.iter().flat_map(|text| variables(text)).collect();
+    for known in ["PROXMOX_HOST", "OXMOX_CONFIG", "XDG_STATE_HOME"] {
+        assert!(read.contains(&known), "{read:?}");
+    }
+    for variable in read {
+        assert!(reference.contains(&format!("`{variable}`")), "{variable}");
+    }
+}
