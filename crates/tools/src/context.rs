@@ -2,7 +2,7 @@
 //!
 //! There is no Writer in here and no way to one; that is what keeps "a tool never writes" true.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::future::join_all;
@@ -14,15 +14,16 @@ use pve::{
 use tokio::sync::OnceCell;
 
 use crate::fault::{Fault, Kind};
-use crate::plan::{Fingerprints, Guard, Plan, Target};
-use crate::registry::Registry;
+use crate::plan::{Fingerprints, Guard, Plan, Target, Undo};
+use crate::policy::Policy;
+use crate::registry::{Extras, Registry};
 
 /// A configured cluster, to read from.
 #[derive(Debug)]
 pub struct Cluster {
     /// Its name in the configuration.
     pub name: String,
-    /// Its configured addresses; the seed tools' `host` may be one of them.
+    /// Its configured addresses; `host` may be one of them.
     pub hosts: Vec<String>,
     /// The way to it.
     pub pve: Reader,
@@ -32,13 +33,19 @@ pub struct Cluster {
 impl Cluster {
     /// A cluster of that name behind this Reader.
     pub fn new(name: &str, pve: Reader) -> Self {
-        let hosts = pve.hosts().iter().map(|host| host.name.clone()).collect();
+        let addresses =
+            |host: &pve::Host| [host.name.clone(), format!("{}:{}", host.name, host.port)];
+        let hosts = pve.hosts().iter().flat_map(addresses).collect();
         Self {
             name: name.to_owned(),
             hosts,
             pve,
             version: OnceCell::new(),
         }
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.hosts.iter().any(|host| host == name)
     }
 
     /// Refuses to change what oxmox was not built for. Reads work on older ones as far as they go.
@@ -84,34 +91,43 @@ pub struct Context {
     pub clusters: Vec<Arc<Cluster>>,
     /// The tools that are switched on, for those that look at other tools.
     pub registry: Arc<Registry>,
+    /// What decides on plans, for those that show what would become of one.
+    pub policy: Arc<Policy>,
 }
 
 impl Context {
-    /// The same with the one cluster that the caller named, by its name or one of its addresses.
-    pub fn narrowed(&self, cluster: Option<&str>) -> Result<Self, Fault> {
-        let Some(wanted) = cluster else {
-            return Ok(self.clone());
-        };
-        let is_wanted = |cluster: &&Arc<Cluster>| {
-            cluster.name == wanted || cluster.hosts.iter().any(|host| host == wanted)
-        };
-        let Some(found) = self.clusters.iter().find(is_wanted) else {
-            let names: Vec<_> = self
-                .clusters
+    /// The same with the one cluster that the caller named, by its name, by one of its addresses, or both.
+    pub fn narrowed(&self, extras: &Extras) -> Result<Self, Fault> {
+        let mut clusters = self.clusters.clone();
+        for wanted in [&extras.cluster, &extras.host].into_iter().flatten() {
+            let had: Vec<_> = clusters
                 .iter()
-                .map(|cluster| cluster.name.as_str())
+                .map(|cluster| cluster.name.clone())
                 .collect();
-            return Err(
-                Fault::bad_input(format!("\"{wanted}\" is no configured cluster")).hint(format!(
+            clusters.retain(|cluster| cluster.is_called(wanted));
+            if clusters.is_empty() {
+                return Err(Fault::bad_input(format!(
+                    "\"{wanted}\" is no configured cluster, or not the same one"
+                ))
+                .hint(format!(
                     "configured: {}; or leave it out",
-                    crate::words::list(&names)
-                )),
-            );
-        };
+                    crate::words::list(&had)
+                )));
+            }
+        }
         Ok(Self {
-            clusters: vec![found.clone()],
-            registry: self.registry.clone(),
+            clusters,
+            ..self.clone()
         })
+    }
+
+    /// Arguments of a call that another tool's answer proposes: where there are several clusters, they name theirs.
+    pub fn address(&self, plan: &mut Plan) {
+        if let Undo::Call { arguments, .. } = &mut plan.undo
+            && self.registry.has_several_clusters()
+        {
+            arguments.insert("cluster".to_owned(), plan.cluster.clone().into());
+        }
     }
 
     /// The guest that a caller named. `node` and `kind` may be left out; given but wrong is an error that says what is
@@ -134,13 +150,9 @@ impl Context {
             _ => {
                 let names: Vec<_> = found
                     .iter()
-                    .map(|guest| guest.cluster.name.as_str())
+                    .map(|guest| guest.cluster.name.clone())
                     .collect();
-                return Err(Fault::bad_input(format!(
-                    "guest {vmid} exists on the clusters {}",
-                    crate::words::list(&names)
-                ))
-                .hint(format!("say which, for example cluster: \"{}\"", names[0])));
+                return Err(on_several(&format!("guest {vmid}"), &names));
             }
         };
         if let Some(kind) = kind.filter(|kind| *kind != guest.at.kind) {
@@ -168,22 +180,38 @@ impl Context {
         Ok(guest)
     }
 
-    /// The cluster that has this node.
-    pub async fn node(&self, name: &NodeName) -> Result<Arc<Cluster>, Fault> {
-        let mut nodes = Vec::new();
+    /// The one cluster that has this node, and whether the node is online.
+    pub async fn node(&self, name: &NodeName) -> Result<(Arc<Cluster>, bool), Fault> {
+        let (mut found, mut others) = (Vec::new(), BTreeSet::new());
         for (cluster, rows) in self.resources().await? {
-            for row in rows.iter().filter(|row| row.kind == ResourceKind::Node) {
-                if row.node.as_ref() == Some(name) {
-                    return Ok(cluster);
+            for row in rows
+                .into_iter()
+                .filter(|row| row.kind == ResourceKind::Node)
+            {
+                match row.node {
+                    Some(node) if node == *name => {
+                        found.push((cluster.clone(), row.status.as_deref() == Some("online")));
+                    }
+                    Some(node) => drop(others.insert(node.to_string())),
+                    None => {}
                 }
-                nodes.extend(row.node.as_ref().map(ToString::to_string));
             }
         }
-        nodes.sort();
-        Err(
-            Fault::new(Kind::NotFound, format!("there is no node {name}"))
-                .hint(format!("the nodes are {}", crate::words::list(&nodes))),
-        )
+        let names: Vec<_> = found
+            .iter()
+            .map(|(cluster, _)| cluster.name.clone())
+            .collect();
+        match (found.pop(), names.as_slice()) {
+            (Some(found), [_]) => Ok(found),
+            (Some(_), _) => Err(on_several(&format!("node {name}"), &names)),
+            (None, _) => {
+                let others: Vec<_> = others.into_iter().collect();
+                Err(
+                    Fault::new(Kind::NotFound, format!("there is no node {name}"))
+                        .hint(format!("the nodes are {}", crate::words::list(&others))),
+                )
+            }
+        }
     }
 
     /// Every cluster's `/cluster/resources`. Nothing is looked up on half the picture: the guest could be on the cluster
@@ -304,7 +332,7 @@ impl Guest {
             Kind::Unreachable,
             format!("node {} of {} is offline", self.at.node, self.label()),
         )
-        .hint("get_proxmox_node_status shows the nodes; try again when it is back"))
+        .hint("list_proxmox_resources with resource_type \"node\" shows the nodes; try again when it is back"))
     }
 
     /// Its current configuration.
@@ -335,6 +363,17 @@ impl Guest {
             protection: config.protection(),
         });
     }
+}
+
+fn on_several(what: &str, clusters: &[String]) -> Fault {
+    Fault::bad_input(format!(
+        "{what} exists on the clusters {}",
+        crate::words::list(clusters)
+    ))
+    .hint(format!(
+        "say which, for example cluster: \"{}\"",
+        clusters[0]
+    ))
 }
 
 /// "VM 105 (staging)"

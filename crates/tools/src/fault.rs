@@ -106,7 +106,7 @@ pub fn explain(error: &(dyn std::error::Error + 'static)) -> String {
         let _ = write!(text, ": {error}");
         cause = error.source();
     }
-    match text.find(": https://") {
+    match text.find(": https://docs.rs/") {
         Some(end) => text[..end].to_owned(),
         None => text,
     }
@@ -117,20 +117,18 @@ impl From<Error> for Fault {
     fn from(error: Error) -> Self {
         let text = explain(&error);
         if let Some((path, privileges)) = error.missing_privilege() {
-            return Self::new(Kind::Forbidden, format!("PVE refused: {text}")).hint(format!(
+            return Self::new(Kind::Forbidden, text).hint(format!(
                 "the token needs {} on {path}",
                 privileges.join(" or ")
             ));
         }
         match &error {
             Error::Build { .. } => Self::new(Kind::BadInput, text),
-            Error::Status { status: 403, .. } => {
-                Self::new(Kind::Forbidden, format!("PVE refused: {text}"))
-            }
+            Error::Status { status: 403, .. } => Self::new(Kind::Forbidden, text),
             Error::Status { .. } if error.is_missing_object() => {
                 Self::new(Kind::NotFound, text).hint("list_proxmox_resources shows what there is")
             }
-            Error::Status { .. } => Self::new(Kind::Failed, format!("PVE refused: {text}")),
+            Error::Status { .. } => Self::new(Kind::Failed, text),
             Error::Auth { .. } => Self::new(Kind::Forbidden, text)
                 .hint("a person has to mend the token or password in the configuration of oxmox"),
             Error::Fingerprint(untrusted) => {

@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use pve::{Method, Reader, Value as Parameter};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::context::Cluster;
+use crate::context::Context;
 use crate::fault::explain;
 use crate::outcome::NextCall;
 use crate::plan::{Action, Impact, Plan, Undo};
-use crate::policy;
+use crate::policy::Decision;
 use crate::spec::Risk;
 use crate::tool::Answer;
 use crate::words;
@@ -58,7 +57,7 @@ pub struct PreviewStep {
 }
 
 /// Shows a plan. Asks PVE which of the needed privileges are there; sends nothing else.
-pub async fn of(plan: &Plan, clusters: &[Arc<Cluster>]) -> Preview {
+pub async fn of(plan: &Plan, cx: &Context) -> Preview {
     let (undo, irreversible) = match &plan.undo {
         Undo::Call { tool, arguments } => (
             Some(NextCall {
@@ -69,19 +68,25 @@ pub async fn of(plan: &Plan, clusters: &[Arc<Cluster>]) -> Preview {
         ),
         Undo::Impossible { because } => (None, Some(because.clone())),
     };
-    let mut blockers: Vec<_> = plan
-        .blockers
+    let mut blockers = Vec::new();
+    let mut privileges_missing = Vec::new();
+    if let Decision::Deny(fault) = cx.policy.decide(plan) {
+        blockers.push(fault.to_string().replace("\nhint: ", ": "));
+    }
+    if let Some(cluster) = cx
+        .clusters
         .iter()
-        .map(|blocker| format!("{}: {}", blocker.because, blocker.instead))
-        .collect();
-    blockers.extend(
-        policy::protection(plan)
-            .map(|fault| format!("{}: {}", fault.message, fault.hint.unwrap_or_default())),
-    );
-    let privileges_missing = match clusters.iter().find(|cluster| cluster.name == plan.cluster) {
-        Some(cluster) => missing_privileges(plan, &cluster.pve).await,
-        None => Vec::new(),
-    };
+        .find(|cluster| cluster.name == plan.cluster)
+    {
+        blockers.extend(
+            cluster
+                .require_supported()
+                .await
+                .err()
+                .map(|fault| fault.message),
+        );
+        privileges_missing = missing_privileges(plan, &cluster.pve).await;
+    }
     Preview {
         tool: plan.tool.clone(),
         summary: plan.summary.clone(),

@@ -77,8 +77,10 @@ pub struct Described {
 /// The arguments that the engine reads itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Extras {
-    /// The configured cluster that the call is for.
+    /// The configured cluster that the call is for, by its name.
     pub cluster: Option<String>,
+    /// The same by one of its addresses, or its name.
+    pub host: Option<String>,
     /// How long the caller wants to wait; `None` if it did not say.
     pub wait: Option<Duration>,
     /// A confirm value from an earlier answer.
@@ -97,6 +99,11 @@ impl Registry {
             })
             .collect();
         Self { entries, clusters }
+    }
+
+    /// Whether a call has to say which cluster it is for where that is not plain.
+    pub fn has_several_clusters(&self) -> bool {
+        self.clusters.len() > 1
     }
 
     /// The tools, in order.
@@ -202,9 +209,11 @@ impl Registry {
         added
     }
 
-    /// Takes the engine's own arguments out of a call, and checks that the rest is known.
+    /// Checks arguments against the tool's schema, and takes the engine's own out of them.
     pub fn split(&self, tool: &dyn Tool, mut args: Object) -> Result<(Object, Extras), Fault> {
-        schema::known(&args, &self.describe(tool).input)?;
+        let described = self.describe(tool);
+        schema::known(&args, &described.input)?;
+        schema::coerce(&mut args, &described.input)?;
         let spec = tool.spec();
         let mut extras = Extras::default();
         let text = |args: &mut Object, name: &str| match args.remove(name) {
@@ -217,45 +226,19 @@ impl Registry {
         if self.clusters.len() > 1 {
             extras.cluster = text(&mut args, "cluster")?;
         }
-        if spec.takes_host
-            && let Some(host) = text(&mut args, "host")?
-        {
-            extras.cluster = Some(match extras.cluster {
-                Some(cluster) if cluster != host => {
-                    return Err(Fault::bad_input(format!(
-                        "host \"{host}\" and cluster \"{cluster}\" name different clusters"
-                    ))
-                    .hint("send one of them"));
-                }
-                _ => host,
-            });
+        if spec.takes_host {
+            extras.host = text(&mut args, "host")?;
         }
         if spec.risk > Risk::Change {
             extras.confirm = text(&mut args, "confirm")?;
         }
         if spec.risk > Risk::Read {
-            extras.wait = wait(args.remove("wait"))?;
+            extras.wait = args
+                .remove("wait")
+                .and_then(|value| value.as_u64())
+                .map(Duration::from_secs);
         }
         Ok((args, extras))
-    }
-}
-
-fn wait(value: Option<Value>) -> Result<Option<Duration>, Fault> {
-    let seconds = match &value {
-        None | Some(Value::Null) => return Ok(None),
-        Some(Value::String(text)) => text.parse().ok(),
-        Some(number) => number.as_u64(),
-    };
-    match seconds {
-        Some(seconds) if seconds <= LONGEST_WAIT => Ok(Some(Duration::from_secs(seconds))),
-        _ => Err(Fault::bad_input(format!(
-            "argument `wait`: {} is not a number of seconds",
-            value.unwrap_or_default()
-        ))
-        .hint(format!(
-            "send 0 to {LONGEST_WAIT}, or leave it out for {}",
-            DEFAULT_WAIT.as_secs()
-        ))),
     }
 }
 

@@ -151,6 +151,48 @@ pub fn known(args: &Object, schema: &Object) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Numbers and truths that came as text become what they are, and every number is within its bounds: models write "105"
+/// for 105 and mean the same.
+pub fn coerce(args: &mut Object, schema: &Object) -> Result<(), Fault> {
+    for (name, value) in args {
+        let property = &schema["properties"][name];
+        if let Value::String(text) = value {
+            match property["type"].as_str() {
+                Some("integer") => {
+                    *value = text
+                        .trim()
+                        .parse::<i64>()
+                        .map_or_else(|_| value.clone(), Value::from)
+                }
+                Some("boolean") => {
+                    *value = text
+                        .trim()
+                        .parse::<bool>()
+                        .map_or_else(|_| value.clone(), Value::from)
+                }
+                _ => {}
+            }
+        }
+        let Some(number) = value.as_i64() else {
+            continue;
+        };
+        let least = property["minimum"].as_i64().unwrap_or(i64::MIN);
+        let most = property["maximum"].as_i64().unwrap_or(i64::MAX);
+        if !(least..=most).contains(&number) {
+            let bounds = match (least, most) {
+                (i64::MIN, most) => format!("at most {most}"),
+                (least, i64::MAX) => format!("at least {least}"),
+                (least, most) => format!("{least} to {most}"),
+            };
+            return Err(
+                Fault::bad_input(format!("argument `{name}`: {number} is out of range"))
+                    .hint(format!("send {bounds}; {}", takes(schema))),
+            );
+        }
+    }
+    Ok(())
+}
+
 /// The candidate that was probably meant.
 pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     candidates

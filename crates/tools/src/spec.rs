@@ -90,8 +90,11 @@ pub struct Spec {
     pub risk: Risk,
     /// Whether a second identical call changes nothing more.
     pub idempotent: bool,
-    /// Takes `host` as a synonym of `cluster`, as the seed systems' tools of this name do.
+    /// Takes `host` as a synonym of `cluster`, as other Proxmox MCP servers' tools of this name do.
     pub takes_host: bool,
+    /// Whether a person may let one yes cover a run of such calls on one guest for a few minutes: key presses, and nothing
+    /// else.
+    pub leasable: bool,
     /// At least one, the plainest first.
     pub examples: &'static [Example],
 }

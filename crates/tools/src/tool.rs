@@ -143,7 +143,9 @@ impl<T: Changes> Tool for Change<T> {
     fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>> {
         Box::pin(async move {
             let tool: T = schema::parse(args)?;
-            Ok(Ran::Plan(Box::new(tool.plan(cx).await?)))
+            let mut plan = tool.plan(cx).await?;
+            cx.address(&mut plan);
+            Ok(Ran::Plan(Box::new(plan)))
         })
     }
 }

@@ -80,6 +80,14 @@ pub fn list<S: AsRef<str>>(items: &[S]) -> String {
     }
 }
 
+/// A variant's name as it is written in JSON.
+pub fn word(variant: &impl serde::Serialize) -> String {
+    match serde_json::to_value(variant) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
 /// At most this many characters of text that somebody else chose.
 pub fn clip(text: &str, most: usize) -> String {
     let text = crate::clean::line(text);

@@ -18,7 +18,7 @@ use crate::tool::Changes;
 ///
 /// Use it to make a guest from a template or to try something on a copy. A full clone copies every disk,
 /// takes as long and as much space as they do, and stands alone. A linked clone (full: false) is instant and
-/// small, works from a template only, and keeps the template undeletable. The clone stays off unless start
+/// small, needs a template, and keeps that template undeletable. The clone stays off unless start
 /// is true; it has the source's hostname and addresses inside, so start it where the two cannot clash.
 /// A running container can only be cloned from a snapshot. Needs VM.Clone on the source, VM.Allocate on the
 /// new id or pool, Datastore.AllocateSpace on the storage, SDN.Use on the bridge. Waits for PVE's copy task
@@ -65,6 +65,7 @@ impl Changes for CloneVm {
         risk: Risk::Change,
         idempotent: false,
         takes_host: true,
+        leasable: false,
         examples: &[
             Example {
                 ask: "Make a full copy of staging as 300",

@@ -21,7 +21,7 @@ use crate::words;
 /// unless stop is true, which switches it off first. Refused always: guests with PVE's protection flag or
 /// the tag `protected`, and templates that have linked clones. Backups stay; disks that the configuration
 /// does not name stay. A person has to confirm it, a model cannot. Bound to this very guest: if its id
-/// was reused since the preview, nothing is sent. Needs VM.Allocate. Waits until the id is read back as
+/// was reused since it was shown for confirmation, nothing is sent. Needs VM.Allocate. Waits until the id is read back as
 /// free. It cannot be undone; a backup can be restored.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct DeleteVm {
@@ -47,6 +47,7 @@ impl Changes for DeleteVm {
         risk: Risk::Destroy,
         idempotent: false,
         takes_host: true,
+        leasable: false,
         examples: &[
             Example {
                 ask: "Delete staging and take it out of the backup jobs",
@@ -66,7 +67,7 @@ impl Changes for DeleteVm {
         guest.require_online()?;
         let config = guest.config().await?;
         let state = State::of(&guest).await?;
-        let dependents = Dependents::of(&guest, &config).await;
+        let dependents = Dependents::of(&guest, &config, self.purge).await;
         let bytes = dependents.disks.iter().filter_map(|disk| disk.bytes).sum();
         let mut plan = Plan::new(
             &Self::SPEC,
@@ -86,7 +87,7 @@ impl Changes for DeleteVm {
         plan.needs = needs(&guest, state.running && self.stop);
         plan.steps = self.steps(&guest, &state);
         plan.undo = undo(&dependents);
-        plan.warnings.extend(warnings(&dependents, self.purge));
+        plan.warnings.extend(warnings(&dependents));
         plan.impact = impact(&guest, dependents);
         Ok(plan)
     }
@@ -125,10 +126,10 @@ impl DeleteVm {
                 "delete those first, or keep the template",
             ));
         }
-        if dependents.in_ha && !self.purge {
+        for because in &dependents.needs_purge {
             blockers.push(Blocker::new(
                 format!(
-                    "{} is under HA, and PVE deletes it only with purge",
+                    "{} {because}, and PVE deletes it only with purge",
                     guest.label()
                 ),
                 "send purge: true",
@@ -140,7 +141,7 @@ impl DeleteVm {
     fn steps(&self, guest: &Guest, state: &State) -> Vec<Step> {
         let mut steps = Vec::new();
         if state.running && self.stop {
-            steps.push(stop_step(guest, state.managed));
+            steps.push(stop_step(guest, state));
         }
         let task = match guest.at.kind {
             GuestKind::Qemu => "qmdestroy",
@@ -178,45 +179,20 @@ fn needs(guest: &Guest, stops: bool) -> Needs {
 }
 
 fn undo(dependents: &Dependents) -> Undo {
-    let newest = dependents
-        .backups
-        .iter()
-        .max_by_key(|backup| backup.note.clone());
-    Undo::Impossible {
-        because: match newest {
-            Some(backup) => format!(
-                "the disks are gone; the newest backup, {} ({}), could be restored",
-                backup.id,
-                backup.note.as_deref().unwrap_or("of unknown date")
-            ),
-            None => "the disks are gone, and no backup was found".to_owned(),
-        },
-    }
+    let because = match dependents.backups.first() {
+        Some(backup) => format!("the disks are gone; {} could be restored", backup.line()),
+        None if dependents.backups_known => "the disks are gone, and there is no backup".to_owned(),
+        None => "the disks are gone, and whether there is a backup is not known".to_owned(),
+    };
+    Undo::Impossible { because }
 }
 
-fn warnings(dependents: &Dependents, purge: bool) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if dependents.backups.is_empty() {
-        warnings.push("no backup of it was found".to_owned());
-    }
-    if !purge
-        && dependents
-            .jobs
-            .iter()
-            .any(|job| job.effect == Effect::Changed)
-    {
-        warnings.push(
-            "its id stays in the jobs listed; a later guest with this id would be covered by them"
-                .to_owned(),
-        );
-    }
-    warnings.extend(
-        dependents
-            .unchecked
-            .iter()
-            .map(|what| format!("could not be checked: {what}")),
-    );
-    warnings
+fn warnings(dependents: &Dependents) -> Vec<String> {
+    dependents
+        .unchecked
+        .iter()
+        .map(|what| format!("could not be checked: {what}"))
+        .collect()
 }
 
 fn impact(guest: &Guest, dependents: Dependents) -> Vec<Impact> {
@@ -259,7 +235,7 @@ pub(super) struct DeleteVmPreview {
     stop: bool,
 }
 
-/// The seed system's dry-run report, filled with what a person needs to decide.
+/// A dry-run report with what a person needs to decide; its fields are those that other Proxmox MCP servers answer.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct DryRun {
     /// Always "dry_run".
@@ -286,6 +262,7 @@ impl Reads for DeleteVmPreview {
         risk: Risk::Read,
         idempotent: true,
         takes_host: true,
+        leasable: false,
         examples: &[
             Example {
                 ask: "What would deleting staging destroy?",
@@ -317,7 +294,7 @@ impl Reads for DeleteVmPreview {
         }
         .plan(cx)
         .await?;
-        let preview = preview::of(&plan, &cx.clusters).await;
+        let preview = preview::of(&plan, cx).await;
         Ok(DryRun {
             mode: "dry_run",
             tool: plan.tool,

@@ -1,6 +1,9 @@
 //! What hangs on a guest: disks, snapshots, clones, jobs, backups. Everything that a delete would take along or leave
 //! behind, each with a note where it could not be looked at.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
 use pve::{Error, GuestConfig, GuestKind, Request, StorageStatus};
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,9 +20,12 @@ pub(super) struct Dependents {
     pub(super) linked_clones: Vec<Impact>,
     /// Backup, replication and HA entries that name the guest.
     pub(super) jobs: Vec<Impact>,
-    /// Backups of it, which stay.
+    /// Backups of it, which stay; the newest first.
     pub(super) backups: Vec<Impact>,
-    pub(super) in_ha: bool,
+    /// Whether every storage that holds backups could be looked at.
+    pub(super) backups_known: bool,
+    /// Why PVE deletes it only with purge; empty if it does without.
+    pub(super) needs_purge: Vec<&'static str>,
     pub(super) unchecked: Vec<String>,
 }
 
@@ -38,17 +44,60 @@ struct Volume {
 }
 
 impl Dependents {
-    /// Looks everywhere that PVE lets us. Nothing here fails: what cannot be read is named in unchecked.
-    pub(super) async fn of(guest: &Guest, config: &GuestConfig) -> Self {
+    /// Looks everywhere that PVE lets us, for a delete with or without `purge`. Nothing here fails: what cannot be read is
+    /// named in `unchecked`.
+    pub(super) async fn of(guest: &Guest, config: &GuestConfig, purge: bool) -> Self {
         let mut found = Self {
             disks: disks(config),
-            ..Self::default()
+            ..Self::backups(guest).await
         };
         found.look_at_snapshots(guest).await;
-        found.look_at_storages(guest, config).await;
-        found.look_at_backup_jobs(guest).await;
-        found.look_at_replication(guest).await;
-        found.look_at_ha(guest).await;
+        if config.template() {
+            found.look_at_clones(guest, config).await;
+        }
+        found.look_at_backup_jobs(guest, purge).await;
+        found.look_at_replication(guest, purge).await;
+        found.look_at_ha(guest, purge).await;
+        found
+    }
+
+    /// The guest's backups alone.
+    pub(super) async fn backups(guest: &Guest) -> Self {
+        let mut found = Self {
+            backups_known: true,
+            ..Self::default()
+        };
+        let mut volumes = Vec::new();
+        match guest.pve().storages(&guest.at.node).await {
+            Ok(storages) if storages.is_empty() => {
+                found.backups_known = false;
+                let why = "the token sees no storage: Datastore.Audit on /storage is missing";
+                found.unchecked.push(format!("backups ({why})"));
+            }
+            Ok(storages) => {
+                for storage in storages
+                    .iter()
+                    .filter(|storage| storage.active && storage.holds("backup"))
+                {
+                    let request = content(guest, storage)
+                        .with("content", "backup")
+                        .with("vmid", guest.at.vmid);
+                    match guest.pve().list::<Volume>(request).await {
+                        Ok(more) => volumes.extend(more),
+                        Err(error) => {
+                            found.backups_known = false;
+                            found.skip(&format!("backups on {}", storage.storage), &error);
+                        }
+                    }
+                }
+            }
+            Err(error) => {
+                found.backups_known = false;
+                found.skip("backups", &error);
+            }
+        }
+        volumes.sort_by_key(|volume| Reverse(volume.ctime));
+        found.backups = volumes.iter().map(Volume::kept).collect();
         found
     }
 
@@ -69,70 +118,36 @@ impl Dependents {
         }
     }
 
-    async fn look_at_storages(&mut self, guest: &Guest, config: &GuestConfig) {
+    async fn look_at_clones(&mut self, guest: &Guest, config: &GuestConfig) {
         let storages = match guest.pve().storages(&guest.at.node).await {
             Ok(storages) => storages,
-            Err(error) => return self.skip("storages", &error),
+            Err(error) => return self.skip("linked clones", &error),
         };
-        if storages.is_empty() {
-            self.unchecked.push(
-                "backups (the token sees no storage: Datastore.Audit on /storage is missing)"
-                    .to_owned(),
-            );
-        }
-        for storage in storages.iter().filter(|storage| storage.active) {
-            self.look_at_storage(guest, config, storage).await;
-        }
-    }
-
-    async fn look_at_storage(
-        &mut self,
-        guest: &Guest,
-        config: &GuestConfig,
-        storage: &StorageStatus,
-    ) {
-        let path = format!(
-            "/nodes/{}/storage/{}/content",
-            guest.at.node, storage.storage
-        );
-        if storage.holds("backup") {
-            let request = Request::get(&path)
-                .with("content", "backup")
-                .with("vmid", guest.at.vmid);
-            match guest.pve().list::<Volume>(request).await {
-                Ok(volumes) => self.backups.extend(volumes.iter().map(|volume| {
-                    let taken = volume
-                        .ctime
-                        .and_then(|at| i64::try_from(at).ok())
-                        .map(crate::words::time);
-                    let item =
-                        Impact::new(Effect::Kept, "backup", &volume.volid).bytes(volume.size);
-                    match taken {
-                        Some(taken) => item.note(format!("taken {taken}")),
-                        None => item,
-                    }
-                })),
-                Err(error) => self.skip(&format!("backups on {}", storage.storage), &error),
-            }
-        }
-        let holds_base = config.template()
-            && config
-                .disks()
-                .iter()
-                .any(|disk| disk.storage.as_deref() == Some(storage.storage.as_str()));
-        if holds_base {
-            match guest.pve().list::<Volume>(Request::get(&path)).await {
+        let bases: BTreeSet<_> = config
+            .disks()
+            .into_iter()
+            .filter_map(|disk| disk.storage)
+            .collect();
+        for name in bases {
+            let Some(storage) = storages.iter().find(|storage| storage.storage == name) else {
+                self.unchecked.push(format!(
+                    "linked clones on {name} (the storage is not there, or hidden)"
+                ));
+                continue;
+            };
+            match guest.pve().list::<Volume>(content(guest, storage)).await {
                 Ok(volumes) => self.linked_clones.extend(clones_among(&volumes, guest)),
-                Err(error) => self.skip(&format!("linked clones on {}", storage.storage), &error),
+                Err(error) => self.skip(&format!("linked clones on {name}"), &error),
             }
         }
     }
 
-    async fn look_at_backup_jobs(&mut self, guest: &Guest) {
+    async fn look_at_backup_jobs(&mut self, guest: &Guest, purge: bool) {
         let jobs = match guest.pve().list::<Value>("/cluster/backup").await {
             Ok(jobs) => jobs,
             Err(error) => return self.skip("backup jobs", &error),
         };
+        let vmid = guest.at.vmid.to_string();
         for job in &jobs {
             let id = job["id"].as_str().unwrap_or("?");
             let list = job["vmid"].as_str().unwrap_or_default();
@@ -141,47 +156,45 @@ impl Dependents {
                 .map(str::trim)
                 .filter(|word| !word.is_empty())
                 .collect();
-            let vmid = guest.at.vmid.to_string();
-            if names.contains(&vmid.as_str()) {
-                let note = if names.len() == 1 {
-                    "names only this guest: purge deletes the job, without purge the id stays in it"
-                } else {
-                    "purge takes the guest out of it, without purge the id stays in it"
-                };
-                self.jobs
-                    .push(Impact::new(Effect::Changed, "backup job", id).note(note));
-            } else if job["pool"]
+            let by_pool = job["pool"]
                 .as_str()
-                .is_some_and(|pool| Some(pool) == guest.row.pool.as_deref())
-            {
-                self.jobs.push(
-                    Impact::new(Effect::Kept, "backup job", id).note("covers it by its pool"),
-                );
-            }
+                .is_some_and(|pool| Some(pool) == guest.row.pool.as_deref());
+            let (effect, note) = match (names.contains(&vmid.as_str()), purge) {
+                (true, true) if names.len() == 1 => {
+                    (Effect::Destroyed, "names only this guest, and goes with it")
+                }
+                (true, true) => (Effect::Changed, "the guest is taken out of it"),
+                (true, false) => (
+                    Effect::Kept,
+                    "goes on naming this id, which a later guest may get",
+                ),
+                (false, _) if by_pool => (Effect::Kept, "covers it by its pool"),
+                (false, _) => continue,
+            };
+            self.jobs
+                .push(Impact::new(effect, "backup job", id).note(note));
         }
     }
 
-    async fn look_at_replication(&mut self, guest: &Guest) {
+    async fn look_at_replication(&mut self, guest: &Guest, purge: bool) {
         let jobs = match guest.pve().list::<Value>("/cluster/replication").await {
             Ok(jobs) => jobs,
             Err(error) => return self.skip("replication jobs", &error),
         };
-        let of_guest = |job: &&Value| {
-            pve::lenient::as_u64(&job["guest"]) == Some(u64::from(guest.at.vmid.get()))
-        };
-        for job in jobs.iter().filter(of_guest) {
+        let vmid = u64::from(guest.at.vmid.get());
+        for job in jobs
+            .iter()
+            .filter(|job| pve::lenient::as_u64(&job["guest"]) == Some(vmid))
+        {
+            let effect = self.only_with(purge, "is replicated");
+            let id = job["id"].as_str().unwrap_or("?");
             let target = job["target"].as_str().unwrap_or("?");
-            let item = Impact::new(
-                Effect::Changed,
-                "replication job",
-                job["id"].as_str().unwrap_or("?"),
-            );
             self.jobs
-                .push(item.note(format!("to {target}; purge removes it")));
+                .push(Impact::new(effect, "replication job", id).note(format!("to {target}")));
         }
     }
 
-    async fn look_at_ha(&mut self, guest: &Guest) {
+    async fn look_at_ha(&mut self, guest: &Guest, purge: bool) {
         let resources = match guest.pve().list::<Value>("/cluster/ha/resources").await {
             Ok(resources) => resources,
             Err(error) => return self.skip("HA resources", &error),
@@ -194,12 +207,20 @@ impl Dependents {
             .iter()
             .any(|resource| resource["sid"] == sid.as_str())
         {
-            self.in_ha = true;
-            self.jobs.push(
-                Impact::new(Effect::Changed, "HA resource", sid)
-                    .note("purge removes it; PVE refuses without"),
-            );
+            let effect = self.only_with(purge, "is under HA");
+            self.jobs.push(Impact::new(effect, "HA resource", sid));
         }
+    }
+
+    /// What becomes of an entry without whose removal PVE does not delete the guest.
+    fn only_with(&mut self, purge: bool, because: &'static str) -> Effect {
+        if purge {
+            return Effect::Destroyed;
+        }
+        if !self.needs_purge.contains(&because) {
+            self.needs_purge.push(because);
+        }
+        Effect::Kept
     }
 
     fn skip(&mut self, what: &str, error: &Error) {
@@ -209,6 +230,25 @@ impl Dependents {
         };
         self.unchecked.push(format!("{what} ({why})"));
     }
+}
+
+impl Volume {
+    /// As something that a delete leaves alone.
+    fn kept(&self) -> Impact {
+        let item = Impact::new(Effect::Kept, "backup", &self.volid).bytes(self.size);
+        match self.ctime.and_then(|at| i64::try_from(at).ok()) {
+            Some(taken) => item.note(format!("taken {}", crate::words::time(taken))),
+            None => item,
+        }
+    }
+}
+
+/// What a storage holds, as the guest's node sees it.
+fn content(guest: &Guest, storage: &StorageStatus) -> Request {
+    Request::get(format!(
+        "/nodes/{}/storage/{}/content",
+        guest.at.node, storage.storage
+    ))
 }
 
 fn disks(config: &GuestConfig) -> Vec<Impact> {

@@ -30,7 +30,7 @@ pub(super) struct GetNodeStatus {
     include: Vec<Part>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 enum Part {
@@ -141,6 +141,7 @@ impl Reads for GetNodeStatus {
         risk: Risk::Read,
         idempotent: true,
         takes_host: true,
+        leasable: false,
         examples: &[
             Example {
                 ask: "How is pve1?",
@@ -156,31 +157,30 @@ impl Reads for GetNodeStatus {
     type Answer = NodeReport;
 
     async fn read(self, cx: &Context) -> Result<NodeReport, Fault> {
-        let cluster = cx.node(&self.node).await?;
+        let (cluster, online) = cx.node(&self.node).await?;
         let mut report = NodeReport {
             node: self.node.to_string(),
             cluster: cluster.name.clone(),
             ..NodeReport::default()
         };
+        // Asking a dead node takes PVE half a minute.
+        if !online {
+            report.notes.push(format!(
+                "{} is offline; nothing more is known of it",
+                self.node
+            ));
+            return Ok(report);
+        }
+        report.online = true;
         match cluster.pve.node_status(&self.node).await {
             Ok(status) => report.fill(status),
-            // Asking a dead node takes PVE half a minute; it then answers 595 or 596.
-            Err(error) if error.is_never_sent() || error.is_maybe_sent() => {
-                report
-                    .notes
-                    .push(format!("{} does not answer: {error}", self.node));
-                return Ok(report);
-            }
-            Err(error) => {
-                report.online = true;
-                report.notes.push(format!("status: {}", Fault::from(error)));
-            }
+            Err(error) => report.notes.push(format!("status: {}", Fault::from(error))),
         }
         for part in &self.include {
             if let Err(error) = report.include(*part, &cluster, &self.node).await {
                 report
                     .notes
-                    .push(format!("{part:?}: {}", Fault::from(error)).to_lowercase());
+                    .push(format!("{}: {}", words::word(part), Fault::from(error)));
             }
         }
         Ok(report)
@@ -189,7 +189,6 @@ impl Reads for GetNodeStatus {
 
 impl NodeReport {
     fn fill(&mut self, status: NodeStatus) {
-        self.online = true;
         self.version = status.pveversion;
         self.kernel = status.kversion;
         self.uptime = status.uptime;

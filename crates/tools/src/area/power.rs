@@ -35,6 +35,7 @@ impl Changes for StartVm {
         risk: Risk::Change,
         idempotent: true,
         takes_host: true,
+        leasable: false,
         examples: &[
             Example {
                 ask: "Start staging",
@@ -184,6 +185,7 @@ impl Changes for StopVm {
         risk: Risk::Disrupt,
         idempotent: false,
         takes_host: true,
+        leasable: false,
         examples: &[
             Example {
                 ask: "Shut down the web server",
@@ -291,19 +293,26 @@ impl StopVm {
         let request = Request::post(guest.at.path(self.action.path()))
             .maybe("forceStop", self.force.then_some(true))
             .maybe("timeout", self.timeout);
+        self.action.step(guest, state, request)
+    }
+}
+
+impl Action {
+    /// The step that does it, and what is then read back.
+    fn step(self, guest: &Guest, state: &State, request: Request) -> Step {
         let is = |field: &str, value: &str| Expect::Is(field.to_owned(), json!(value));
-        let (says, expect) = match self.action {
-            Action::Shutdown | Action::Stop => ("is stopped", vec![is("status", "stopped")]),
+        let (says, expect) = match self {
+            Self::Shutdown | Self::Stop => ("is stopped", vec![is("status", "stopped")]),
             // The process behind the guest is a new one after a reboot.
-            Action::Reboot => (
+            Self::Reboot => (
                 "runs again",
                 vec![
                     is("status", "running"),
                     Expect::Not("pid".to_owned(), json!(state.pid)),
                 ],
             ),
-            Action::Reset => ("is running", vec![is("status", "running")]),
-            Action::Suspend => ("is paused", vec![is("qmpstatus", "paused")]),
+            Self::Reset => ("is running", vec![is("status", "running")]),
+            Self::Suspend => ("is paused", vec![is("qmpstatus", "paused")]),
         };
         let check = Check::guest(
             &guest.at,
@@ -311,11 +320,11 @@ impl StopVm {
             format!("{} {says}", guest.label()),
             expect,
         );
-        Step::request(format!("{} {}", self.action.verb(), guest.label()), request)
+        Step::request(format!("{} {}", self.verb(), guest.label()), request)
             .task(Trace {
                 node: guest.at.node.clone(),
                 vmid: guest.at.vmid,
-                types: self.action.tasks(guest.at.kind),
+                types: self.tasks(guest.at.kind),
             })
             .after(check.settles(state.managed))
     }
@@ -370,24 +379,9 @@ pub(super) fn start_step(at: &GuestRef, name: &str, managed: bool) -> Step {
 }
 
 /// Switches a guest off, as a step of a larger plan.
-pub(super) fn stop_step(guest: &Guest, managed: bool) -> Step {
+pub(super) fn stop_step(guest: &Guest, state: &State) -> Step {
     let action = Action::Stop;
-    let stopped = Check::guest(
-        &guest.at,
-        "status/current",
-        format!("{} is stopped", guest.label()),
-        vec![Expect::Is("status".to_owned(), json!("stopped"))],
-    );
-    Step::request(
-        format!("{} {}", action.verb(), guest.label()),
-        Request::post(guest.at.path(action.path())),
-    )
-    .task(Trace {
-        node: guest.at.node.clone(),
-        vmid: guest.at.vmid,
-        types: action.tasks(guest.at.kind),
-    })
-    .after(stopped.settles(managed))
+    action.step(guest, state, Request::post(guest.at.path(action.path())))
 }
 
 fn resume_step(guest: &Guest) -> Step {

@@ -12,7 +12,7 @@ use crate::tool::{Object, Ran, Reads};
 /// Shows what any changing tool would do with the given arguments, without doing it.
 ///
 /// Use it when a person should see the steps, what is affected, the warnings, the missing privileges and
-/// the undo before a change; for deletes delete_proxmox_vm_preview tells the same in the seed's form. The
+/// the undo before a change; for deletes delete_proxmox_vm_preview tells the same as a dry-run report. The
 /// preview is the very plan that the tool would send, made from the cluster's present state. Nothing is
 /// changed and nothing is reserved; it needs the read privileges of the tool it previews.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -32,6 +32,7 @@ impl Reads for PreviewChange {
         risk: Risk::Read,
         idempotent: true,
         takes_host: false,
+        leasable: false,
         examples: &[
             Example {
                 ask: "What would cloning staging do?",
@@ -50,9 +51,9 @@ impl Reads for PreviewChange {
         // Also for tools that read-only mode hides: looking at a plan is a read.
         let tool = crate::registry::find_change(&self.tool)?;
         let (arguments, extras) = cx.registry.split(tool, self.arguments)?;
-        let cx = cx.narrowed(extras.cluster.as_deref())?;
+        let cx = cx.narrowed(&extras)?;
         match tool.run(arguments, &cx).await? {
-            Ran::Plan(plan) => Ok(preview::of(&plan, &cx.clusters).await),
+            Ran::Plan(plan) => Ok(preview::of(&plan, &cx).await),
             Ran::Answer(_) => Err(Fault::bad_input(format!("{} changes nothing", self.tool))
                 .hint("call it; there is nothing to preview")),
         }

@@ -81,6 +81,7 @@ impl Reads for GetTask {
         risk: Risk::Read,
         idempotent: true,
         takes_host: true,
+        leasable: false,
         examples: &[Example {
             ask: "Why did the backup of legacy fail?",
             args: r#"{"upid": "UPID:pve3:000003FA:000186A0:6AF83F30:vzdump:107:root@pam:"}"#,
@@ -90,7 +91,7 @@ impl Reads for GetTask {
     type Answer = TaskReport;
 
     async fn read(self, cx: &Context) -> Result<TaskReport, Fault> {
-        let cluster = cx.node(self.upid.node()).await?;
+        let (cluster, _) = cx.node(self.upid.node()).await?;
         let within = Duration::from_secs(u64::from(self.wait.min(600)));
         let end = cluster.pve.wait_task(&self.upid, within, |_| {}).await?;
         let log = cluster

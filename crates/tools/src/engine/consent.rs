@@ -8,15 +8,13 @@ use super::record::Attempt;
 use super::{Asked, Call, Engine, Progress, Reply, Talk};
 use crate::fault::{Fault, Kind};
 use crate::outcome::{Outcome, Status};
-use crate::plan::{Plan, Target};
+use crate::plan::{Guard, Plan, Target};
 use crate::registry::Extras;
 use crate::store::{PlanState, StoredPlan};
 use crate::tool::Rendered;
 
 /// How long one yes covers key presses on one guest.
 const LEASE: i64 = 10 * 60;
-/// The tools that such a yes covers, and no others: a run of key presses is one decision.
-const LEASED_TOOLS: &[&str] = &["send_vm_key", "type_vm_text"];
 /// How often a waiting call looks whether a person has decided at another terminal.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 /// How often its caller is told that it waits: every so many looks.
@@ -26,8 +24,8 @@ const TELL_AGAIN: u32 = 40;
 pub(super) enum Given {
     /// Nothing.
     Nothing,
-    /// A yes, and who gave it.
-    Yes(Box<StoredPlan>, String),
+    /// A yes, who gave it, and whether it covers what comes after.
+    Yes(Box<StoredPlan>, String, bool),
     /// A no, or no decision: this is the answer.
     Settled(Reply),
 }
@@ -71,10 +69,7 @@ impl Engine {
         if let Some(answered) = &call.answer {
             let stored = self.sealed("answer", &answered.state, call, attempt)?;
             return match answered.said.clone() {
-                Asked::Yes { by, lease } => {
-                    self.lease(lease, &stored.plan, &call.caller)?;
-                    Ok(Given::Yes(Box::new(stored), by))
-                }
+                Asked::Yes { by, lease } => Ok(Given::Yes(Box::new(stored), by, lease)),
                 Asked::No { by } => Ok(Given::Settled(self.declined(&stored, &by, attempt)?)),
                 Asked::Undecided | Asked::Later | Asked::Nobody => {
                     Ok(Given::Settled(self.undecided(&stored, attempt)?))
@@ -88,7 +83,7 @@ impl Engine {
         if !self.policy.model_may_confirm(&stored.plan) {
             return Err(self.only_a_person(&stored));
         }
-        Ok(Given::Yes(Box::new(stored), "the model".to_owned()))
+        Ok(Given::Yes(Box::new(stored), "the model".to_owned(), false))
     }
 
     /// Finds a yes that was given elsewhere, or asks for one.
@@ -112,10 +107,7 @@ impl Engine {
         }
         let question = self.question(&stored)?;
         match talk.ask(&question).await {
-            Asked::Yes { by, lease } => {
-                self.lease(lease, &stored.plan, &call.caller)?;
-                self.take(stored, &by).map(Consent::Given)
-            }
+            Asked::Yes { by, lease } => self.take_leased(stored, &by, lease).map(Consent::Given),
             Asked::No { by } => self.declined(&stored, &by, attempt).map(Consent::Withheld),
             Asked::Undecided => self.undecided(&stored, attempt).map(Consent::Withheld),
             Asked::Later => {
@@ -213,14 +205,20 @@ impl Engine {
         Ok(Reply::Done(Rendered::of(&outcome)?))
     }
 
-    /// Lets a yes cover what comes after it, if the person wants that and the plan is of that sort.
-    fn lease(&self, wanted: bool, plan: &Plan, caller: &str) -> Result<(), Fault> {
-        match leased_guest(plan) {
-            Some(guest) if wanted => self
-                .store()?
-                .grant_lease(caller, &guest, self.now() + LEASE),
-            _ => Ok(()),
+    /// Takes a plan, and lets the yes cover what comes after it if the person wants that and the plan is of that sort.
+    pub(super) fn take_leased(
+        &self,
+        stored: StoredPlan,
+        by: &str,
+        lease: bool,
+    ) -> Result<Box<Frozen>, Fault> {
+        let caller = stored.caller.clone();
+        let frozen = self.take(stored, by)?;
+        if lease && let Some(guest) = leased_guest(&frozen.plan) {
+            self.store()?
+                .grant_lease(&caller, &guest, self.now() + LEASE)?;
         }
+        Ok(frozen)
     }
 
     fn only_a_person(&self, stored: &StoredPlan) -> Fault {
@@ -236,12 +234,17 @@ impl Engine {
     }
 }
 
-/// The guest whose key presses one yes may cover.
+/// The guest whose key presses one yes may cover: this very one, not whoever gets its number.
 pub(super) fn leased_guest(plan: &Plan) -> Option<String> {
+    let tool = crate::registry::all().find(|tool| tool.spec().name == plan.tool)?;
     let [Target { at, .. }] = plan.targets.as_slice() else {
         return None;
     };
-    LEASED_TOOLS
-        .contains(&plan.tool.as_str())
-        .then(|| format!("{}/{}", plan.cluster, at.vmid))
+    let identity = plan.guards.iter().find_map(|guard| match guard {
+        Guard::SameGuest { identity, .. } => serde_json::to_string(identity).ok(),
+        Guard::VmidFree(_) => None,
+    })?;
+    tool.spec()
+        .leasable
+        .then(|| format!("{}/{}/{identity}", plan.cluster, at.vmid))
 }

@@ -11,6 +11,7 @@ use super::{Call, Engine, Reply, Talk};
 use crate::context::{Cluster, label};
 use crate::fault::{Fault, Kind};
 use crate::plan::{Fingerprints, Guard, Plan};
+use crate::preview::missing_privileges;
 use crate::registry::Extras;
 use crate::tool::{Rendered, Tool};
 
@@ -64,6 +65,14 @@ impl Engine {
         let pve = &cluster.pve;
         for guard in &plan.guards {
             check(pve, guard).await?;
+        }
+        // A plan of several steps must not get stuck half-way for a privilege that was known to be missing.
+        if plan.steps.len() > 1 {
+            let missing = missing_privileges(plan, pve).await;
+            if !missing.is_empty() {
+                let message = format!("the token lacks {}; nothing was sent", missing.join(", "));
+                return Err(Broken::Conflict(Fault::new(Kind::Forbidden, message)));
+            }
         }
         Ok(())
     }

@@ -46,7 +46,7 @@ pub struct Engine {
     writers: BTreeMap<String, pve::Writer>,
     clusters: Vec<Arc<Cluster>>,
     registry: Arc<Registry>,
-    policy: Policy,
+    policy: Arc<Policy>,
     state: State,
     store: OnceLock<Store>,
     clock: Clock,
@@ -138,7 +138,7 @@ impl Engine {
             writers,
             clusters: readers,
             registry: Arc::new(registry),
-            policy: setup.policy,
+            policy: Arc::new(setup.policy),
             state: setup.state,
             store: OnceLock::new(),
             clock: setup.clock,
@@ -158,8 +158,8 @@ impl Engine {
             };
         }
         if call.preview {
-            let preview =
-                crate::preview::of(&self.plan(tool, &call).await?.0, &self.clusters).await;
+            let (plan, extras) = self.plan(tool, &call).await?;
+            let preview = crate::preview::of(&plan, &self.context(&extras)?).await;
             return Ok(Reply::Done(Rendered::of(&preview)?));
         }
         let attempt = Arc::new(Attempt::new(self, &call));
@@ -188,7 +188,9 @@ impl Engine {
         }
         let consent = match (self.policy.decide(&plan), given) {
             (Decision::Deny(fault), _) => return Err(fault),
-            (_, Given::Yes(stored, by)) => Consent::Given(self.take(*stored, &by)?),
+            (_, Given::Yes(stored, by, lease)) => {
+                Consent::Given(self.take_leased(*stored, &by, lease)?)
+            }
             (Decision::Run, _) => Consent::Given(Frozen::fresh(plan, None)),
             (Decision::Ask, _) => self.consent(plan, call, &extras, attempt, talk).await?,
         };
@@ -218,8 +220,9 @@ impl Engine {
         let all = Context {
             clusters: self.clusters.clone(),
             registry: self.registry.clone(),
+            policy: self.policy.clone(),
         };
-        all.narrowed(extras.cluster.as_deref())
+        all.narrowed(extras)
     }
 
     /// Waits for plans that are being applied, before the process ends. False: some were still running, and the audit

@@ -66,6 +66,9 @@ pub struct StoredPlan {
     pub decided_by: Option<String>,
 }
 
+/// How long plans without an outcome stay after they have expired, in seconds.
+const KEPT: i64 = 30 * 24 * 3600;
+
 const COLUMNS: &str = "id, caller, arguments, digest, plan, state, expires, decided_by, seal";
 
 impl Store {
@@ -75,6 +78,9 @@ impl Store {
         let json = serde_json::to_string(&stored.plan)
             .map_err(|error| Fault::new(Kind::Internal, error.to_string()))?;
         self.write(|tx| {
+            // What nobody decided on in a month, nobody will ask about.
+            tx.execute("DELETE FROM plans WHERE outcome IS NULL AND expires < ?1", [stored.expires - KEPT])?;
+            tx.execute("DELETE FROM leases WHERE expires < ?1", [stored.expires - KEPT])?;
             tx.execute(
                 "UPDATE plans SET state = 'replaced' WHERE caller = ?1 AND tool = ?2 AND arguments = ?3 AND state = 'waiting'",
                 params![stored.caller, stored.plan.tool, stored.arguments],

@@ -18,6 +18,7 @@ CREATE TABLE IF NOT EXISTS leases (
     caller  TEXT NOT NULL,
     guest   TEXT NOT NULL,
     expires INTEGER NOT NULL,
+    seal    TEXT NOT NULL,    -- over all of it, as with plans
     PRIMARY KEY (caller, guest)
 ) STRICT;
 

@@ -103,6 +103,22 @@ impl House {
         self.ask(tool, arguments, &Person::saying_yes()).await
     }
 
+    /// What a tool sees here.
+    pub(crate) fn context(&self) -> tools::context::Context {
+        tools::context::Context {
+            clusters: self.engine.clusters().to_vec(),
+            registry: Arc::new(tools::registry::Registry::new(
+                Toolset::ALL,
+                Mode::Trusted,
+                Vec::new(),
+            )),
+            policy: Arc::new(Policy {
+                mode: Mode::Trusted,
+                ..Policy::default()
+            }),
+        }
+    }
+
     /// What the simulator was asked to change.
     pub(crate) fn writes(&self) -> Vec<String> {
         let requests = self.sim.requests();

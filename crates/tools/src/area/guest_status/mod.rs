@@ -4,7 +4,7 @@ mod report;
 
 use pve::{GuestConfig, GuestKind, GuestStatus, NodeName, Vmid};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::dependents::Dependents;
@@ -12,7 +12,7 @@ use super::task_rows::TaskRow;
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
 use crate::spec::{Example, Risk, Spec, Toolset};
-use crate::tool::Reads;
+use crate::tool::{Object, Reads};
 use crate::words;
 use report::{DiskRow, GuestReport, SnapshotRow};
 
@@ -36,7 +36,7 @@ pub(super) struct GetVmStatus {
     include: Vec<Part>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 enum Part {
@@ -57,6 +57,7 @@ impl Reads for GetVmStatus {
         risk: Risk::Read,
         idempotent: true,
         takes_host: true,
+        leasable: false,
         examples: &[
             Example {
                 ask: "How is the web server?",
@@ -95,18 +96,16 @@ impl Reads for GetVmStatus {
             Ok(config) => {
                 report.fill_config(&config);
                 if self.include.contains(&Part::Config) {
-                    report.config = Some(config.values().clone().into_iter().collect());
+                    report.config = Some(shown(&config));
                 }
             }
             Err(fault) => report.notes.push(format!("config: {fault}")),
         }
         for part in self.include {
             if let Err(error) = report.include(part, &guest).await {
-                report.notes.push(format!(
-                    "{}: {}",
-                    format!("{part:?}").to_lowercase(),
-                    Fault::from(error)
-                ));
+                report
+                    .notes
+                    .push(format!("{}: {}", words::word(&part), Fault::from(error)));
             }
         }
         Ok(report)
@@ -181,41 +180,37 @@ impl GuestReport {
                     name: entry.name,
                     parent: entry.parent,
                 };
-                self.snapshots = pve.snapshots(at).await?.into_iter().map(row).collect();
+                self.snapshots = Some(pve.snapshots(at).await?.into_iter().map(row).collect());
             }
             Part::Pending => {
                 let entries: Vec<Value> = pve.list(at.path("pending")).await?;
                 self.pending = Some(entries.iter().filter_map(pending_line).collect());
             }
-            Part::Addresses => self.addresses = addresses(guest).await?,
+            Part::Addresses => self.addresses = Some(addresses(guest).await?),
             Part::Backups => {
-                let config = pve.guest_config(at).await?;
-                let found = Dependents::of(guest, &config).await;
-                self.backups = found.backups;
-                self.notes.extend(
-                    found
-                        .unchecked
-                        .into_iter()
-                        .filter(|what| what.starts_with("backups")),
-                );
+                let found = Dependents::backups(guest).await;
+                self.backups = Some(found.backups);
+                self.notes.extend(found.unchecked);
             }
             Part::Ha => {
                 let status = pve.guest_status(at).await?;
+                let managed = status.is_ha_managed();
                 self.ha = Some(match status.ha {
-                    Some(ha) if status_managed(&ha) => {
-                        ha["state"].as_str().unwrap_or("managed").to_owned()
-                    }
+                    Some(ha) if managed => ha["state"].as_str().unwrap_or("managed").to_owned(),
                     _ => "not managed".to_owned(),
                 });
             }
-            Part::Tasks => self.tasks = TaskRow::latest(pve, &at.node, Some(at.vmid)).await?,
+            Part::Tasks => self.tasks = Some(TaskRow::latest(pve, &at.node, Some(at.vmid)).await?),
         }
         Ok(())
     }
 }
 
-fn status_managed(ha: &Value) -> bool {
-    pve::lenient::as_bool(&ha["managed"]).unwrap_or(false)
+/// The configuration without what nobody should read.
+fn shown(config: &GuestConfig) -> Object {
+    let mut shown: Object = config.values().clone().into_iter().collect();
+    crate::clean::object(&mut shown);
+    shown
 }
 
 /// "memory: 2048 -> 4096", "net1: removed"; nothing for what is in force already.

@@ -60,23 +60,23 @@ pub(in crate::area) struct GuestReport {
     /// Its network cards as configured.
     pub(super) networks: Vec<String>,
     /// Its addresses, if asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) addresses: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) addresses: Option<Vec<String>>,
     /// Its snapshots, if asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) snapshots: Vec<SnapshotRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) snapshots: Option<Vec<SnapshotRow>>,
     /// Changes that wait for a restart, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) pending: Option<Vec<String>>,
     /// Its backups, if asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) backups: Vec<Impact>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) backups: Option<Vec<Impact>>,
     /// Its state under high availability, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ha: Option<String>,
     /// Its latest tasks, if asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) tasks: Vec<TaskRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tasks: Option<Vec<TaskRow>>,
     /// Its whole configuration as PVE keeps it, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) config: Option<Object>,
@@ -177,16 +177,12 @@ impl GuestReport {
     /// The parts that were asked for.
     fn parts_text(&self) -> String {
         let mut out = String::new();
-        for address in &self.addresses {
+        for address in listed(&mut out, "addresses", self.addresses.as_deref()) {
             let _ = writeln!(out, "address {address}");
         }
-        for snapshot in &self.snapshots {
-            let _ = writeln!(
-                out,
-                "snapshot {} taken {}",
-                snapshot.name,
-                snapshot.taken.as_deref().unwrap_or("?")
-            );
+        for snapshot in listed(&mut out, "snapshots", self.snapshots.as_deref()) {
+            let taken = snapshot.taken.as_deref().unwrap_or("?");
+            let _ = writeln!(out, "snapshot {} taken {taken}", snapshot.name);
         }
         if let Some(pending) = &self.pending {
             let _ = match pending.as_slice() {
@@ -194,19 +190,14 @@ impl GuestReport {
                 lines => writeln!(out, "waits for a restart: {}", lines.join("; ")),
             };
         }
-        for backup in &self.backups {
-            let size = backup.bytes.map(words::size).unwrap_or_default();
-            let _ = writeln!(
-                out,
-                "backup {} {size} {}",
-                backup.id,
-                backup.note.as_deref().unwrap_or_default()
-            );
+        for backup in listed(&mut out, "backups", self.backups.as_deref()) {
+            let _ = writeln!(out, "{}", backup.line());
         }
         if let Some(ha) = &self.ha {
             let _ = writeln!(out, "HA: {ha}");
         }
-        out.push_str(&task_table(&self.tasks));
+        let tasks = listed(&mut out, "tasks", self.tasks.as_deref());
+        out.push_str(&task_table(tasks));
         if let Some(config) = &self.config {
             for (key, value) in config {
                 let value = value
@@ -217,4 +208,12 @@ impl GuestReport {
         }
         out
     }
+}
+
+/// What was asked for; an empty answer is said, so that it is not taken for one that was left out.
+fn listed<'a, T>(out: &mut String, what: &str, items: Option<&'a [T]>) -> &'a [T] {
+    if items.is_some_and(<[T]>::is_empty) {
+        let _ = writeln!(out, "no {what}");
+    }
+    items.unwrap_or_default()
 }

@@ -54,7 +54,7 @@ fn page() -> usize {
 enum Wanted {
     #[default]
     Guest,
-    // The seed system's word for guests of either kind is `vm`; ours for VMs alone is PVE's own.
+    // Other servers say `vm` for guests of either kind; for VMs alone PVE's own word is meant.
     Vm,
     Qemu,
     Lxc,
@@ -151,6 +151,7 @@ impl Reads for ListResources {
         risk: Risk::Read,
         idempotent: true,
         takes_host: true,
+        leasable: false,
         examples: &[
             Example {
                 ask: "Which guests are there?",

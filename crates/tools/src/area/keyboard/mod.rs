@@ -40,6 +40,7 @@ impl Changes for SendVmKey {
         risk: Risk::Disrupt,
         idempotent: false,
         takes_host: true,
+        leasable: true,
         examples: &[
             Example {
                 ask: "Press ctrl-alt-delete on the desktop VM",

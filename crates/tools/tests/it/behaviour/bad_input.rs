@@ -48,7 +48,7 @@ const BAD: &[(&str, &str, &str, &str)] = &[
     (
         "start_proxmox_vm",
         r#"{"vmid": 105, "wait": -1}"#,
-        "argument `wait`",
+        "argument `wait`: -1 is out of range",
         "0 to 600",
     ),
     (
@@ -92,6 +92,12 @@ const BAD: &[(&str, &str, &str, &str)] = &[
         r#"{"tool": "list_proxmox_resources"}"#,
         "no tool that changes",
         "clone_proxmox_vm",
+    ),
+    (
+        "stop_proxmox_vm",
+        r#"{"vmid": 100, "timeout": 999999}"#,
+        "argument `timeout`: 999999 is out of range",
+        "1 to 3600",
     ),
     (
         "clone_proxmox_vm",

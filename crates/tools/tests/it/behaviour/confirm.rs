@@ -359,3 +359,18 @@ async fn a_caller_who_has_gone_changes_nothing() {
     assert_eq!(house.writes(), [""; 0]);
     assert_eq!(house.audit(), (1, vec!["refused".to_owned()]));
 }
+
+/// A person who was asked and has not decided is not answered for by the model.
+#[tokio::test]
+async fn a_dismissed_question_hands_out_no_confirm_value() {
+    let house = House::new().await;
+    let answer = house
+        .ask(STOP.0, STOP.1, &Person::saying(Asked::Undecided))
+        .await
+        .unwrap();
+    assert_eq!(answer.data["status"], "needs_confirmation");
+    assert!(answer.data.get("confirm").is_none());
+    house.approve(answer.data["plan"].as_str().unwrap());
+    let done = house.call(STOP.0, STOP.1).await.unwrap();
+    assert_eq!(done.data["status"], "applied");
+}

@@ -236,3 +236,47 @@ async fn what_the_token_may_not_look_at_is_said() {
     );
     assert!(answer.text.contains("Datastore.Audit"), "{}", answer.text);
 }
+
+/// PVE does not delete a replicated guest without purge: nothing may be switched off for a delete that cannot succeed.
+#[tokio::test]
+async fn a_replicated_guest_is_not_switched_off_for_nothing() {
+    let house = House::in_mode(Mode::Trusted).await;
+    house
+        .call("start_proxmox_vm", r#"{"vmid": 103}"#)
+        .await
+        .unwrap();
+    house.sim.clear_requests();
+    let fault = house
+        .call("delete_proxmox_vm", r#"{"vmid": 103, "stop": true}"#)
+        .await
+        .unwrap_err();
+    assert!(fault.message.contains("is replicated"), "{fault}");
+    assert_eq!(fault.hint.as_deref(), Some("send purge: true"));
+    assert_eq!(house.writes(), [""; 0]);
+}
+
+#[tokio::test]
+async fn the_preview_says_what_this_purge_does_to_the_jobs() {
+    let house = House::new().await;
+    let effect = |data: &Value| {
+        let all = data["would_affect"].as_array().unwrap().iter();
+        let job = all
+            .clone()
+            .find(|item| item["kind"] == "backup job")
+            .unwrap();
+        job["effect"].as_str().unwrap().to_owned()
+    };
+    let without = house
+        .call("delete_proxmox_vm_preview", r#"{"vmid": 105}"#)
+        .await
+        .unwrap();
+    assert_eq!(effect(&Value::Object(without.data)), "kept");
+    let with = house
+        .call(
+            "delete_proxmox_vm_preview",
+            r#"{"vmid": 105, "purge": true}"#,
+        )
+        .await
+        .unwrap();
+    assert_eq!(effect(&Value::Object(with.data)), "changed");
+}

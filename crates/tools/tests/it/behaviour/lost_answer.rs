@@ -88,3 +88,40 @@ async fn what_can_be_read_back_is_done_even_without_an_answer() {
     assert_eq!(answer.data["status"], "applied", "{}", answer.text);
     assert_eq!(house.writes().len(), 1, "sent once");
 }
+
+/// A reset leaves nothing to be seen, so a reset that was lost on the way is not called done.
+#[tokio::test]
+async fn what_was_true_before_proves_nothing() {
+    let house = House::in_mode(Mode::Trusted).await;
+    house
+        .sim
+        .fault(Fault::drop_before().on("POST", "/nodes/*/qemu/*/status/reset"));
+    let answer = house
+        .call("stop_proxmox_vm", r#"{"vmid": 100, "action": "reset"}"#)
+        .await
+        .unwrap();
+    assert_eq!(answer.data["status"], "unknown", "{}", answer.text);
+}
+
+/// If the tasks before the request could not be listed, none found afterwards is taken for its own.
+#[tokio::test]
+async fn an_old_task_is_not_adopted_when_the_list_failed() {
+    let house = House::in_mode(Mode::Trusted).await;
+    house
+        .call("clone_proxmox_vm", r#"{"vmid": 105, "new_vmid": 300}"#)
+        .await
+        .unwrap();
+    house.sim.fault(
+        Fault::refuse(500, "no list")
+            .on("GET", "/nodes/pve1/tasks")
+            .times(1),
+    );
+    house
+        .sim
+        .fault(Fault::drop_before().on("POST", "/nodes/*/qemu/*/clone"));
+    let answer = house
+        .call("clone_proxmox_vm", r#"{"vmid": 105, "new_vmid": 301}"#)
+        .await
+        .unwrap();
+    assert_eq!(answer.data["status"], "unknown", "{}", answer.text);
+}

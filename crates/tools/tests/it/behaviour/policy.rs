@@ -106,3 +106,24 @@ async fn a_freeze_stops_everything_and_a_thaw_lets_it_go_on() {
         .await
         .unwrap();
 }
+
+/// A preview says what would become of the change, rules and freeze included.
+#[tokio::test]
+async fn a_preview_knows_the_rules() {
+    let deny = Rule {
+        risk: Some(Risk::Destroy),
+        verdict: Some(Verdict::Deny),
+        ..Rule::default()
+    };
+    let house = with_rules(Mode::Trusted, vec![deny]).await;
+    let answer = house
+        .call("delete_proxmox_vm_preview", r#"{"vmid": 105}"#)
+        .await
+        .unwrap();
+    assert_eq!(answer.data["blocked"], true);
+    assert!(
+        answer.text.contains("a rule in the configuration"),
+        "{}",
+        answer.text
+    );
+}

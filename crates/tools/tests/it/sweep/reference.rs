@@ -30,14 +30,7 @@ async fn every_planned_request_is_valid_in_every_supported_version() {
         return;
     };
     let house = House::in_mode(Mode::Trusted).await;
-    let context = tools::context::Context {
-        clusters: house.engine.clusters().to_vec(),
-        registry: std::sync::Arc::new(tools::registry::Registry::new(
-            tools::spec::Toolset::ALL,
-            Mode::Trusted,
-            Vec::new(),
-        )),
-    };
+    let context = house.context();
     for (tool, args) in super::changes() {
         let Ok(Ran::Plan(plan)) = tool.run(object(args), &context).await else {
             panic!("{} {args} gave no plan", tool.spec().name);
