@@ -1,10 +1,15 @@
 //! `oxmox approve` and `oxmox reject`: a person's word on what waits, beside whatever server asked for it.
 
+use std::sync::Arc;
+
+use tools::context::Context;
 use tools::fault::{Fault, Kind};
+use tools::policy::Policy;
 use tools::store::{PlanState, Store, StoredPlan};
 use tools::tool::Answer as _;
 use tools::words;
 
+use super::call::every_tool;
 use super::exit::Exit;
 use super::global::Global;
 use super::person::{self, Reply};
@@ -28,13 +33,13 @@ pub struct Args {
 pub fn run(args: &Args, approve: bool, global: &Global) -> Result<Exit, Fault> {
     let config = global.load()?;
     let Some(id) = &args.id else {
-        return list(&config, global.demo);
+        return list(&config, global.program());
     };
-    let (store, stored) = find(&config, id)?;
+    let (store, stored) = find(&config, id, global.program())?;
     if stored.state != PlanState::Waiting || stored.expires <= now() {
-        return Err(not_waiting(&store, &stored)?);
+        return Err(not_waiting(&store, &stored, global.program())?);
     }
-    out::say(in_words(&stored)?);
+    out::say(in_words(&stored, &config)?);
     let verb = if approve { "Approve" } else { "Reject" };
     if !args.yes {
         if !person::is_there() {
@@ -47,7 +52,7 @@ pub fn run(args: &Args, approve: bool, global: &Global) -> Result<Exit, Fault> {
         }
     }
     if !store.decide_plan(&stored, approve, &person::name(), now())? {
-        return Err(not_waiting(&store, &stored)?);
+        return Err(not_waiting(&store, &stored, global.program())?);
     }
     if approve {
         out::say(format_args!("approved: {}", stored.plan.summary));
@@ -62,7 +67,7 @@ pub fn run(args: &Args, approve: bool, global: &Global) -> Result<Exit, Fault> {
     Ok(Exit::Done)
 }
 
-fn list(config: &Config, demo: bool) -> Result<Exit, Fault> {
+fn list(config: &Config, program: &str) -> Result<Exit, Fault> {
     let waiting = match state::existing(config)? {
         Some(store) => store.waiting_plans(now())?,
         None => Vec::new(),
@@ -87,14 +92,13 @@ fn list(config: &Config, demo: bool) -> Result<Exit, Fault> {
         ["id", "risk", "what", "asked by", "expires in"],
         &rows,
     ))?;
-    let demo = if demo { "--demo " } else { "" };
     out::hint(format_args!(
-        "`oxmox {demo}approve ID` or `oxmox {demo}reject ID` decides"
+        "`{program} approve ID` or `{program} reject ID` decides"
     ));
     Ok(Exit::Done)
 }
 
-fn find(config: &Config, id: &str) -> Result<(Store, StoredPlan), Fault> {
+fn find(config: &Config, id: &str, program: &str) -> Result<(Store, StoredPlan), Fault> {
     if let Some(store) = state::existing(config)?
         && let Some(stored) = store.plan(id)?
     {
@@ -110,13 +114,13 @@ fn find(config: &Config, id: &str) -> Result<(Store, StoredPlan), Fault> {
             "it is one of the demo's: `oxmox --demo approve {id}`"
         ))
     } else {
-        fault.hint(
-            "without an id, `oxmox approve` lists what waits; --state-dir must be the server's",
-        )
+        fault.hint(format!(
+            "without an id, `{program} approve` lists what waits; --state-dir must be the server's"
+        ))
     })
 }
 
-fn not_waiting(store: &Store, stored: &StoredPlan) -> Result<Fault, Fault> {
+fn not_waiting(store: &Store, stored: &StoredPlan, program: &str) -> Result<Fault, Fault> {
     // Somebody else may have decided since it was read.
     let current = store.plan(&stored.id)?;
     let state = current.as_ref().map_or(stored.state, |plan| plan.state);
@@ -128,15 +132,26 @@ fn not_waiting(store: &Store, stored: &StoredPlan) -> Result<Fault, Fault> {
         PlanState::Replaced => "was replaced by a newer one of the same call",
     };
     Ok(
-        Fault::new(Kind::Conflict, format!("plan {} {what}", stored.id))
-            .hint("`oxmox approve` lists what waits, `oxmox audit` what became of the rest"),
+        Fault::new(Kind::Conflict, format!("plan {} {what}", stored.id)).hint(format!(
+            "`{program} approve` lists what waits, `{program} audit` what became of the rest"
+        )),
     )
 }
 
 /// The plan as its preview shows it. The privileges are not looked up: that would need the cluster.
-fn in_words(stored: &StoredPlan) -> Result<String, Fault> {
+fn in_words(stored: &StoredPlan, config: &Config) -> Result<String, Fault> {
+    // Whoever asked decided by a mode and rules that need not be the ones of this process; the freeze is shared.
+    let policy = Policy {
+        freeze: Some(config.freeze_file()),
+        ..Policy::default()
+    };
+    let context = Context {
+        clusters: Vec::new(),
+        registry: Arc::new(every_tool()),
+        policy: Arc::new(policy),
+    };
     let preview = runtime::block_on(Threads::One, async {
-        Ok(tools::preview::of(&stored.plan, &[]).await)
+        Ok(tools::preview::of(&stored.plan, &context).await)
     })?;
     let text = tools::clean::text(&preview.text());
     let text = text.strip_suffix("nothing was changed\n").unwrap_or(&text);

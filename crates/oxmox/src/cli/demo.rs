@@ -49,7 +49,7 @@ async fn serve_demo(wanted: Option<SocketAddr>, global: &Global) -> Result<Exit,
     };
     let address = listener.local_addr().unwrap_or(USUAL);
     welcome(&format!("http://{address}/mcp"));
-    serve::serve(session.engine.clone(), listener).await?;
+    serve::serve(session.engine.clone(), listener, global.program()).await?;
     Ok(Exit::Done)
 }
 

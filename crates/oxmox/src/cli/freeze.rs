@@ -14,10 +14,18 @@ pub fn freeze(global: &Global) -> Result<Exit, Fault> {
     let config = global.load()?;
     let file = config.freeze_file();
     fs::create_dir_all(&config.state_dir)
-        .and_then(|()| fs::write(&file, "`oxmox thaw` removes this file\n"))
+        .and_then(|()| {
+            fs::write(
+                &file,
+                format!("`{} thaw` removes this file\n", global.program()),
+            )
+        })
         .map_err(|error| Fault::new(Kind::Internal, format!("{}: {error}", file.display())))?;
     out::say("frozen: no change is sent any more, by any oxmox with this state directory");
-    out::hint("tasks that PVE has started go on; `oxmox thaw` lets changes run again");
+    out::hint(format_args!(
+        "tasks that PVE has started go on; `{} thaw` lets changes run again",
+        global.program()
+    ));
     Ok(Exit::Done)
 }
 

@@ -61,6 +61,11 @@ impl Global {
         }
     }
 
+    /// The program as it has to be typed to mean the same state: the demo has one of its own.
+    pub fn program(&self) -> &'static str {
+        if self.demo { "oxmox --demo" } else { "oxmox" }
+    }
+
     fn overrides(&self) -> Overrides {
         Overrides {
             file: self.config.clone(),

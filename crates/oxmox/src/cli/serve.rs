@@ -47,7 +47,7 @@ async fn over_stdio(global: &Global) -> Result<Exit, Fault> {
     mcp::serve_stdio(session.engine.clone(), stop)
         .await
         .map_err(|error| Fault::new(Kind::Internal, error.to_string()))?;
-    finish(&session.engine).await;
+    finish(&session.engine, global.program()).await;
     Ok(Exit::Done)
 }
 
@@ -56,17 +56,17 @@ async fn over_http(address: SocketAddr, global: &Global) -> Result<Exit, Fault> 
     let listener = listen(address).await?;
     let bound = listener.local_addr().unwrap_or(address);
     out::say(format_args!("MCP is served at http://{bound}/mcp"));
-    serve(session.engine.clone(), listener).await?;
+    serve(session.engine.clone(), listener, global.program()).await?;
     Ok(Exit::Done)
 }
 
 /// Serves HTTP until a signal comes, then waits for what is being applied.
-pub async fn serve(engine: Arc<Engine>, listener: TcpListener) -> Result<(), Fault> {
+pub async fn serve(engine: Arc<Engine>, listener: TcpListener, program: &str) -> Result<(), Fault> {
     let stop = runtime::stop_signal();
     http::serve(engine.clone(), listener, stop)
         .await
         .map_err(|error| in_words(&error))?;
-    finish(&engine).await;
+    finish(&engine, program).await;
     Ok(())
 }
 
@@ -93,11 +93,11 @@ fn in_words(error: &http::Error) -> Fault {
     }
 }
 
-async fn finish(engine: &Engine) {
+async fn finish(engine: &Engine, program: &str) {
     if !engine.drain(PATIENCE).await {
         out::warn(
             "changes were still being applied: what PVE has started goes on, later steps are not sent",
         );
-        out::hint("`oxmox audit` shows them as open");
+        out::hint(format_args!("`{program} audit` shows them as open"));
     }
 }

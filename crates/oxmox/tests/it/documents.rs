@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use oxmox::config::{Config, Environment, File, Overrides};
 use tools::fault::Fault;
 
+use crate::cli::Machine;
+
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -58,6 +60,33 @@ fn every_example_of_the_reference_is_taken_as_it_stands() {
     assert!(examples.len() > 3);
     for example in examples {
         load(&example).unwrap_or_else(|fault| panic!("{fault}\n{example}"));
+    }
+}
+
+/// The commands in a document's indented lines, without what they say about themselves.
+fn commands(document: &str) -> Vec<Vec<&str>> {
+    let lines = document
+        .lines()
+        .filter_map(|line| line.strip_prefix("    oxmox "));
+    lines
+        .map(|line| line.split(" #").next().unwrap().split_whitespace())
+        .map(Iterator::collect)
+        .collect()
+}
+
+#[test]
+fn the_readmes_commands_work_as_they_stand() {
+    let readme = read("README.md");
+    let machine = Machine::new();
+    let commands = commands(&readme);
+    assert!(commands.len() > 6);
+    for words in commands {
+        let ran = machine.demo(&words);
+        if let ["approve", id] = words.as_slice() {
+            ran.exits(1).says(&format!("there is no plan {id}"));
+        } else {
+            assert_eq!(ran.code, 0, "{words:?}: {ran:#?}");
+        }
     }
 }
 

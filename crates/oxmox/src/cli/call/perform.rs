@@ -53,7 +53,7 @@ impl Order {
                     out::say("\nnothing was sent");
                     return Ok(Exit::Interrupted);
                 }
-                return Ok(interrupted(engine).await);
+                return Ok(interrupted(engine, global.program()).await);
             }
         };
         terminal.clear();
@@ -72,7 +72,7 @@ impl Order {
             answer = Rendered::of(&outcome)?;
         }
         self.flags.print(&answer)?;
-        finish(engine, &outcome, global.demo).await;
+        finish(engine, &outcome, global.program()).await;
         Ok(outcome.status.into())
     }
 }
@@ -115,11 +115,10 @@ async fn last_word(engine: &Engine, so_far: Outcome) -> Result<Outcome, Fault> {
 }
 
 /// Sees off what is on its way, and says what to do next.
-async fn finish(engine: &Engine, outcome: &Outcome, demo: bool) {
+async fn finish(engine: &Engine, outcome: &Outcome, program: &str) {
     if outcome.status == Status::NeedsConfirmation {
-        let demo = if demo { "--demo " } else { "" };
         out::hint(format_args!(
-            "nobody could be asked here. A person runs `oxmox {demo}approve {}` at a terminal; then the same command does it",
+            "nobody could be asked here. A person runs `{program} approve {}` at a terminal; then the same command does it",
             outcome.plan
         ));
     }
@@ -138,12 +137,14 @@ async fn finish(engine: &Engine, outcome: &Outcome, demo: bool) {
 }
 
 /// Ctrl-C ends the waiting, not the work: what is being sent is finished, unless it is pressed again.
-async fn interrupted(engine: &Arc<Engine>) -> Exit {
+async fn interrupted(engine: &Arc<Engine>, program: &str) -> Exit {
     out::say("stopped waiting; finishing what was begun (Ctrl-C again leaves at once)");
     tokio::select! {
         _ = engine.drain(PATIENCE) => {}
         _ = tokio::signal::ctrl_c() => {}
     }
-    out::hint("`oxmox audit` shows what was sent; tasks that PVE has started go on");
+    out::hint(format_args!(
+        "`{program} audit` shows what was sent; tasks that PVE has started go on"
+    ));
     Exit::Interrupted
 }

@@ -95,7 +95,11 @@ fn with_nothing_waiting_it_says_so_and_makes_no_state() {
 fn a_freeze_stops_changes_until_the_thaw() {
     let machine = Machine::new();
     let start = ["call", "start_proxmox_vm", "--vmid", "105"];
-    machine.demo(&["freeze"]).exits(0).says("frozen");
+    machine
+        .demo(&["freeze"])
+        .exits(0)
+        .says("frozen")
+        .says("oxmox --demo thaw");
     machine.demo(&start).exits(1).says("oxmox is frozen");
     machine.demo(&["thaw"]).exits(0).says("thawed");
     machine.demo(&["thaw"]).exits(0).says("was not frozen");
