@@ -16,7 +16,7 @@ use crate::spec::Risk;
 pub enum Mode {
     /// Nothing changes, whatever the rules say.
     ReadOnly,
-    /// Changes run; what interrupts, destroys or grants needs a person's yes.
+    /// Changes run; what interrupts asks first, what destroys or grants needs a person's yes.
     #[default]
     Ask,
     /// Nothing asks.

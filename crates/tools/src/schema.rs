@@ -157,20 +157,13 @@ pub fn coerce(args: &mut Object, schema: &Object) -> Result<(), Fault> {
     for (name, value) in args {
         let property = &schema["properties"][name];
         if let Value::String(text) = value {
-            match property["type"].as_str() {
-                Some("integer") => {
-                    *value = text
-                        .trim()
-                        .parse::<i64>()
-                        .map_or_else(|_| value.clone(), Value::from)
-                }
-                Some("boolean") => {
-                    *value = text
-                        .trim()
-                        .parse::<bool>()
-                        .map_or_else(|_| value.clone(), Value::from)
-                }
-                _ => {}
+            let meant = match property["type"].as_str() {
+                Some("integer") => text.trim().parse::<i64>().ok().map(Value::from),
+                Some("boolean") => text.trim().parse::<bool>().ok().map(Value::from),
+                _ => None,
+            };
+            if let Some(meant) = meant {
+                *value = meant;
             }
         }
         let Some(number) = value.as_i64() else {

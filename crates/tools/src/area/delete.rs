@@ -218,7 +218,7 @@ fn impact(guest: &Guest, dependents: Dependents) -> Vec<Impact> {
 /// preview_proxmox_change. Answers the disks with their sizes, snapshots, linked clones, backup,
 /// replication and HA jobs, the backups that would stay, locks, protection, and the privileges that are
 /// missing. Nothing is changed. Where the token may not look, the answer says so rather than leaving it out;
-/// needs VM.Audit, and Sys.Audit and Datastore.Audit for jobs and backups.
+/// needs VM.Audit; Sys.Audit for jobs, and VM.Backup with Datastore.AllocateSpace to see backups.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct DeleteVmPreview {
     /// The guest's id.

@@ -83,6 +83,9 @@ impl Dependents {
                         .with("content", "backup")
                         .with("vmid", guest.at.vmid);
                     match guest.pve().list::<Volume>(request).await {
+                        Ok(more) if more.is_empty() => {
+                            found.rule_out_hidden_backups(guest, storage).await
+                        }
                         Ok(more) => volumes.extend(more),
                         Err(error) => {
                             found.backups_known = false;
@@ -99,6 +102,21 @@ impl Dependents {
         volumes.sort_by_key(|volume| Reverse(volume.ctime));
         found.backups = volumes.iter().map(Volume::kept).collect();
         found
+    }
+
+    /// PVE leaves backups out of the list for tokens that may not restore them; an empty list then says nothing.
+    async fn rule_out_hidden_backups(&mut self, guest: &Guest, storage: &StorageStatus) {
+        let (on_guest, on_storage) = (guest.at.acl_path(), format!("/storage/{}", storage.storage));
+        let sees_all = holds(guest, &on_storage, &["Datastore.Allocate"]).await;
+        let sees_own = holds(guest, &on_guest, &["VM.Backup"]).await
+            && holds(guest, &on_storage, &["Datastore.AllocateSpace"]).await;
+        if !sees_all && !sees_own {
+            self.backups_known = false;
+            self.unchecked.push(format!(
+                "backups on {} (hidden: the token needs VM.Backup on {on_guest} and Datastore.AllocateSpace on {on_storage})",
+                storage.storage
+            ));
+        }
     }
 
     async fn look_at_snapshots(&mut self, guest: &Guest) {
@@ -136,7 +154,19 @@ impl Dependents {
                 continue;
             };
             match guest.pve().list::<Volume>(content(guest, storage)).await {
-                Ok(volumes) => self.linked_clones.extend(clones_among(&volumes, guest)),
+                Ok(volumes) => {
+                    let clones = clones_among(&volumes, guest);
+                    // PVE leaves out disks of guests whose disks the token may not configure.
+                    let path = format!("/storage/{name}");
+                    if clones.is_empty() && !holds(guest, &path, &["Datastore.Allocate"]).await {
+                        let why = format!(
+                            "disks may be hidden: the token needs Datastore.Allocate on {path}"
+                        );
+                        self.unchecked
+                            .push(format!("linked clones on {name} ({why})"));
+                    }
+                    self.linked_clones.extend(clones);
+                }
                 Err(error) => self.skip(&format!("linked clones on {name}"), &error),
             }
         }
@@ -240,6 +270,14 @@ impl Volume {
             Some(taken) => item.note(format!("taken {}", crate::words::time(taken))),
             None => item,
         }
+    }
+}
+
+/// Whether the token is known to hold all of these privileges on a path.
+async fn holds(guest: &Guest, path: &str, privileges: &[&str]) -> bool {
+    match guest.pve().permissions_on(path).await {
+        Ok(held) => privileges.iter().all(|privilege| held.has(path, privilege)),
+        Err(_) => false,
     }
 }
 

@@ -280,3 +280,31 @@ async fn the_preview_says_what_this_purge_does_to_the_jobs() {
         .unwrap();
     assert_eq!(effect(&Value::Object(with.data)), "changed");
 }
+
+/// PVE hides backups from a token that may not restore them. An empty list is then not "no backup".
+#[tokio::test]
+async fn hidden_backups_are_not_called_none() {
+    let house = House::new().await;
+    house.sim.world(|world| {
+        world.add_token("reader@pve!t", "secret");
+        world.grant(
+            "reader@pve",
+            "/",
+            &["VM.Audit", "Sys.Audit", "Datastore.Audit"],
+        );
+    });
+    let token = ("reader@pve".to_owned(), "t".to_owned(), "secret".to_owned());
+    let engine = house.with_token(&token, tools::policy::Policy::default());
+    let call = crate::house::call("delete_proxmox_vm_preview", r#"{"vmid": 105}"#);
+    let answer = crate::house::done(engine.call(call, &crate::house::Nobody).await).unwrap();
+    assert!(
+        !answer.text.contains("there is no backup"),
+        "{}",
+        answer.text
+    );
+    assert!(
+        answer.text.contains("VM.Backup on /vms/105"),
+        "{}",
+        answer.text
+    );
+}
