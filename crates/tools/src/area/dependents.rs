@@ -84,7 +84,7 @@ impl Dependents {
                         .with("vmid", guest.at.vmid);
                     match guest.pve().list::<Volume>(request).await {
                         Ok(more) if more.is_empty() => {
-                            found.rule_out_hidden_backups(guest, storage).await
+                            found.rule_out_hidden_backups(guest, storage).await;
                         }
                         Ok(more) => volumes.extend(more),
                         Err(error) => {
