@@ -8,17 +8,14 @@ use crate::tool::Object;
 /// What stands in for a secret.
 pub const REDACTED: &str = "<redacted>";
 
-/// Fields whose value is a secret wherever they stand. PVE itself returns `cipassword` in clear from a
+/// Parts of names of fields whose value is a secret wherever they stand. PVE itself returns `cipassword` in clear from a
 /// snapshot's configuration.
-const SECRET_FIELDS: &[&str] = &[
-    "cipassword",
-    "password",
-    "ticket",
-    "CSRFPreventionToken",
-    "secret",
-    "vncticket",
-    "token_value",
-];
+const SECRET_NAMES: &[&str] = &["password", "passwd", "secret", "ticket", "csrf", "token"];
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_lowercase();
+    SECRET_NAMES.iter().any(|part| name.contains(part))
+}
 
 /// Without control and bidirectional characters; line breaks and tabs stay.
 pub fn text(text: &str) -> String {
@@ -44,7 +41,7 @@ pub fn line(text: &str) -> String {
 /// Every string in an object made harmless, every secret field blanked.
 pub fn object(object: &mut Object) {
     for (key, value) in object {
-        if SECRET_FIELDS.contains(&key.as_str()) && value.is_string() {
+        if is_secret(key) && value.is_string() {
             *value = Value::String(REDACTED.to_owned());
         } else {
             clean_value(value);

@@ -161,7 +161,7 @@ pub fn protection(plan: &Plan) -> Option<Fault> {
     let target = plan
         .targets
         .iter()
-        .find(|target| plan.risk == Risk::Destroy && target.is_protected())?;
+        .find(|target| plan.destroys() && target.is_protected())?;
     let why = if target.protection {
         "PVE's protection flag is set"
     } else {
@@ -200,7 +200,10 @@ impl Rule {
                 target.pool.as_deref() == Some(pool)
             })
             && targets_match(&self.tag, &|target, tag| {
-                target.tags.iter().any(|have| have == tag)
+                target
+                    .tags
+                    .iter()
+                    .any(|have| have.eq_ignore_ascii_case(tag))
             })
             && targets_match(&self.vmid, &|target, range| {
                 vmid_range(range).is_some_and(|range| range.contains(&target.at.vmid.get()))

@@ -37,10 +37,11 @@ pub fn find_change(name: &str) -> Result<&'static dyn Tool, Fault> {
         return Ok(tool);
     }
     let names: Vec<_> = changes().map(|tool| tool.spec().name).collect();
-    Err(
-        Fault::bad_input(format!("{name} is no tool that changes anything"))
-            .hint(format!("those that do: {}", names.join(", "))),
-    )
+    Err(Fault::bad_input(format!(
+        "{} is no tool that changes anything",
+        crate::words::clip(name, 64)
+    ))
+    .hint(format!("those that do: {}", names.join(", "))))
 }
 
 /// The tools that one server offers. Fixed at start: a list that changes under a client is a trap.
@@ -120,7 +121,7 @@ impl Registry {
             return Err(Fault::refused(format!("the tool {name} is switched off here"))
                 .hint("it changes something and oxmox runs read-only, or its toolset is off; a person can change --mode or --toolsets"));
         }
-        let fault = Fault::bad_input(format!("there is no tool {name}"));
+        let fault = Fault::bad_input(format!("there is no tool {}", crate::words::clip(name, 64)));
         Err(
             match schema::nearest(name, self.tools().map(|tool| tool.spec().name)) {
                 Some(near) => fault.hint(format!("did you mean {near}?")),

@@ -146,7 +146,11 @@ pub fn known(args: &Object, schema: &Object) -> Result<(), Fault> {
             Some(near) => format!("did you mean `{near}`? {}", takes(schema)),
             None => takes(schema),
         };
-        return Err(Fault::bad_input(format!("there is no argument `{name}`")).hint(hint));
+        return Err(Fault::bad_input(format!(
+            "there is no argument `{}`",
+            crate::words::clip(name, 64)
+        ))
+        .hint(hint));
     }
     Ok(())
 }
@@ -188,6 +192,10 @@ pub fn coerce(args: &mut Object, schema: &Object) -> Result<(), Fault> {
 
 /// The candidate that was probably meant.
 pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    // Comparing takes time with the square of the length; nobody mistypes a name this long.
+    if word.len() > 64 {
+        return None;
+    }
     candidates
         .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
         .filter(|(score, _)| *score > 0.8)

@@ -112,7 +112,18 @@ impl Engine {
         for (index, step) in plan.steps.iter().enumerate() {
             groups.entry(step.group).or_default().push((index, step));
         }
-        for steps in groups.into_values() {
+        for (round, steps) in groups.into_values().enumerate() {
+            if round > 0
+                && let Err(fault) = self.still_the_same(&plan).await
+            {
+                for (index, _) in steps {
+                    report.step(index, |outcome| {
+                        outcome.state = StepState::Failed;
+                        outcome.detail = Some(fault.message.clone());
+                    });
+                }
+                break;
+            }
             let running: Vec<_> = steps
                 .into_iter()
                 .map(|(index, step)| self.step(&plan, index, step, &report))

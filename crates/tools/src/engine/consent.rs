@@ -198,7 +198,14 @@ impl Engine {
     }
 
     fn declined(&self, stored: &StoredPlan, by: &str, attempt: &Attempt) -> Result<Reply, Fault> {
-        self.store()?.decide_plan(stored, false, by, self.now())?;
+        let already = stored.state == PlanState::Rejected;
+        if !already && !self.store()?.decide_plan(stored, false, by, self.now())? {
+            return Err(Fault::new(
+                Kind::Conflict,
+                format!("the no came too late: plan {} was used already", stored.id),
+            )
+            .hint("look what became of it: get_proxmox_vm_status with include [\"tasks\"]"));
+        }
         let mut outcome = Outcome::unsent(Status::NotApplied, &stored.id, &stored.plan);
         outcome.next = Some("a person said no: do not try it again unless asked to".to_owned());
         attempt.unsent(&outcome, Some(format!("declined by {by}")))?;

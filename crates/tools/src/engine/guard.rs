@@ -10,7 +10,7 @@ use super::record::Attempt;
 use super::{Call, Engine, Reply, Talk};
 use crate::context::{Cluster, label};
 use crate::fault::{Fault, Kind};
-use crate::plan::{Fingerprints, Guard, Plan};
+use crate::plan::{Fingerprints, Guard, Plan, Target};
 use crate::preview::missing_privileges;
 use crate::registry::Extras;
 use crate::tool::{Rendered, Tool};
@@ -72,6 +72,43 @@ impl Engine {
             if !missing.is_empty() {
                 let message = format!("the token lacks {}; nothing was sent", missing.join(", "));
                 return Err(Broken::Conflict(Fault::new(Kind::Forbidden, message)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Between the steps of a plan: is it still this guest, and may it still be destroyed? Its configuration may have
+    /// changed by the plan's own steps.
+    pub(super) async fn still_the_same(&self, plan: &Plan) -> Result<(), Fault> {
+        let pve = &self.cluster(&plan.cluster)?.pve;
+        for guard in &plan.guards {
+            let Guard::SameGuest {
+                at, identity, name, ..
+            } = guard
+            else {
+                continue;
+            };
+            let now = pve.guest_config(at).await?;
+            let stopped =
+                |why: String| Fault::new(Kind::Conflict, format!("{why}; it was not sent"));
+            if let Some(difference) = identity.difference(&Identity::of(at.kind, &now)) {
+                return Err(stopped(format!(
+                    "the vmid {} now belongs to another guest ({difference})",
+                    at.vmid
+                )));
+            }
+            let protected = Target {
+                at: at.clone(),
+                name: name.clone(),
+                pool: None,
+                tags: now.tags(),
+                protection: now.protection(),
+            };
+            if plan.destroys() && protected.is_protected() {
+                return Err(stopped(format!(
+                    "{} has been protected meanwhile",
+                    label(at, name)
+                )));
             }
         }
         Ok(())

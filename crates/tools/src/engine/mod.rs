@@ -1,7 +1,7 @@
 //! The one place that sends changes. Read [`Engine::call`] first: it is the life of every call.
 //!
 //! What exists here exists once for all tools: policy, confirmation, guards, audit, waiting, reading back.
-//! The [`Writer`]s are in here and nowhere else.
+//! The Writers are in here and nowhere else.
 
 mod apply;
 mod consent;

@@ -45,7 +45,8 @@ impl Engine {
         if let Some(open) = self
             .store()?
             .open_plan(&call.caller, &call.tool, &arguments, now)?
-            && (open.state == PlanState::Approved || open.digest == digest)
+            && (open.state == PlanState::Approved
+                || (open.state == PlanState::Waiting && open.digest == digest))
         {
             attempt.continues(&open.id, &open.plan);
             return Ok(open);

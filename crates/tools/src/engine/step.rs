@@ -10,7 +10,7 @@ use super::doubt::Before;
 use super::{Engine, Progress};
 use crate::fault::explain;
 use crate::outcome::StepState;
-use crate::plan::{Action, Check, Plan, Step};
+use crate::plan::{Action, Check, Plan, Step, Wait};
 use crate::preview::missing_privileges;
 
 /// How often a postcondition is read before it counts as not met.
@@ -82,13 +82,22 @@ impl Engine {
             fraction: None,
             message: step.says.clone(),
         });
-        let task = match writer.send(request).await {
-            Ok(answer) => answer.as_str().and_then(|text| text.parse::<Upid>().ok()),
-            Err(error) if error.is_maybe_sent() => match before.task_since(pve, step).await {
-                Some(found) => Some(found),
-                None => return Ok(before.without_answer(pve, step, &explain(&error)).await),
+        let lost = match writer.send(request).await {
+            Ok(answer) => match answer.as_str().map(str::parse::<Upid>) {
+                Some(Ok(upid)) => Ok(Some(upid)),
+                // A task was due and none was named: as good as no answer.
+                _ if matches!(step.wait, Wait::Task(_)) => Err("PVE named no task".to_owned()),
+                _ => Ok(None),
             },
+            Err(error) if error.is_maybe_sent() => Err(explain(&error)),
             Err(error) => return Err(refused(pve, plan, &error).await),
+        };
+        let task = match lost {
+            Ok(task) => task,
+            Err(why) => match before.task_since(pve, step).await {
+                Some(found) => Some(found),
+                None => return Ok(before.without_answer(pve, step, &why).await),
+            },
         };
         let mut warned = None;
         if let Some(upid) = task {

@@ -76,6 +76,15 @@ impl Plan {
         crate::keys::hex(&Sha256::digest(bytes))
     }
 
+    /// Whether something is gone or overwritten afterwards, whatever else the plan does.
+    pub fn destroys(&self) -> bool {
+        self.risk == Risk::Destroy
+            || self
+                .impact
+                .iter()
+                .any(|item| item.effect == Effect::Destroyed)
+    }
+
     /// The requests that it will send, in order.
     pub fn requests(&self) -> impl Iterator<Item = &Request> {
         self.steps.iter().map(|step| match &step.action {
@@ -151,13 +160,14 @@ impl Impact {
             .as_ref()
             .filter(|note| !note.is_empty())
             .map(|note| format!(" ({note})"));
-        format!(
+        let line = format!(
             "{}: {} {}{size}{}",
             self.effect.word(),
             self.kind,
             self.id,
             note.unwrap_or_default()
-        )
+        );
+        crate::clean::line(&line)
     }
 
     /// With a note.
@@ -234,6 +244,10 @@ pub struct Target {
 impl Target {
     /// Whether a person marked this guest as not to be destroyed.
     pub fn is_protected(&self) -> bool {
-        self.protection || self.tags.iter().any(|tag| tag == "protected")
+        self.protection
+            || self
+                .tags
+                .iter()
+                .any(|tag| tag.eq_ignore_ascii_case("protected"))
     }
 }

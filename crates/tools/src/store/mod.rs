@@ -19,7 +19,7 @@ use crate::fault::{Fault, Kind};
 use crate::keys::Keys;
 
 /// The schema version that this program writes. A newer file is refused, an older one is brought forward.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// The store and the keys that protect what is in it.
 pub struct Store {
@@ -40,7 +40,9 @@ impl Store {
         };
         create_private_dir(dir).map_err(|error| broken(&error))?;
         let keys = Keys::load(&dir.join("key")).map_err(|error| broken(&error))?;
-        let connection = Connection::open(dir.join("oxmox.db")).map_err(|error| broken(&error))?;
+        let database = dir.join("oxmox.db");
+        create_private_file(&database).map_err(|error| broken(&error))?;
+        let connection = Connection::open(&database).map_err(|error| broken(&error))?;
         Self::with(connection, keys).map_err(|error| broken(&error))
     }
 
@@ -62,6 +64,10 @@ impl Store {
             return Err(rusqlite::Error::InvalidParameterName(format!(
                 "it was written by a newer oxmox (schema {found}, this one knows {VERSION})"
             )));
+        }
+        if found == 1 {
+            // Leases of that version bore no seal; they last minutes.
+            connection.execute_batch("DROP TABLE IF EXISTS leases;")?;
         }
         if found < VERSION {
             connection.execute_batch(include_str!("schema.sql"))?;
@@ -93,12 +99,22 @@ impl Store {
     }
 }
 
-fn create_private_dir(dir: &Path) -> std::io::Result<()> {
+/// Makes a directory that only its owner may look into.
+pub fn create_private_dir(dir: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(dir)
+}
+
+/// Makes an empty file that only its owner may read, unless there is one.
+fn create_private_file(file: &Path) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file).map(drop)
 }
 
 impl From<rusqlite::Error> for Fault {

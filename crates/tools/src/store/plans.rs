@@ -82,7 +82,7 @@ impl Store {
             tx.execute("DELETE FROM plans WHERE outcome IS NULL AND expires < ?1", [stored.expires - KEPT])?;
             tx.execute("DELETE FROM leases WHERE expires < ?1", [stored.expires - KEPT])?;
             tx.execute(
-                "UPDATE plans SET state = 'replaced' WHERE caller = ?1 AND tool = ?2 AND arguments = ?3 AND state = 'waiting'",
+                "UPDATE plans SET state = 'replaced' WHERE caller = ?1 AND tool = ?2 AND arguments = ?3 AND state IN ('waiting', 'approved')",
                 params![stored.caller, stored.plan.tool, stored.arguments],
             )?;
             tx.execute(
@@ -130,13 +130,15 @@ impl Store {
         );
         let connection = self.lock();
         let mut statement = connection.prepare(&sql)?;
+        // One row that cannot be read must not hide the others.
         let plans = statement
             .query_map([now], |row| self.stored(row))?
-            .collect::<Result<_, _>>()?;
+            .filter_map(Result::ok)
+            .collect();
         Ok(plans)
     }
 
-    /// A person's decision on a waiting plan. False: it was not waiting any more.
+    /// A person's decision on a plan. A no also takes back a yes that was not used yet. False: it was too late.
     pub fn decide_plan(
         &self,
         stored: &StoredPlan,
@@ -151,10 +153,11 @@ impl Store {
         };
         let seal = self
             .keys
-            .seal(&decision(&stored.id, &stored.digest, state, by));
+            .seal(&decision(stored, state, by, &stored.expires.to_be_bytes()));
         let changed = self.write(|tx| {
             tx.execute(
-                "UPDATE plans SET state = ?1, decided_by = ?2, seal = ?3 WHERE id = ?4 AND state = 'waiting' AND expires > ?5",
+                "UPDATE plans SET state = ?1, decided_by = ?2, seal = ?3 WHERE id = ?4
+                 AND (state = 'waiting' OR (state = 'approved' AND ?1 = 'rejected')) AND expires > ?5",
                 params![state.word(), by, seal, stored.id, now],
             )
         })?;
@@ -163,9 +166,13 @@ impl Store {
 
     /// Takes a plan for applying. True exactly once, whoever else tries at the same time.
     pub fn use_plan(&self, id: &str, from: PlanState, now: i64) -> Result<bool, Fault> {
+        if !matches!(from, PlanState::Waiting | PlanState::Approved) {
+            return Ok(false);
+        }
         let changed = self.write(|tx| {
             tx.execute(
-                "UPDATE plans SET state = 'used' WHERE id = ?1 AND state = ?2 AND expires > ?3",
+                // Without its seal the row is worth nothing, whatever state somebody writes into it.
+                "UPDATE plans SET state = 'used', seal = NULL WHERE id = ?1 AND state = ?2 AND expires > ?3",
                 params![id, from.word(), now],
             )
         })?;
@@ -219,11 +226,10 @@ impl Store {
         let seal: Option<String> = row.get(8)?;
         // Neither a plan nor a decision that was edited in the file counts.
         let by = stored.decided_by.clone().unwrap_or_default();
+        let expires = stored.expires.to_be_bytes();
         let genuine = seal.is_some_and(|seal| {
-            self.keys.is_sealed(
-                &decision(&stored.id, &stored.digest, stored.state, &by),
-                &seal,
-            )
+            self.keys
+                .is_sealed(&decision(&stored, stored.state, &by, &expires), &seal)
         });
         if stored.digest != stored.plan.digest()
             || (stored.state == PlanState::Approved && !genuine)
@@ -234,11 +240,20 @@ impl Store {
     }
 }
 
-fn decision<'a>(id: &'a str, digest: &'a str, state: PlanState, by: &'a str) -> [&'a [u8]; 5] {
+/// All that a decision is about: this plan, asked for by this caller with these arguments, until then.
+fn decision<'a>(
+    stored: &'a StoredPlan,
+    state: PlanState,
+    by: &'a str,
+    expires: &'a [u8],
+) -> [&'a [u8]; 8] {
     [
         b"decision",
-        id.as_bytes(),
-        digest.as_bytes(),
+        stored.id.as_bytes(),
+        stored.digest.as_bytes(),
+        stored.caller.as_bytes(),
+        stored.arguments.as_bytes(),
+        expires,
         state.word().as_bytes(),
         by.as_bytes(),
     ]

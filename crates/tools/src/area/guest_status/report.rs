@@ -119,7 +119,10 @@ impl Answer for GuestReport {
         };
         let mut out = format!(
             "{kind} {} ({}) on {}: {}",
-            self.vmid, self.name, self.node, self.status
+            self.vmid,
+            crate::clean::line(&self.name),
+            self.node,
+            self.status
         );
         if let Some(qmp) = &self.qmp_status {
             let _ = write!(out, ", {qmp}");
@@ -152,7 +155,7 @@ impl Answer for GuestReport {
                 out,
                 "disk {}: {} {}",
                 disk.key,
-                disk.volume,
+                crate::clean::line(&disk.volume),
                 disk.size.map(words::size).unwrap_or_default()
             );
         }

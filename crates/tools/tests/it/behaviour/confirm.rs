@@ -374,3 +374,34 @@ async fn a_dismissed_question_hands_out_no_confirm_value() {
     let done = house.call(STOP.0, STOP.1).await.unwrap();
     assert_eq!(done.data["status"], "applied");
 }
+
+/// A person approved it elsewhere, and then says no in the form: the no counts, and the approval is gone.
+#[tokio::test]
+async fn a_no_takes_back_an_approval() {
+    let house = House::new().await;
+    let later = Person::saying(Asked::Later);
+    let Reply::Ask(question) = house
+        .engine
+        .call(call(DELETE.0, DELETE.1), &later)
+        .await
+        .unwrap()
+    else {
+        panic!("no question");
+    };
+    house.approve(&question.outcome.plan);
+    let mut decline = call(DELETE.0, DELETE.1);
+    let no = Asked::No {
+        by: "person".to_owned(),
+    };
+    decline.answer = Some(Answered {
+        state: question.state.clone(),
+        said: no,
+    });
+    let Reply::Done(answer) = house.engine.call(decline, &later).await.unwrap() else {
+        panic!("asked again")
+    };
+    assert_eq!(answer.data["status"], "not_applied");
+    let again = house.call(DELETE.0, DELETE.1).await.unwrap();
+    assert_eq!(again.data["status"], "needs_confirmation");
+    assert_eq!(house.writes(), [""; 0]);
+}

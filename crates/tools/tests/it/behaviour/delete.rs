@@ -308,3 +308,34 @@ async fn hidden_backups_are_not_called_none() {
         answer.text
     );
 }
+
+/// Somebody deletes the guest and gives its number to another while ours is being switched off.
+#[tokio::test]
+async fn a_vmid_reused_between_two_steps_is_not_deleted() {
+    for protect in [false, true] {
+        let house = House::in_mode(Mode::Trusted).await;
+        let reuse = async {
+            while house.writes().is_empty() {
+                tokio::task::yield_now().await;
+            }
+            house.sim.world(|world| {
+                let guest = world.guests.get_mut(&110).unwrap();
+                if protect {
+                    guest.config.set("tags", "Protected");
+                } else {
+                    guest
+                        .config
+                        .set("smbios1", "uuid=11111111-2222-4333-8444-555555555555");
+                    guest
+                        .config
+                        .set("vmgenid", "99999999-2222-4333-8444-555555555555");
+                }
+            });
+        };
+        let delete = house.call("delete_proxmox_vm", r#"{"vmid": 110, "stop": true}"#);
+        let (answer, ()) = tokio::join!(delete, reuse);
+        let fault = answer.unwrap_err();
+        assert!(fault.message.contains("it was not sent"), "{fault}");
+        assert_eq!(house.writes(), ["POST /nodes/pve2/qemu/110/status/stop"]);
+    }
+}

@@ -125,3 +125,19 @@ async fn an_old_task_is_not_adopted_when_the_list_failed() {
         .unwrap();
     assert_eq!(answer.data["status"], "unknown", "{}", answer.text);
 }
+
+/// PVE answers a task's start with something that names no task.
+#[tokio::test]
+async fn an_answer_without_a_task_is_as_good_as_none() {
+    let house = House::in_mode(Mode::Trusted).await;
+    house.sim.fault(Fault::answer(
+        "POST",
+        "/nodes/*/qemu/*/status/reset",
+        "garbage",
+    ));
+    let answer = house
+        .call("stop_proxmox_vm", r#"{"vmid": 100, "action": "reset"}"#)
+        .await
+        .unwrap();
+    assert_eq!(answer.data["status"], "unknown", "{}", answer.text);
+}

@@ -83,3 +83,53 @@ fn a_newer_file_is_refused() {
     };
     assert!(fault.message.contains("newer oxmox"), "{fault}");
 }
+
+/// Whatever is written into the rows by hand, an approval is for one plan, one caller, one call, once.
+#[tokio::test]
+async fn an_edited_plan_row_approves_nothing() {
+    use tools::store::{PlanState, StoredPlan};
+    let house = crate::house::House::new().await;
+    let tool = tools::registry::find_change("delete_proxmox_vm").unwrap();
+    let Ok(tools::tool::Ran::Plan(plan)) = tool
+        .run(crate::house::object(r#"{"vmid": 105}"#), &house.context())
+        .await
+    else {
+        panic!("no plan");
+    };
+    for (sql, still_good) in [
+        ("UPDATE plans SET expires = expires", true),
+        ("UPDATE plans SET caller = 'evil'", false),
+        ("UPDATE plans SET arguments = 'other'", false),
+        ("UPDATE plans SET expires = expires + 1000", false),
+        ("UPDATE plans SET plan = replace(plan, '105', '104')", false),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let stored = StoredPlan {
+            id: "p".to_owned(),
+            caller: "me".to_owned(),
+            arguments: "args".to_owned(),
+            digest: plan.digest(),
+            plan: (*plan).clone(),
+            state: PlanState::Waiting,
+            expires: 100,
+            decided_by: None,
+        };
+        store.keep_plan(&stored).unwrap();
+        assert!(store.decide_plan(&stored, true, "person", 1).unwrap());
+        let edit = |sql: &str| {
+            Connection::open(dir.path().join("oxmox.db"))
+                .unwrap()
+                .execute_batch(sql)
+                .unwrap()
+        };
+        edit(sql);
+        let read = store.plan("p").unwrap().unwrap();
+        assert_eq!(read.state == PlanState::Approved, still_good, "{sql}");
+        if still_good {
+            assert!(store.use_plan("p", PlanState::Approved, 1).unwrap());
+            edit("UPDATE plans SET state = 'approved'");
+            assert_ne!(store.plan("p").unwrap().unwrap().state, PlanState::Approved);
+        }
+    }
+}
