@@ -23,6 +23,7 @@ from mcp.types import CallToolResult
 NODE, WEB, SPARE, TEMPLATE, CONTAINER, COPY = "pve1", 100, 101, 102, 200, 150
 TOKEN_USER, TOKEN_NAME, TOKEN_SECRET = "root@pam", "oxmox", "11111111-2222-3333-4444-555555555555"
 OUR_FAULT = {400, 401, 403, 501}
+TAKEN = "/api2/json/cluster/nextid?vmid="
 
 
 class Recorder(FakePve):
@@ -133,7 +134,8 @@ async def tell_story(report: Report) -> None:
 def judge_answers(report: Report, pve: Recorder) -> None:
     """Print what the fake refused, and count what it would not have refused a good client."""
     for method, path, status, reason in pve.answers:
-        if status in OUR_FAULT:
+        # nextid says by a 400 that an id is taken: an answer to a question, not a mistake in it.
+        if status in OUR_FAULT and not path.startswith(TAKEN):
             report.check(False, f"fakepve accepts {method} {path}", f"{status} {reason}")
         elif status >= 400:
             report.note(f"fakepve: {method} {path}: {status} {reason}")

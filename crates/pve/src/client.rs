@@ -91,7 +91,7 @@ impl Client {
         reply.into_bytes()
     }
 
-    /// Sends until an answer arrives or the retry rules say stop. Any HTTP status but a retried 595 or 596 is an answer.
+    /// Sends until an answer arrives or the retry rules say stop. Any HTTP status that they do not repeat is an answer.
     async fn exchange(&self, wire: &Wire, signature: Option<&Signature>) -> Result<Reply, Error> {
         // Writes do not queue behind reads; the semaphore is never closed, so that `ok` loses nothing.
         let _permit = if wire.repeatable {

@@ -44,8 +44,8 @@ pub enum Error {
         #[source]
         source: Option<Cause>,
     },
-    /// PVE answered with an error.
-    #[error("{}", status_text(*status, reason, message.as_deref(), errors))]
+    /// An error came as the answer: from PVE, or from a proxy before it.
+    #[error("{}", status_text(*status, reason, message.as_deref(), errors, *from_pve))]
     Status {
         /// The HTTP status.
         status: u16,
@@ -55,6 +55,8 @@ pub enum Error {
         message: Option<String>,
         /// What is wrong with which parameter.
         errors: BTreeMap<String, String>,
+        /// False for a 5xx that is not in the form in which PVE answers: something in between spoke in its place.
+        from_pve: bool,
     },
     /// PVE answered with success, but not with what was expected; a write has been carried out.
     #[error("the answer to {request} cannot be read: {what}")]
@@ -93,8 +95,9 @@ impl Error {
     pub fn is_maybe_sent(&self) -> bool {
         match self {
             Self::MaybeSent { .. } | Self::Decode { .. } => true,
-            // The connection between the two nodes broke, or the answer could not be written.
-            Self::Status { status, .. } => *status == 596,
+            Self::Status {
+                status, from_pve, ..
+            } => leaves_doubt(*status, *from_pve),
             _ => false,
         }
     }
@@ -122,7 +125,10 @@ impl Error {
 
     /// True if PVE says that the object of the request is not there (it answers 500 for that, hardly ever 404).
     pub fn is_missing_object(&self) -> bool {
-        let Self::Status { status, .. } = self else {
+        let Self::Status {
+            status, from_pve, ..
+        } = self
+        else {
             return false;
         };
         if *status == 404 {
@@ -131,6 +137,7 @@ impl Error {
         // A 403 can say so too, but then what is missing is the right to know.
         let text = self.pve_text().unwrap_or_default().to_ascii_lowercase();
         matches!(status, 400 | 500)
+            && *from_pve
             && !text.starts_with("agent error")
             && [
                 "does not exist",
@@ -162,15 +169,33 @@ impl Error {
     }
 }
 
+/// Whether an answer of this status leaves open if PVE carried out the request.
+pub(crate) fn leaves_doubt(status: u16, from_pve: bool) -> bool {
+    match status {
+        // Whoever says so has not begun: the method is unknown, or the node that should do it was not reached.
+        501 | 595 => false,
+        // A proxy that got no answer from PVE; or the connection between two nodes of PVE broke, or the answer could
+        // not be written.
+        502..=504 | 596..=599 => true,
+        _ => status >= 500 && !from_pve,
+    }
+}
+
 fn status_text(
     status: u16,
     reason: &str,
     message: Option<&str>,
     errors: &BTreeMap<String, String>,
+    from_pve: bool,
 ) -> String {
+    let who = if from_pve {
+        "PVE"
+    } else {
+        "something in between, not PVE,"
+    };
     match said(reason, message, errors) {
-        text if text.is_empty() => format!("PVE answered {status} without a text"),
-        text => format!("PVE answered {status}: {text}"),
+        text if text.is_empty() => format!("{who} answered {status} without a text"),
+        text => format!("{who} answered {status}: {text}"),
     }
 }
 
@@ -210,6 +235,7 @@ mod tests {
             reason: reason.to_owned(),
             message: message.map(str::to_owned),
             errors: BTreeMap::new(),
+            from_pve: true,
         }
     }
 
@@ -246,6 +272,7 @@ mod tests {
             reason: "Parameter verification failed.".to_owned(),
             message: Some("Parameter verification failed.\n".to_owned()),
             errors: BTreeMap::from([("vmid".to_owned(), "not a valid VM ID\n".to_owned())]),
+            from_pve: true,
         };
         assert_eq!(
             error.to_string(),
@@ -308,5 +335,26 @@ mod tests {
         assert!(status(596, "Broken pipe", None).is_maybe_sent());
         assert!(!status(500, "x", None).is_never_sent());
         assert!(!status(500, "x", None).is_maybe_sent());
+    }
+
+    #[test]
+    fn what_a_proxy_says_leaves_doubt() {
+        for code in [502, 503, 504, 596, 597, 598, 599] {
+            assert!(leaves_doubt(code, true), "{code}");
+        }
+        for code in [500, 505, 520] {
+            assert!(
+                leaves_doubt(code, false) && !leaves_doubt(code, true),
+                "{code}"
+            );
+        }
+        for code in [400, 401, 403, 404, 501, 595] {
+            assert!(
+                !leaves_doubt(code, false) && !leaves_doubt(code, true),
+                "{code}"
+            );
+        }
+        let text = status_text(502, "Bad Gateway", None, &BTreeMap::new(), false);
+        assert!(text.contains("not PVE"), "{text}");
     }
 }

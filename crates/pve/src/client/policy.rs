@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | never sent | every host once, then again with growing pauses | the same |
 //! | 595 (the asked node cannot reach the other) | once more, by another host if there is one | the same |
-//! | answer lost, or 596 | once more, by another host if there is one | never |
+//! | answer lost, or one that leaves doubt: 502 to 504, 596 to 599, any 5xx that is not PVE's own | once more, by another host if there is one | never |
 //! | certificate not trusted, any other answer | never | never |
 
 use std::time::{Duration, Instant};
@@ -58,7 +58,7 @@ impl Retries {
         match outcome {
             Err(Error::NeverSent { .. }) => self.after_never_sent(patience),
             Ok(reply) if reply.status == 595 => self.once_more(patience),
-            Ok(reply) if reply.status == 596 && self.repeatable => self.once_more(patience),
+            Ok(reply) if reply.leaves_doubt() && self.repeatable => self.once_more(patience),
             // A hung host uses up the patience by itself, so only another host is worth a try then.
             Err(Error::MaybeSent { .. }) if self.repeatable && self.hosts > 1 => {
                 self.once_more(Duration::MAX)
@@ -148,16 +148,19 @@ mod tests {
     fn a_write_whose_answer_was_lost_is_never_repeated() {
         for hosts in 1..4 {
             assert_eq!(write(hosts).after(&maybe_sent(), PATIENCE), Next::Stop);
-            assert_eq!(
-                write(hosts).after(&Ok(Reply::for_test(596)), PATIENCE),
-                Next::Stop
-            );
+            for code in [502, 503, 504, 596, 597, 598, 599] {
+                assert_eq!(
+                    write(hosts).after(&Ok(Reply::for_test(code)), PATIENCE),
+                    Next::Stop
+                );
+            }
         }
     }
 
     #[test]
     fn a_read_whose_answer_was_lost_is_repeated_once() {
-        for outcome in [maybe_sent(), Ok(Reply::for_test(596))] {
+        let answers = [502, 503, 504, 596, 597, 598, 599].map(|code| Ok(Reply::for_test(code)));
+        for outcome in answers.into_iter().chain([maybe_sent()]) {
             let mut retries = read(2);
             assert_eq!(retries.after(&outcome, PATIENCE), Next::AtOnce);
             assert_eq!(retries.after(&outcome, PATIENCE), Next::Stop);

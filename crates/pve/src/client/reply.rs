@@ -1,12 +1,13 @@
 //! What came back, and what PVE means by it.
 
+use hyper::StatusCode;
 use hyper::body::Bytes;
 use hyper::ext::ReasonPhrase;
 use hyper::http::response::Parts;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::error::Error;
+use crate::error::{self, Error};
 use crate::lenient;
 use crate::request::Request;
 
@@ -81,7 +82,34 @@ impl Reply {
         }
     }
 
+    /// True if this answer leaves open whether PVE carried out the request.
+    pub(super) fn leaves_doubt(&self) -> bool {
+        error::leaves_doubt(self.status, self.is_from_pve())
+    }
+
+    /// Whether PVE speaks. Its server errors are JSON with `data`, or plain text or nothing under a reason phrase of
+    /// their own, which the text repeats. Proxies send pages, and the standard's phrases.
+    fn is_from_pve(&self) -> bool {
+        if self.status < 500 {
+            return true;
+        }
+        if let Ok(Value::Object(members)) = serde_json::from_slice(&self.body) {
+            return members.contains_key("data");
+        }
+        let reason = self.reason.trim();
+        let standard = StatusCode::from_u16(self.status)
+            .ok()
+            .and_then(|status| status.canonical_reason());
+        let has_own_reason = !reason.is_empty() && standard.is_none_or(|text| text != reason);
+        let body = String::from_utf8_lossy(&self.body);
+        let first_words = |text: &str| -> Vec<String> {
+            text.split_whitespace().take(4).map(str::to_owned).collect()
+        };
+        has_own_reason && (body.trim().is_empty() || first_words(&body) == first_words(reason))
+    }
+
     fn into_error(self) -> Error {
+        let from_pve = self.is_from_pve();
         let body: Option<Value> = serde_json::from_slice(&self.body).ok();
         let message = match &body {
             Some(json) => json.get("message").and_then(lenient::as_text),
@@ -98,15 +126,17 @@ impl Reply {
             reason: self.reason,
             message,
             errors,
+            from_pve,
         }
     }
 
+    /// An answer in PVE's form.
     #[cfg(test)]
     pub(super) fn for_test(status: u16) -> Self {
         Self {
             status,
             reason: String::new(),
-            body: Bytes::new(),
+            body: Bytes::from_static(br#"{"data":null}"#),
         }
     }
 }

@@ -42,10 +42,11 @@ async fn a_reason_phrase_alone_is_enough() {
 
 #[tokio::test]
 async fn a_plain_text_body_is_taken_as_the_message() {
-    let error = get(|| answer(500, "", "malformed JSON string\n"))
+    let error = get(|| answer(500, "malformed JSON string", "malformed JSON string\n"))
         .await
         .unwrap_err();
     assert_eq!(error.pve_text().unwrap(), "malformed JSON string");
+    assert!(!error.is_maybe_sent(), "PVE has refused it");
 }
 
 #[tokio::test]

@@ -167,6 +167,61 @@ async fn a_596_is_maybe_sent_and_repeated_for_reads_only() {
 }
 
 #[tokio::test]
+async fn what_a_proxy_answers_is_maybe_sent_and_repeated_for_reads_only() {
+    let answers: [(u16, &str, &str); 7] = [
+        (502, "Bad Gateway", "<html>502 Bad Gateway</html>"),
+        (503, "Service Unavailable", ""),
+        (504, "Gateway Time-out", "<html></html>"),
+        (500, "Internal Server Error", "Internal Server Error\n"),
+        (500, "Internal Server Error", ""),
+        (500, "Internal Server Error", r#"{"message":"upstream"}"#),
+        (520, "", "<html></html>"),
+    ];
+    for (status, reason, body) in answers {
+        let server = Server::start(move |_| answer(status, reason, body)).await;
+        let (reader, writer) = connect(token_settings(vec![server.pinned()])).unwrap();
+        let error = writer.send(&write()).await.unwrap_err();
+        assert!(
+            error.is_maybe_sent() && !error.is_never_sent(),
+            "{status} {body}: {error:?}"
+        );
+        assert_eq!(error.status(), Some(status));
+        assert!(error.to_string().contains("not PVE"), "{error}");
+        assert_eq!(server.seen().len(), 1, "{status} {body}");
+        reader.get::<()>("/x").await.unwrap_err();
+        assert_eq!(server.seen().len(), 3, "{status} {body}");
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_of_pve_is_certain_in_every_form() {
+    let answers: [(u16, &str, &str); 6] = [
+        (
+            500,
+            "VM is locked",
+            r#"{"data":null,"message":"VM is locked\n"}"#,
+        ),
+        (500, "Internal Server Error", r#"{"data":null}"#),
+        (500, "no quorum", ""),
+        (501, "Not Implemented", ""),
+        (403, "Forbidden", ""),
+        (
+            506,
+            "upload of x not implemented",
+            "upload of x not implemented",
+        ),
+    ];
+    for (status, reason, body) in answers {
+        let server = Server::start(move |_| answer(status, reason, body)).await;
+        let (reader, writer) = connect(token_settings(vec![server.pinned()])).unwrap();
+        let error = writer.send(&write()).await.unwrap_err();
+        assert!(!error.is_maybe_sent(), "{status} {body}: {error:?}");
+        reader.get::<()>("/x").await.unwrap_err();
+        assert_eq!(server.seen().len(), 2, "{status} {body}");
+    }
+}
+
+#[tokio::test]
 async fn other_errors_of_pve_are_not_repeated() {
     let server = Server::start(|_| answer(500, "cluster not ready - no quorum?", "")).await;
     let (reader, writer) = connect(token_settings(vec![server.pinned()])).unwrap();

@@ -121,7 +121,7 @@ async fn an_edited_plan_row_approves_nothing() {
             Connection::open(dir.path().join("oxmox.db"))
                 .unwrap()
                 .execute_batch(sql)
-                .unwrap()
+                .unwrap();
         };
         edit(sql);
         let read = store.plan("p").unwrap().unwrap();
