@@ -36,7 +36,13 @@ pub fn run(args: &Args, approve: bool, global: &Global) -> Result<Exit, Fault> {
         return list(&config, global.program());
     };
     let (store, stored) = find(&config, id, global.program())?;
-    if stored.state != PlanState::Waiting || stored.expires <= now() {
+    // A no also takes back a yes that was not used yet.
+    let open = match stored.state {
+        PlanState::Waiting => true,
+        PlanState::Approved => !approve,
+        PlanState::Rejected | PlanState::Used | PlanState::Replaced => false,
+    };
+    if !open || stored.expires <= now() {
         return Err(not_waiting(&store, &stored, global.program())?);
     }
     out::say(in_words(&stored, &config)?);
