@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
 
 use serde::Serialize;
+use tools::clean;
 use tools::fault::{Fault, Kind};
 
 /// What the command was asked for, for people or for the next program in a pipe.
@@ -54,10 +55,17 @@ pub fn warn(text: impl Display) {
 
 /// What went wrong, and what to do instead.
 pub fn fault(fault: &Fault) {
-    say(format_args!("{} {}", label("error:", "31"), fault.message));
-    if let Some(text) = &fault.hint {
+    let (message, advice) = harmless(fault);
+    say(format_args!("{} {message}", label("error:", "31")));
+    if let Some(text) = advice {
         hint(text);
     }
+}
+
+/// A fault's message and hint without what a terminal would act on: PVE, and guests through it, have a say in both.
+fn harmless(fault: &Fault) -> (String, Option<String>) {
+    let advice = fault.hint.as_deref().map(clean::text);
+    (clean::text(&fault.message), advice)
 }
 
 /// A heading between parts of a longer talk.
@@ -80,4 +88,18 @@ pub fn in_colour() -> bool {
     io::stderr().is_terminal()
         && !set("NO_COLOR")
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_cannot_act_on_the_terminal() {
+        let fault = Fault::bad_input("no \u{1b}[2J\u{1b}]0;owned\u{7}vm\u{202e}gpj\nnext")
+            .hint("try \u{9b}31m\u{2066}this");
+        let (message, advice) = harmless(&fault);
+        assert_eq!(message, "no [2J]0;ownedvmgpj\nnext");
+        assert_eq!(advice.as_deref(), Some("try 31mthis"));
+    }
 }
