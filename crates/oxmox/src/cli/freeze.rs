@@ -4,6 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 
 use tools::fault::{Fault, Kind};
+use tools::store::create_private_dir;
 
 use super::exit::Exit;
 use super::global::Global;
@@ -13,7 +14,7 @@ use super::out;
 pub fn freeze(global: &Global) -> Result<Exit, Fault> {
     let config = global.load()?;
     let file = config.freeze_file();
-    fs::create_dir_all(&config.state_dir)
+    create_private_dir(&config.state_dir)
         .and_then(|()| {
             fs::write(
                 &file,

@@ -91,6 +91,19 @@ fn with_nothing_waiting_it_says_so_and_makes_no_state() {
     assert!(!machine.state_dir().exists());
 }
 
+#[cfg(unix)]
+#[test]
+fn a_freeze_makes_a_state_directory_that_is_private() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let machine = Machine::new();
+    machine.run(&["freeze"]).exits(0).says("frozen");
+    let mode = std::fs::metadata(machine.state_dir())
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o700);
+}
+
 #[test]
 fn a_freeze_stops_changes_until_the_thaw() {
     let machine = Machine::new();
