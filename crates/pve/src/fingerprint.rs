@@ -48,11 +48,11 @@ impl FromStr for Fingerprint {
 
     /// Takes pairs of hexadecimal digits in either case, with or without colons.
     fn from_str(text: &str) -> Result<Self, IdError> {
+        // Not quoted: it may be a secret in the wrong place.
         let wrong = || {
-            IdError::new(format!(
-                "{:?} is not a SHA-256 fingerprint: it has 32 pairs of hexadecimal digits, AA:BB:…",
-                text.trim()
-            ))
+            IdError::new(
+                "this is not a SHA-256 fingerprint, which has 32 pairs of hexadecimal digits, AA:BB:…",
+            )
         };
         let trimmed = text.trim();
         let is_pair = |pair: &str| pair.len() == 2;

@@ -82,9 +82,10 @@ impl FromStr for Host {
 
     /// Takes `pve1`, `pve1:8006`, `https://pve1:8006/`, `::1` and `[::1]:8006`.
     fn from_str(text: &str) -> Result<Self, IdError> {
+        // Not quoted: people paste addresses with a password in them.
         let wrong = |why: &str| {
             IdError::new(format!(
-                "{text:?} is not a host: {why}; write it as \"pve1\" or \"pve1:8006\""
+                "this is not a host: {why}; write it as \"pve1\" or \"pve1:8006\""
             ))
         };
         let trimmed = text.trim();
@@ -243,6 +244,19 @@ mod tests {
         ] {
             let text = bad.parse::<Host>().unwrap_err().to_string();
             assert!(text.contains(why), "{bad}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_host_is_not_quoted() {
+        for text in [
+            "https://root:canary@pve1",
+            "root@pam!x=canary",
+            "pve1:canary",
+            "http://canary",
+        ] {
+            let told = text.parse::<Host>().unwrap_err().to_string();
+            assert!(!told.contains("canary"), "{told}");
         }
     }
 

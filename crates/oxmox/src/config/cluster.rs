@@ -47,29 +47,40 @@ impl Login {
     /// A token by its full name, `root@pam!oxmox`.
     pub fn token(id: &str, secret: SecretSource) -> Result<Self, Fault> {
         match id.split_once('!') {
+            _ if id.contains('=') => Err(whole_token()),
             Some((user, name)) if has_realm(user) && !name.is_empty() => Ok(Self::Token {
                 user: user.to_owned(),
                 name: name.to_owned(),
                 secret,
             }),
-            _ => Err(
-                Fault::bad_input(format!("\"{id}\" is not the name of an API token"))
-                    .hint("it has a user, a realm and a name: root@pam!oxmox"),
-            ),
+            _ => Err(Fault::bad_input("this is not the name of an API token")
+                .hint("it has a user, a realm and a name: root@pam!oxmox")),
         }
     }
 
     /// A user with a password.
     pub fn password(user: &str, password: SecretSource) -> Result<Self, Fault> {
+        if user.contains('=') {
+            return Err(whole_token());
+        }
         if !has_realm(user) {
-            return Err(Fault::bad_input(format!("\"{user}\" is not a user of PVE"))
-                .hint("it has a realm: root@pam"));
+            return Err(
+                Fault::bad_input("the user is not one of PVE").hint("it has a realm: root@pam")
+            );
         }
         Ok(Self::Password {
             user: user.to_owned(),
             password,
         })
     }
+}
+
+/// Neither this nor the other refusals quote what was given: it may hold the secret.
+fn whole_token() -> Fault {
+    Fault::bad_input("what names the user or the token looks like a whole token, USER!NAME=SECRET").hint(
+        "set its parts one by one: in the environment PROXMOX_USER (root@pam), PROXMOX_TOKEN_NAME (oxmox) and \
+         PROXMOX_TOKEN_VALUE (the part after \"=\"); in the file `token` without the secret, and token_secret_file",
+    )
 }
 
 fn has_realm(user: &str) -> bool {

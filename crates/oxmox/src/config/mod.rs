@@ -1,4 +1,5 @@
-//! What oxmox is told at start: flags before the environment before the file before the defaults.
+//! What oxmox is told at start: flags before the environment before the file before the defaults. The mode `read-only`
+//! wins wherever it is said: a flag cannot take back what the file keeps safe.
 //!
 //! Reading it connects to nothing and opens no database. No setting is read from the environment
 //! outside this module; [`cli::out`](crate::cli::out) looks there for whether to use colour.
@@ -113,16 +114,27 @@ impl Config {
                 Fault::bad_input("there is no home directory to keep state in")
                     .hint("set OXMOX_STATE_DIR or --state-dir to a directory of your own")
             })?;
+        let mut warnings = Vec::new();
+        let mode = match (overrides.mode, file.mode) {
+            (Some(flag), Some(Mode::ReadOnly)) if flag != Mode::ReadOnly => {
+                warnings.push(
+                    "--mode has no effect: the configuration file says read-only, and that wins"
+                        .to_owned(),
+                );
+                Mode::ReadOnly
+            }
+            (flag, in_file) => flag.or(in_file).unwrap_or_default(),
+        };
         let toolsets = overrides.toolsets.as_ref().or(file.toolsets.as_ref());
         Ok(Self {
             clusters: Vec::new(),
-            mode: overrides.mode.or(file.mode).unwrap_or_default(),
+            mode,
             toolsets: toolsets
                 .map_or_else(|| Ok(vec![Toolset::Core]), |words| toolsets_of(words))?,
             state_dir,
             allow_model_confirm: file.allow_model_confirm,
             rules: file.rules.clone(),
-            warnings: Vec::new(),
+            warnings,
         })
     }
 

@@ -194,7 +194,7 @@ fn what_cannot_work_is_refused_at_start() {
 
 #[test]
 fn the_nearer_word_wins() {
-    let written = Written::new("mode = \"read-only\"\nstate_dir = \"/from/file\"\n");
+    let written = Written::new("mode = \"trusted\"\nstate_dir = \"/from/file\"\n");
     let state_dir = |flag: Option<&str>, variable: &str| {
         let overrides = Overrides {
             file: Some(written.path()),
@@ -220,6 +220,33 @@ fn the_nearer_word_wins() {
         Config::load(&overrides, &environment).unwrap().mode,
         Mode::Ask
     );
+}
+
+#[test]
+fn read_only_wins_wherever_it_is_said() {
+    let environment = Environment::from([("HOME", "/home/ox")]);
+    let load = |in_file: &str, flag: Mode| {
+        let written = Written::new(&format!("mode = \"{in_file}\"\n"));
+        let overrides = Overrides {
+            file: Some(written.path()),
+            mode: Some(flag),
+            ..Overrides::default()
+        };
+        Config::load(&overrides, &environment).unwrap()
+    };
+    for flag in [Mode::Trusted, Mode::Ask] {
+        let config = load("read-only", flag);
+        assert_eq!(config.mode, Mode::ReadOnly);
+        let [warning] = config.warnings.as_slice() else {
+            panic!("{:?}", config.warnings)
+        };
+        assert!(warning.contains("read-only"), "{warning}");
+    }
+    for in_file in ["trusted", "read-only"] {
+        let config = load(in_file, Mode::ReadOnly);
+        assert_eq!(config.mode, Mode::ReadOnly);
+        assert!(config.warnings.is_empty());
+    }
 }
 
 #[test]
@@ -275,6 +302,49 @@ fn a_tokens_full_name_is_understood_and_a_password_too() {
         of_environment([("PROXMOX_USER", "root@pam"), ("PROXMOX_PASSWORD", CANARY)]).unwrap();
     assert!(matches!(&only(&config).login, Login::Password { .. }));
     assert!(config.warnings.is_empty());
+}
+
+#[test]
+fn a_secret_in_the_wrong_variable_is_not_quoted() {
+    let whole = format!("root@pam!oxmox={CANARY}");
+    let (half, address) = (
+        format!("oxmox={CANARY}"),
+        format!("https://root:{CANARY}@pve1"),
+    );
+    let sound = [
+        ("PROXMOX_USER", "root@pam"),
+        ("PROXMOX_TOKEN_NAME", "oxmox"),
+        ("PROXMOX_TOKEN_VALUE", "x"),
+    ];
+    for (name, value, why) in [
+        ("PROXMOX_USER", whole.as_str(), "a whole token"),
+        ("PROXMOX_TOKEN_NAME", &whole, "a whole token"),
+        ("PROXMOX_TOKEN_NAME", &half, "a whole token"),
+        ("PROXMOX_USER", CANARY, "the name of an API token"),
+        ("PROXMOX_HOST", &address, "PROXMOX_HOST"),
+        ("PROXMOX_HOST", &whole, "PROXMOX_HOST"),
+        ("PROXMOX_PORT", CANARY, "PROXMOX_PORT"),
+        ("PROXMOX_FINGERPRINT", CANARY, "PROXMOX_FINGERPRINT"),
+    ] {
+        let pairs = [("HOME", "/home/ox"), ("PROXMOX_HOST", "pve1")]
+            .into_iter()
+            .chain(sound)
+            .chain([(name, value)]);
+        let environment = Environment::from_iter(pairs);
+        let fault = Config::load(&Overrides::default(), &environment).unwrap_err();
+        let told = format!("{fault} {fault:?}");
+        assert!(!told.contains(CANARY) && told.contains(why), "{told}");
+    }
+    for user in [whole.as_str(), CANARY] {
+        let fault = of_environment([("PROXMOX_USER", user), ("PROXMOX_PASSWORD", "x")]);
+        let told = format!("{:?}", fault.unwrap_err());
+        assert!(!told.contains(CANARY), "{told}");
+    }
+    let told = refused(&cluster("").replace("root@pam!oxmox", &whole));
+    assert!(
+        !told.contains(CANARY) && told.contains("a whole token"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -282,23 +282,37 @@ fn sensitive(text: &str) -> Result<HeaderValue, Error> {
     Ok(value)
 }
 
+// The checks never quote what was given: a whole token with its secret is easily pasted into the wrong place.
+
 fn check_user(user: &str) -> Result<(), Error> {
+    let is_realm = |text: &str| !text.is_empty() && !text.contains(['!', '=']);
     match user.rsplit_once('@') {
-        Some((name, realm)) if !name.is_empty() && !realm.is_empty() && !realm.contains('!') => {
-            Ok(())
-        }
-        _ => Err(Error::Build {
-            what: format!("user {user:?} needs its realm, as in \"root@pam\""),
-        }),
+        Some((name, realm)) if !name.is_empty() && is_realm(realm) => Ok(()),
+        _ => Err(misplaced(
+            user,
+            "the user needs its realm and nothing after it, as in \"root@pam\"",
+        )),
     }
 }
 
 fn check_token(user: &str, name: &str) -> Result<(), Error> {
     check_user(user)?;
     if name.is_empty() || name.contains(['!', '@', '=', ' ']) {
-        return Err(Error::Build {
-            what: format!("{name:?} is not the name of a token, which is the part after \"!\""),
-        });
+        return Err(misplaced(
+            name,
+            "this is not the name of a token, which is the part between \"!\" and \"=\"",
+        ));
     }
     Ok(())
+}
+
+fn misplaced(given: &str, what: &str) -> Error {
+    let parts = if given.contains('=') {
+        "; what was given looks like a whole token, USER!NAME=SECRET, whose three parts are set one by one"
+    } else {
+        ""
+    };
+    Error::Build {
+        what: format!("{what}{parts}"),
+    }
 }

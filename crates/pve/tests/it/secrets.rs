@@ -2,7 +2,7 @@
 
 use std::error::Error as StdError;
 
-use pve::{Error, Request, connect};
+use pve::{Credentials, Error, Request, Settings, connect};
 
 use super::server::{
     Act, SECRET, Server, answer, data, dead_host, password_settings, token_settings,
@@ -20,6 +20,38 @@ fn assert_error_is_clean(error: &Error) {
         assert_clean("a cause", &format!("{error} {error:?}"));
         cause = error.source();
     }
+}
+
+#[test]
+fn a_secret_in_the_wrong_place_is_not_quoted() {
+    let whole = format!("root@pam!mcp={SECRET}");
+    let (half, realm) = (format!("mcp={SECRET}"), format!("root@pam={SECRET}"));
+    let host = || "pve1".parse().unwrap();
+    let token = |user: &str, name: &str| Credentials::Token {
+        user: user.to_owned(),
+        name: name.to_owned(),
+        secret: "x".into(),
+    };
+    let password = |user: &str| Credentials::Password {
+        user: user.to_owned(),
+        password: "x".into(),
+    };
+    for credentials in [
+        token(&whole, "mcp"),
+        token(&realm, "mcp"),
+        token("root@pam", &half),
+        token("root@pam", &whole),
+        password(&whole),
+        password(&realm),
+    ] {
+        let error = connect(Settings::new(vec![host()], credentials)).unwrap_err();
+        assert_error_is_clean(&error);
+        assert!(error.to_string().contains("a whole token"), "{error}");
+    }
+    let error = connect(Settings::new(vec![host()], password(SECRET))).unwrap_err();
+    assert_error_is_clean(&error);
+    let error = SECRET.parse::<pve::Fingerprint>().unwrap_err();
+    assert_clean("a fingerprint", &error.to_string());
 }
 
 #[tokio::test]
