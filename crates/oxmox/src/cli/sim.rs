@@ -8,6 +8,7 @@ use tools::fault::Fault;
 use super::exit::Exit;
 use super::out;
 use super::runtime::{self, Threads};
+use super::serve::require_loopback;
 use crate::demo;
 
 /// Serves a simulated Proxmox VE cluster
@@ -49,8 +50,10 @@ impl Args {
     }
 }
 
-/// Serves until a signal comes.
+/// Serves until a signal comes. Everybody knows the token, and nobody is asked at the control endpoint, so other
+/// machines must not reach it.
 pub fn run(args: &Args) -> Result<Exit, Fault> {
+    require_loopback(args.listen)?;
     runtime::block_on(Threads::Several, serve(args))
 }
 

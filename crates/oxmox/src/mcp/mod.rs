@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `listing` | tools/list, from what the registry says of its tools |
 //! | `call`, `talk`, `form` | tools/call, its progress, and the question to a person |
+//! | `opening` | what a client may send before its first request |
 //! | `peer` | who is at the other end, and what it can do |
 //! | `resources`, `prompts`, `complete` | what a client can offer its user besides tools |
 //! | `handler` | the methods of the protocol, each a line or two over the modules above |
@@ -16,6 +17,7 @@ mod complete;
 mod form;
 mod handler;
 mod listing;
+mod opening;
 mod peer;
 mod prompts;
 mod resources;
@@ -26,6 +28,7 @@ use std::time::Duration;
 
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
+use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 use tools::engine::Engine;
@@ -72,7 +75,7 @@ impl Server {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The first message was none that MCP begins with, or it could not be answered.
-    #[error("the client did not begin as MCP begins: {0}")]
+    #[error("the client did not begin as MCP begins: {}", opening::in_words(.0))]
     Begin(Box<ServerInitializeError>),
     /// The task that reads and writes broke.
     #[error("the connection broke off: {0}")]
@@ -98,7 +101,8 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    match server.serve_with_ct((input, output), stop).await {
+    let transport = opening::Opening::new(AsyncRwTransport::new_server(input, output));
+    match server.serve_with_ct(transport, stop).await {
         Ok(running) => running.waiting().await.map(drop).map_err(Error::Broken),
         // A client that only looked whether there is a server, or a stop before the first request.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {

@@ -36,11 +36,30 @@ fn stdout_is_for_mcp_alone() {
 }
 
 #[test]
+fn notifications_before_the_first_request_end_nothing() {
+    let machine = Machine::new();
+    let early = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let initialize = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+    let ran = machine
+        .fed(&["--demo"], &format!("{early}\n{early}\n{initialize}\n"))
+        .exits(0);
+    assert_eq!(ran.json()["result"]["serverInfo"]["name"], "oxmox");
+    machine.fed(&["--demo"], &format!("{early}\n")).exits(0);
+    let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"canary":1}}"#;
+    let ran = machine
+        .fed(&["--demo"], &format!("{answer}\n"))
+        .exits(1)
+        .says("its first message is not a request");
+    assert!(!ran.stderr.contains("canary"), "{ran:#?}");
+}
+
+#[test]
 fn other_machines_are_not_served() {
     let machine = Machine::new();
     for words in [
         ["serve", "--http", "0.0.0.0:8080"],
         ["demo", "--http", "[::]:8080"],
+        ["sim", "--listen", "0.0.0.0:0"],
     ] {
         machine
             .run(&words)
