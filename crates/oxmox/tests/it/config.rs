@@ -330,7 +330,7 @@ fn a_secret_in_the_wrong_variable_is_not_quoted() {
             .into_iter()
             .chain(sound)
             .chain([(name, value)]);
-        let environment = Environment::from_iter(pairs);
+        let environment: Environment = pairs.collect();
         let fault = Config::load(&Overrides::default(), &environment).unwrap_err();
         let told = format!("{fault} {fault:?}");
         assert!(!told.contains(CANARY) && told.contains(why), "{told}");
