@@ -1,5 +1,5 @@
 //! A route as data: method, path, parameters, permission, handler. The tables themselves stand with the handlers in
-//! [`crate::api`]; the checks that run before a handler stand in [`crate::dispatch`].
+//! [`crate::api`]; the checks that run before a handler stand in `crate::dispatch`.
 
 use crate::call::{Call, Given, Params};
 use crate::error::Reply;

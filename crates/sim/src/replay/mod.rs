@@ -2,7 +2,7 @@
 //! real PVE in status, reason phrase, parameter errors and body shape; and started tasks in exit status and last line.
 //!
 //! [`exchange`] reads the recording, [`script`] what the recording leaves out (credentials, steps in between,
-//! accepted differences), [`shape`] compares bodies, [`runner`] plays one scenario.
+//! accepted differences), [`shape`] compares bodies, `runner` plays one scenario.
 
 pub mod exchange;
 mod report;

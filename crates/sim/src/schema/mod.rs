@@ -1,7 +1,7 @@
 //! Parameter schemas as constants, and their verification in PVE's words.
 //!
 //! A route lists [`Param`]s built by [`text`], [`int`], [`number`], [`flag`] and [`list`]. Named formats stand in
-//! [`format`], property strings (`virtio,bridge=vmbr0`) in [`property`], parameters that many routes share in
+//! [`mod@format`], property strings (`virtio,bridge=vmbr0`) in [`property`], parameters that many routes share in
 //! [`common`]. What a guest option means stays with the guest; here only its form is checked.
 
 pub mod common;

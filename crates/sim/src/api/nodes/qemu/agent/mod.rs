@@ -1,5 +1,5 @@
-//! `agent`: the guest agent inside a running machine. What it answers is in [`answers`], programs in [`exec`], files in
-//! [`files`].
+//! `agent`: the guest agent inside a running machine. What it answers is in `answers`, programs in `exec`, files in
+//! `files`.
 
 mod answers;
 mod exec;

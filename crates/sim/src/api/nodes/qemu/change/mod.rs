@@ -1,5 +1,5 @@
-//! `PUT` and `POST config`, and `unlink`: a change is checked ([`request`], [`rights`], [`disks`]), written down as
-//! pending ([`apply`], [`images`]), and what can be done at once is done ([`plug`]).
+//! `PUT` and `POST config`, and `unlink`: a change is checked (`request`, `rights`, `disks`), written down as
+//! pending (`apply`, `images`), and what can be done at once is done (`plug`).
 
 mod apply;
 pub(super) mod disks;
