@@ -32,6 +32,6 @@ impl Writer {
         if request.method == Method::Get {
             return Err(request.build_error("a writer does not send GET"));
         }
-        Ok(self.client.call(request).await?.data)
+        self.client.call(request).await?.decode()
     }
 }

@@ -4,8 +4,10 @@ use hyper::StatusCode;
 use hyper::body::Bytes;
 use hyper::ext::ReasonPhrase;
 use hyper::http::response::Parts;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::error::{self, Error};
 use crate::lenient;
@@ -22,11 +24,19 @@ pub(super) struct Reply {
 /// The parts of a successful answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    /// `data`.
-    pub(crate) data: Value,
+    /// `data`, still unread: lists of thousands of entries are read once, straight into their type.
+    data: Box<RawValue>,
     /// `total`, which stands beside `data` in some lists.
     pub(crate) total: Option<u64>,
     request: String,
+}
+
+/// How PVE wraps every answer.
+#[derive(Deserialize)]
+struct Envelope {
+    data: Box<RawValue>,
+    #[serde(default)]
+    total: Option<Value>,
 }
 
 impl Reply {
@@ -58,18 +68,16 @@ impl Reply {
         if self.body.is_empty() {
             return Err(decode("it is empty"));
         }
-        match serde_json::from_slice(&self.body) {
-            Ok(Value::Object(mut members)) => {
-                let data = members
-                    .remove("data")
-                    .ok_or_else(|| decode("it has no `data`; is this a Proxmox VE API?"))?;
-                Ok(Answer {
-                    data,
-                    total: members.get("total").and_then(lenient::as_u64),
-                    request: request.to_string(),
-                })
+        match serde_json::from_slice::<Envelope>(&self.body) {
+            Ok(Envelope { data, total }) => Ok(Answer {
+                data,
+                total: total.as_ref().and_then(lenient::as_u64),
+                request: request.to_string(),
+            }),
+            Err(error) if error.is_data() && self.body.trim_ascii_start().starts_with(b"{") => {
+                Err(decode("it has no `data`; is this a Proxmox VE API?"))
             }
-            _ => Err(decode("it is not a JSON object; is this a Proxmox VE API?")),
+            Err(_) => Err(decode("it is not a JSON object; is this a Proxmox VE API?")),
         }
     }
 
@@ -144,7 +152,7 @@ impl Reply {
 impl Answer {
     /// Reads `data` as a type.
     pub(crate) fn decode<T: DeserializeOwned>(self) -> Result<T, Error> {
-        serde_json::from_value(self.data).map_err(|error| Error::Decode {
+        serde_json::from_str(self.data.get()).map_err(|error| Error::Decode {
             what: without_values(&error.to_string()),
             request: self.request,
         })
@@ -152,7 +160,12 @@ impl Answer {
 
     /// Reads `data` as a list, leaving out items that cannot be read.
     pub(crate) fn decode_list<T: DeserializeOwned>(self) -> Result<Vec<T>, Error> {
-        lenient::list(self.data).map_err(|what| Error::Decode {
+        if let Ok(items) = serde_json::from_str(self.data.get()) {
+            return Ok(items);
+        }
+        // One bad item must not cost the others: the slow way, one by one.
+        let data = serde_json::from_str(self.data.get()).unwrap_or_default();
+        lenient::list(data).map_err(|what| Error::Decode {
             request: self.request,
             what,
         })

@@ -180,7 +180,13 @@ fn needs(guest: &Guest, stops: bool) -> Needs {
 
 fn undo(dependents: &Dependents) -> Undo {
     let because = match dependents.backups.first() {
-        Some(backup) => format!("the disks are gone; {} could be restored", backup.line()),
+        Some(backup) => {
+            let taken = backup.note.as_deref().unwrap_or("of unknown date");
+            format!(
+                "the disks are gone; the backup {} ({taken}) could be restored",
+                backup.id
+            )
+        }
         None if dependents.backups_known => "the disks are gone, and there is no backup".to_owned(),
         None => "the disks are gone, and whether there is a backup is not known".to_owned(),
     };
