@@ -98,6 +98,22 @@ impl House {
         done(self.engine.call(call(tool, arguments), talk).await)
     }
 
+    /// A call by a token that holds just these privileges on this path.
+    pub(crate) async fn call_with(
+        &self,
+        (path, privileges): (&str, &[&str]),
+        tool: &str,
+        arguments: &str,
+    ) -> Result<Rendered, Fault> {
+        self.sim.world(|world| {
+            world.add_token("narrow@pve!t", "secret");
+            world.grant("narrow@pve", path, privileges);
+        });
+        let token = ("narrow@pve".to_owned(), "t".to_owned(), "secret".to_owned());
+        let engine = self.with_token(&token, Policy::default());
+        done(engine.call(call(tool, arguments), &Nobody).await)
+    }
+
     /// A call that a person agrees to.
     pub(crate) async fn agreed(&self, tool: &str, arguments: &str) -> Result<Rendered, Fault> {
         self.ask(tool, arguments, &Person::saying_yes()).await

@@ -221,14 +221,11 @@ async fn a_guest_that_moved_meanwhile_is_a_conflict() {
 #[tokio::test]
 async fn what_the_token_may_not_look_at_is_said() {
     let house = House::new().await;
-    house.sim.world(|world| {
-        world.add_token("narrow@pve!t", "secret");
-        world.grant("narrow@pve", "/vms/105", &["VM.Audit", "VM.Allocate"]);
-    });
-    let token = ("narrow@pve".to_owned(), "t".to_owned(), "secret".to_owned());
-    let engine = house.with_token(&token, tools::policy::Policy::default());
-    let call = crate::house::call("delete_proxmox_vm_preview", r#"{"vmid": 105}"#);
-    let answer = crate::house::done(engine.call(call, &crate::house::Nobody).await).unwrap();
+    let held: (&str, &[&str]) = ("/vms/105", &["VM.Audit", "VM.Allocate"]);
+    let answer = house
+        .call_with(held, "delete_proxmox_vm_preview", r#"{"vmid": 105}"#)
+        .await
+        .unwrap();
     assert!(
         answer.text.contains("could not be checked: backup jobs"),
         "{}",
@@ -285,18 +282,11 @@ async fn the_preview_says_what_this_purge_does_to_the_jobs() {
 #[tokio::test]
 async fn hidden_backups_are_not_called_none() {
     let house = House::new().await;
-    house.sim.world(|world| {
-        world.add_token("reader@pve!t", "secret");
-        world.grant(
-            "reader@pve",
-            "/",
-            &["VM.Audit", "Sys.Audit", "Datastore.Audit"],
-        );
-    });
-    let token = ("reader@pve".to_owned(), "t".to_owned(), "secret".to_owned());
-    let engine = house.with_token(&token, tools::policy::Policy::default());
-    let call = crate::house::call("delete_proxmox_vm_preview", r#"{"vmid": 105}"#);
-    let answer = crate::house::done(engine.call(call, &crate::house::Nobody).await).unwrap();
+    let held: (&str, &[&str]) = ("/", &["VM.Audit", "Sys.Audit", "Datastore.Audit"]);
+    let answer = house
+        .call_with(held, "delete_proxmox_vm_preview", r#"{"vmid": 105}"#)
+        .await
+        .unwrap();
     assert!(
         !answer.text.contains("there is no backup"),
         "{}",
