@@ -1,7 +1,5 @@
 //! list_proxmox_resources
 
-mod filter;
-
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -12,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
+use crate::filter::Filter;
 use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
-use filter::Filter;
 
 /// How many rows are shown if the caller does not say.
 const PAGE: usize = 30;
