@@ -7,6 +7,7 @@ mod value;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
 use crate::encode::{check_path, encode_value};
@@ -107,13 +108,13 @@ impl Request {
 
     /// Fills the holes that `values` names; the others stay. What was filled in is sent, but never shown.
     #[must_use]
-    pub fn fill(&self, values: &BTreeMap<String, String>) -> Self {
+    pub fn fill(&self, values: &BTreeMap<String, SecretString>) -> Self {
         let mut filled = self.clone();
         for (_, value) in &mut filled.params {
             if let Value::Hole(name) = value
-                && let Some(text) = values.get(name)
+                && let Some(secret) = values.get(name)
             {
-                *value = Value::Filled(Filled::new(name, text));
+                *value = Value::Filled(Filled::new(name, secret));
             }
         }
         filled
@@ -215,10 +216,7 @@ mod tests {
         let request = create();
         assert_eq!(request.holes(), ["cipassword"]);
         assert!(matches!(request.form(), Err(Error::Build { .. })));
-        let filled = request.fill(&BTreeMap::from([(
-            "cipassword".to_owned(),
-            "s&t".to_owned(),
-        )]));
+        let filled = request.fill(&BTreeMap::from([("cipassword".to_owned(), "s&t".into())]));
         assert_eq!(
             filled.form().unwrap(),
             "vmid=105&name=a%20b&onboot=1&cipassword=s%26t"

@@ -48,6 +48,30 @@ impl Cluster {
         self.name == name || self.hosts.iter().any(|host| host == name)
     }
 
+    /// The id that the caller wants if it is free, or the next free one, and the guard that holds it to that. `argument` is
+    /// where the caller names an id.
+    pub async fn free_vmid(
+        &self,
+        wanted: Option<Vmid>,
+        argument: &str,
+    ) -> Result<(Vmid, Guard), Fault> {
+        let next = || Request::get("/cluster/nextid");
+        match self.pve.get::<Vmid>(next().maybe("vmid", wanted)).await {
+            Ok(vmid) if wanted.is_some() => Ok((vmid, Guard::VmidFree(vmid))),
+            Ok(vmid) => Ok((vmid, Guard::NextVmid(vmid))),
+            Err(error) => match wanted.filter(|_| error.status() == Some(400)) {
+                Some(taken) => {
+                    let free = self.pve.get::<Vmid>(next()).await?;
+                    let message = format!("the vmid {taken} is taken");
+                    Err(Fault::new(Kind::Conflict, message).hint(format!(
+                        "{free} is free; send {argument}: {free}, or leave {argument} out"
+                    )))
+                }
+                None => Err(error.into()),
+            },
+        }
+    }
+
     /// Refuses to change what oxmox was not built for. Reads work on older ones as far as they go.
     pub async fn require_supported(&self) -> Result<(), Fault> {
         let version = self.version.get_or_try_init(|| self.pve.version()).await?;

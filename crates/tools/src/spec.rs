@@ -49,16 +49,19 @@ impl Risk {
 pub enum Toolset {
     /// What an operator does in a day; on by default.
     Core,
+    /// How the whole estate does: history, digest, findings, drift.
+    Ops,
 }
 
 impl Toolset {
     /// Every toolset, in the order of the documentation.
-    pub const ALL: &[Self] = &[Self::Core];
+    pub const ALL: &[Self] = &[Self::Core, Self::Ops];
 
     /// The name as written after `--toolsets`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Core => "core",
+            Self::Ops => "ops",
         }
     }
 

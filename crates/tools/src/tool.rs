@@ -44,6 +44,17 @@ pub trait Changes: DeserializeOwned + JsonSchema + Send + 'static {
 pub trait Answer: Serialize + JsonSchema + Send {
     /// Compact, complete enough to act on, a table for lists.
     fn text(&self) -> String;
+    /// Pictures that go with it.
+    fn images(&self) -> Vec<Image> {
+        Vec::new()
+    }
+}
+
+/// A picture beside an answer's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// A whole PNG file.
+    pub png: Vec<u8>,
 }
 
 /// An answer ready to leave the house.
@@ -53,6 +64,8 @@ pub struct Rendered {
     pub text: String,
     /// For programs; matches the tool's output schema.
     pub data: Object,
+    /// For looking at.
+    pub images: Vec<Image>,
 }
 
 impl Rendered {
@@ -64,6 +77,7 @@ impl Rendered {
         let mut rendered = Self {
             text: crate::clean::text(&answer.text()),
             data,
+            images: answer.images(),
         };
         crate::clean::object(&mut rendered.data);
         Ok(rendered)

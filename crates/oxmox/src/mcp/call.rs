@@ -1,6 +1,8 @@
 //! tools/call: from MCP's words to the engine's and back. Every failure is a tool result that says what to do about it;
 //! protocol errors are for clients that do not speak the protocol.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ElicitResult,
     InputRequest, InputRequests, InputRequiredResult,
@@ -78,6 +80,10 @@ fn engine_call(request: CallToolRequestParams, caller: &str, ctx: &Context) -> C
 fn done(rendered: Rendered) -> CallToolResult {
     let mut result = CallToolResult::structured(rendered.data.into());
     result.content = vec![ContentBlock::text(rendered.text)];
+    let images = rendered.images.iter();
+    result
+        .content
+        .extend(images.map(|image| ContentBlock::image(BASE64.encode(&image.png), "image/png")));
     result
 }
 

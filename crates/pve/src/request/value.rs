@@ -34,10 +34,10 @@ pub struct Filled {
 }
 
 impl Filled {
-    pub(super) fn new(hole: &str, value: &str) -> Self {
+    pub(super) fn new(hole: &str, value: &SecretString) -> Self {
         Self {
             hole: hole.to_owned(),
-            value: value.into(),
+            value: value.clone(),
         }
     }
 

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::context::{Context, Guest, arguments};
-use crate::fault::{Fault, Kind};
-use crate::plan::{Blocker, Check, Effect, Expect, Guard, Impact, Needs, Plan, Step, Trace, Undo};
+use crate::fault::Fault;
+use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::tool::Changes;
 
@@ -88,7 +88,8 @@ impl Changes for CloneVm {
             .await?;
         source.require_online()?;
         let config = source.config().await?;
-        let clone = self.clone_at(&source).await?;
+        let (vmid, free) = source.cluster.free_vmid(self.new_vmid, "new_vmid").await?;
+        let clone = self.clone_at(&source, vmid);
         let kind = if self.full { "full" } else { "linked" };
         let mut plan = Plan::new(
             &Self::SPEC,
@@ -103,7 +104,7 @@ impl Changes for CloneVm {
         );
         plan.blockers = self.blockers(&source, &config);
         source.bind(&mut plan, &config);
-        plan.guards.push(Guard::VmidFree(clone.vmid));
+        plan.guards.push(free);
         plan.needs = self.needs(&source, &config, &clone);
         plan.impact = self.impact(&config, &clone);
         plan.steps = self.steps(&source, &clone);
@@ -122,34 +123,13 @@ impl Changes for CloneVm {
 }
 
 impl CloneVm {
-    /// Where the clone will be: a free id that the caller chose, or the next one.
-    async fn clone_at(&self, source: &Guest) -> Result<GuestRef, Fault> {
-        let request = Request::get("/cluster/nextid").maybe("vmid", self.new_vmid);
-        let vmid = match source.pve().get::<Vmid>(request).await {
-            Ok(vmid) => vmid,
-            Err(error) if error.status() == Some(400) => {
-                let taken = self.new_vmid.unwrap_or(self.vmid);
-                let free = source
-                    .pve()
-                    .get::<Vmid>(Request::get("/cluster/nextid"))
-                    .await?;
-                return Err(
-                    Fault::new(Kind::Conflict, format!("the vmid {taken} is taken")).hint(format!(
-                        "{free} is free; send new_vmid: {free}, or leave new_vmid out"
-                    )),
-                );
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let node = self
-            .target
-            .clone()
-            .unwrap_or_else(|| source.at.node.clone());
-        Ok(GuestRef {
+    fn clone_at(&self, source: &Guest, vmid: Vmid) -> GuestRef {
+        let node = self.target.as_ref().unwrap_or(&source.at.node);
+        GuestRef {
             vmid,
-            node,
+            node: node.clone(),
             kind: source.at.kind,
-        })
+        }
     }
 
     fn named(&self, clone: &GuestRef) -> String {

@@ -140,7 +140,8 @@ impl Action {
             Self::Stop => "stop",
             Self::Reboot => "reboot",
             Self::Reset => "reset",
-            Self::Suspend => "suspend",
+            // PVE calls it suspend in the path, and so only the task that writes the memory to disk.
+            Self::Suspend => "pause",
         };
         let own = match kind {
             GuestKind::Qemu => format!("qm{name}"),

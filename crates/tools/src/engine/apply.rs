@@ -13,7 +13,7 @@ use super::record::{Attempt, result_word};
 use super::{Engine, Progress, Reply, Talk};
 use crate::fault::{Fault, Kind};
 use crate::outcome::{Outcome, Status, StepOutcome, StepState};
-use crate::plan::{Plan, Step};
+use crate::plan::{Plan, Step, Undo};
 use crate::registry::{DEFAULT_WAIT, Extras};
 use crate::tool::Rendered;
 
@@ -138,7 +138,7 @@ impl Engine {
             }
         }
         let mut outcome = finished(&attempt.id(), &plan, report.steps());
-        let fault = failure(&outcome);
+        let fault = failure(&outcome, &plan);
         // What was done stays done whether or not it can be written down.
         let reason = fault.as_ref().map(ToString::to_string);
         let kept = self
@@ -190,7 +190,7 @@ fn finished(id: &str, plan: &Plan, steps: Vec<StepOutcome>) -> Outcome {
 }
 
 /// A failed step as the caller sees it: what was done, what failed, what was not sent.
-fn failure(outcome: &Outcome) -> Option<Fault> {
+fn failure(outcome: &Outcome, plan: &Plan) -> Option<Fault> {
     let failed = outcome
         .steps
         .iter()
@@ -221,10 +221,14 @@ fn failure(outcome: &Outcome) -> Option<Fault> {
     if !unsent.is_empty() {
         let _ = write!(message, "\nnot sent: {}", unsent.join("; "));
     }
-    Some(
-        Fault::new(Kind::Failed, message)
-            .hint("nothing is tried again by itself; mend the cause, then make the call anew"),
-    )
+    let hint = match &plan.undo {
+        Undo::Call { tool, arguments } if !done.is_empty() => format!(
+            "nothing is tried again or taken back by itself; to clean up what was done: {tool} {}",
+            serde_json::Value::Object(arguments.clone())
+        ),
+        _ => "nothing is tried again by itself; mend the cause, then make the call anew".to_owned(),
+    };
+    Some(Fault::new(Kind::Failed, message).hint(hint))
 }
 
 fn running_hint(steps: &[StepOutcome]) -> String {

@@ -19,8 +19,8 @@ use crate::tool::{Rendered, Tool};
 enum Broken {
     /// It must not be sent at all.
     Conflict(Fault),
-    /// The guest is the same, but these settings are not.
-    Changed(Vec<String>),
+    /// It could be made anew, but this is not as it was.
+    Changed(String),
 }
 
 impl Engine {
@@ -38,19 +38,14 @@ impl Engine {
         match self.check_guards(&frozen.plan).await {
             Ok(()) => self.apply(frozen, extras, attempt, talk).await,
             Err(Broken::Conflict(fault)) => Err(fault),
-            Err(Broken::Changed(keys)) if frozen.id.is_none() => Err(changed_fault(&keys)),
-            Err(Broken::Changed(keys)) => {
+            Err(Broken::Changed(what)) if frozen.id.is_none() => Err(changed_fault(&what)),
+            Err(Broken::Changed(what)) => {
                 let (mut plan, _) = self.plan(tool, call).await?;
-                plan.warnings.insert(
-                    0,
-                    format!("changed since the last preview: {}", keys.join(", ")),
-                );
+                plan.warnings
+                    .insert(0, format!("changed since the last preview: {what}"));
                 attempt.renew(&plan);
                 let question = self.ask_again(plan, call, attempt)?;
-                attempt.unsent(
-                    &question.outcome,
-                    Some(format!("changed since: {}", keys.join(", "))),
-                )?;
+                attempt.unsent(&question.outcome, Some(format!("changed since: {what}")))?;
                 Ok(Reply::Done(Rendered::of(&question.outcome)?))
             }
         }
@@ -128,18 +123,21 @@ impl Engine {
 
 async fn check(pve: &Reader, guard: &Guard) -> Result<(), Broken> {
     match guard {
-        Guard::VmidFree(vmid) => {
+        Guard::VmidFree(vmid) | Guard::NextVmid(vmid) => {
             let request = Request::get("/cluster/nextid").with("vmid", *vmid);
-            match pve.get::<Value>(request).await {
-                Ok(_) => Ok(()),
-                Err(error) if error.status() == Some(400) => Err(Broken::Conflict(
+            match (pve.get::<Value>(request).await, guard) {
+                (Ok(_), _) => Ok(()),
+                (Err(error), Guard::NextVmid(_)) if error.status() == Some(400) => Err(
+                    Broken::Changed(format!("the vmid {vmid} is not free any more")),
+                ),
+                (Err(error), _) if error.status() == Some(400) => Err(Broken::Conflict(
                     Fault::new(
                         Kind::Conflict,
                         format!("the vmid {vmid} has been taken meanwhile; nothing was sent"),
                     )
                     .hint("choose another id; list_proxmox_resources shows the taken ones"),
                 )),
-                Err(error) => Err(Broken::Conflict(error.into())),
+                (Err(error), _) => Err(Broken::Conflict(error.into())),
             }
         }
         Guard::SameGuest {
@@ -178,19 +176,16 @@ async fn check(pve: &Reader, guard: &Guard) -> Result<(), Broken> {
             if changed.is_empty() {
                 Ok(())
             } else {
-                Err(Broken::Changed(changed))
+                Err(Broken::Changed(changed.join(", ")))
             }
         }
     }
 }
 
-fn changed_fault(keys: &[String]) -> Fault {
+fn changed_fault(what: &str) -> Fault {
     Fault::new(
         Kind::Conflict,
-        format!(
-            "the guest's {} changed while this was planned; nothing was sent",
-            keys.join(", ")
-        ),
+        format!("changed while this was planned: {what}; nothing was sent"),
     )
     .hint("make the same call again")
 }

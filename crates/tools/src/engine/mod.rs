@@ -22,12 +22,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 use tokio_util::task::TaskTracker;
 
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
-use crate::keys;
+use crate::keys::Keys;
 use crate::plan::Plan;
 use crate::policy::{Decision, Policy};
 use crate::registry::{Extras, Registry};
@@ -186,6 +185,7 @@ impl Engine {
         if matches!(given, Given::Nothing) {
             attempt.planned(&plan);
         }
+        let secrets = plan.secrets.clone();
         let consent = match (self.policy.decide(&plan), given) {
             (Decision::Deny(fault), _) => return Err(fault),
             (_, Given::Yes(stored, by, lease)) => {
@@ -195,7 +195,9 @@ impl Engine {
             (Decision::Ask, _) => self.consent(plan, call, &extras, attempt, talk).await?,
         };
         match consent {
-            Consent::Given(frozen) => {
+            Consent::Given(mut frozen) => {
+                // A plan from the store has lost its secrets; this call brought the same ones along.
+                frozen.plan.secrets = secrets;
                 self.guarded(*frozen, tool, call, &extras, attempt, talk)
                     .await
             }
@@ -267,13 +269,14 @@ impl Engine {
 }
 
 /// Stands for the arguments of a call: a confirmation counts for the same arguments only, in whatever order they come.
-fn hash_arguments(arguments: &Object) -> String {
+///
+/// It is keyed, since it is stored and a password among the arguments could be guessed from a plain hash.
+fn hash_arguments(keys: &Keys, arguments: &Object) -> String {
     let mut arguments = arguments.clone();
     // These say how to run the call, not what it does.
     arguments.retain(|name, _| name != "confirm" && name != "wait");
-    keys::hex(&Sha256::digest(
-        sorted(&Value::Object(arguments)).to_string(),
-    ))
+    let text = sorted(&Value::Object(arguments)).to_string();
+    keys.seal(&[b"arguments", text.as_bytes()])
 }
 
 fn sorted(value: &Value) -> Value {

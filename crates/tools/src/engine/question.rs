@@ -40,7 +40,7 @@ impl Engine {
         attempt: &Attempt,
     ) -> Result<StoredPlan, Fault> {
         let now = self.now();
-        let arguments = hash_arguments(&call.arguments);
+        let arguments = hash_arguments(&self.store()?.keys, &call.arguments);
         let digest = plan.digest();
         if let Some(open) = self
             .store()?

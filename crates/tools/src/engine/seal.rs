@@ -33,7 +33,7 @@ impl Engine {
         }
         let same_call = stored.caller == call.caller
             && stored.plan.tool == call.tool
-            && stored.arguments == hash_arguments(&call.arguments);
+            && stored.arguments == hash_arguments(&store.keys, &call.arguments);
         if !same_call {
             return Err(unusable("was given for another call"));
         }

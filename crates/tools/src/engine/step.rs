@@ -82,7 +82,7 @@ impl Engine {
             fraction: None,
             message: step.says.clone(),
         });
-        let lost = match writer.send(request).await {
+        let lost = match writer.send(&plan.secrets.fill(request)).await {
             Ok(answer) => match answer.as_str().map(str::parse::<Upid>) {
                 Some(Ok(upid)) => Ok(Some(upid)),
                 // A task was due and none was named: as good as no answer.

@@ -25,6 +25,10 @@ pub enum Expect {
     Is(String, Value),
     /// This field is there and has another value than this one.
     Not(String, Value),
+    /// The read answers a list, and one of its rows has this value in this field.
+    Listed(String, Value),
+    /// The read answers a list, and none of its rows has this value in this field.
+    Unlisted(String, Value),
     /// `/cluster/nextid` says that the id is free. It answers every user, so a guest hidden by a missing privilege
     /// never looks like a deleted one.
     Free,
@@ -64,6 +68,12 @@ impl Check {
         self.expect.iter().all(|expect| match expect {
             Expect::Is(name, value) => field(name) == value,
             Expect::Not(name, value) => !field(name).is_null() && field(name) != value,
+            Expect::Listed(name, value) => answer
+                .as_array()
+                .is_some_and(|rows| has_row(rows, name, value)),
+            Expect::Unlisted(name, value) => answer
+                .as_array()
+                .is_some_and(|rows| !has_row(rows, name, value)),
             Expect::Free => true,
         })
     }
@@ -72,4 +82,8 @@ impl Check {
     pub fn is_taken(&self, error: &pve::Error) -> bool {
         self.expect.contains(&Expect::Free) && error.status() == Some(400)
     }
+}
+
+fn has_row(rows: &[Value], field: &str, value: &Value) -> bool {
+    rows.iter().any(|row| row.get(field) == Some(value))
 }

@@ -21,8 +21,10 @@ pub enum Guard {
         /// Its configuration, to tell what has changed since.
         config: Fingerprints,
     },
-    /// Nobody has taken the id.
+    /// Nobody has taken the id that the caller chose.
     VmidFree(Vmid),
+    /// Nobody has taken the id that was the next free one. PVE cannot reserve it; if it is gone, another will do.
+    NextVmid(Vmid),
 }
 
 /// A short hash of each configuration key: enough to say which changed, without keeping the values.

@@ -6,14 +6,17 @@
 mod check;
 mod guard;
 mod needs;
+mod secrets;
 mod step;
 
 pub use check::{Check, Expect};
 pub use guard::{Fingerprints, Guard};
 pub use needs::Needs;
+pub use secrets::Secrets;
 pub use step::{Action, Step, Trace, Wait};
 
 use pve::{GuestRef, Request};
+use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -47,6 +50,10 @@ pub struct Plan {
     pub needs: Needs,
     /// The guests that it acts on, with what policy rules look at.
     pub targets: Vec<Target>,
+    /// What fills the holes of its requests. Neither stored nor part of the digest: the arguments that a confirmation is
+    /// bound to stand in, and a plan that comes back from the store is filled from the confirming call.
+    #[serde(skip)]
+    pub secrets: Secrets,
 }
 
 impl Plan {
@@ -67,6 +74,7 @@ impl Plan {
             },
             needs: Needs::Nothing,
             targets: Vec::new(),
+            secrets: Secrets::default(),
         }
     }
 
@@ -83,6 +91,12 @@ impl Plan {
                 .impact
                 .iter()
                 .any(|item| item.effect == Effect::Destroyed)
+    }
+
+    /// Keeps a secret beside the plan, and gives the hole that stands for it in a request.
+    pub fn secret(&mut self, name: &str, value: SecretString) -> pve::Value {
+        self.secrets.keep(name, value);
+        pve::Value::Hole(name.to_owned())
     }
 
     /// The requests that it will send, in order.

@@ -195,7 +195,7 @@ fn engine(
     Engine::new(
         vec![(Cluster::new("homelab", reader), writer)],
         Setup {
-            toolsets: vec![Toolset::Core],
+            toolsets: Toolset::ALL.to_vec(),
             policy,
             state: State::Memory,
             clock: Arc::new(move || clock.load(Ordering::Relaxed)),

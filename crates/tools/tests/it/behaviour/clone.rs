@@ -1,8 +1,8 @@
 //! Cloning: the seed's call unchanged, and what PVE refuses said beforehand.
 
-use tools::policy::Mode;
+use tools::policy::{Mode, Policy, Rule, Verdict};
 
-use crate::house::House;
+use crate::house::{Furnish, House};
 
 #[tokio::test]
 async fn the_seeds_call_works_unchanged() {
@@ -176,4 +176,42 @@ async fn a_second_step_that_fails_says_what_was_done() {
             .contains("done before: Clone VM 105 (staging) to 300"),
         "{fault}"
     );
+    let hint = fault.hint.unwrap();
+    assert!(
+        hint.contains(r#"delete_proxmox_vm {"vmid":300,"stop":true}"#)
+            || hint.contains(r#"delete_proxmox_vm {"stop":true,"vmid":300}"#),
+        "{hint}"
+    );
+}
+
+/// PVE cannot reserve an id. One that we chose and lost is chosen again, and shown again.
+#[tokio::test]
+async fn a_next_id_that_is_taken_meanwhile_gives_a_new_plan() {
+    let ask = Rule {
+        verdict: Some(Verdict::Ask),
+        ..Rule::default()
+    };
+    let house = House::furnished(Furnish {
+        policy: Policy {
+            rules: vec![ask],
+            ..Policy::default()
+        },
+        ..Furnish::default()
+    })
+    .await;
+    let args = r#"{"vmid": 105}"#;
+    let shown = house.call("clone_proxmox_vm", args).await.unwrap();
+    house.approve(shown.data["plan"].as_str().unwrap());
+    let other = r#"{"vmid": 108}"#;
+    let taker = house.agreed("clone_proxmox_vm", other).await.unwrap();
+    assert_eq!(taker.data["status"], "applied", "{}", taker.text);
+    let again = house.call("clone_proxmox_vm", args).await.unwrap();
+    assert_eq!(again.data["status"], "needs_confirmation");
+    assert_ne!(again.data["plan"], shown.data["plan"]);
+    assert!(
+        again.text.contains("is not free any more"),
+        "{}",
+        again.text
+    );
+    assert_eq!(house.writes().len(), 1, "only the other clone was sent");
 }

@@ -3,6 +3,7 @@
 mod audit;
 mod declared;
 mod examples;
+mod faults;
 mod hostile;
 mod privileges;
 mod protected;
