@@ -32,8 +32,9 @@ pub fn encode_segment(segment: impl AsRef<str>) -> String {
     utf8_percent_encode(segment.as_ref(), IN_SEGMENT).to_string()
 }
 
-/// Encodes one key or value of a query or form.
-pub(crate) fn encode_value(value: &str) -> String {
+/// Encodes one key or value of a query or form. Sending does it by itself; a few parameters, such as the `sshkeys` of a VM,
+/// are wanted encoded once more.
+pub fn encode_value(value: &str) -> String {
     utf8_percent_encode(value, IN_FORM).to_string()
 }
 

@@ -18,7 +18,7 @@ use crate::request::Request;
 pub use config::{Disk, GuestConfig, Nic};
 pub use identity::Identity;
 pub use property::PropertyString;
-pub use size::parse_size;
+pub use size::{Size, parse_size};
 
 /// Where a guest is: all that its API paths need.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

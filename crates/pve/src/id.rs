@@ -8,7 +8,7 @@ mod name;
 mod vmid;
 
 pub use kind::GuestKind;
-pub use name::{NodeName, PoolId, SnapName, StorageId};
+pub use name::{DnsName, NodeName, PoolId, SnapName, StorageId};
 pub use vmid::Vmid;
 
 /// Why a text or number is not an identifier: what was wrong and what is allowed.

@@ -33,11 +33,13 @@ pub use answer::{
     ClusterMember, ClusterStatus, GuestStatus, NodeStatus, Permissions, Resource, ResourceKind,
     SnapshotEntry, StorageStatus, Version,
 };
-pub use encode::encode_segment;
+pub use encode::{encode_segment, encode_value};
 pub use error::{Cause, Error, Untrusted};
 pub use fingerprint::Fingerprint;
-pub use guest::{Disk, Guest, GuestConfig, GuestRef, Identity, Nic, PropertyString, parse_size};
-pub use id::{GuestKind, IdError, NodeName, PoolId, SnapName, StorageId, Vmid};
+pub use guest::{
+    Disk, Guest, GuestConfig, GuestRef, Identity, Nic, PropertyString, Size, parse_size,
+};
+pub use id::{DnsName, GuestKind, IdError, NodeName, PoolId, SnapName, StorageId, Vmid};
 pub use reader::Reader;
 pub use request::{Filled, Method, Request, Value};
 pub use settings::{Credentials, Host, Settings, Timeouts, Trust};

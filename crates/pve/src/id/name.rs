@@ -99,6 +99,15 @@ name_type!(
 );
 
 name_type!(
+    /// The name of a VM or the hostname of a container.
+    DnsName,
+    "DNS name",
+    is_dns_name,
+    "letters, digits and inner hyphens, in parts separated by dots, at most 255 characters",
+    "^[A-Za-z0-9-]+([.][A-Za-z0-9-]+)*$"
+);
+
+name_type!(
     /// The name of a storage.
     StorageId,
     "storage name",
@@ -139,6 +148,17 @@ fn is_storage_id(text: &str) -> bool {
         && text.bytes().all(is_word)
 }
 
+fn is_dns_name(text: &str) -> bool {
+    let is_label = |label: &str| {
+        label.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && label.ends_with(|c: char| c.is_ascii_alphanumeric())
+            && label
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    };
+    text.len() <= 255 && text.split('.').all(is_label)
+}
+
 fn is_pool_id(text: &str) -> bool {
     let levels: Vec<&str> = text.split('/').collect();
     // "." and ".." would change the meaning of a path that holds the name.
@@ -169,6 +189,12 @@ mod tests {
         }
         for bad in ["", "-a", "a-", "a.b", "a/b", "..", "pvé"] {
             assert!(NodeName::new(bad).is_err(), "{bad}");
+        }
+        for good in ["web", "web-1.lan", "9"] {
+            assert!(DnsName::new(good).is_ok(), "{good}");
+        }
+        for bad in ["", "a_b", "a..b", "-a", "a.", "a b"] {
+            assert!(DnsName::new(bad).is_err(), "{bad}");
         }
         assert!(StorageId::new("local-lvm").is_ok());
         assert!(StorageId::new("x").is_err());

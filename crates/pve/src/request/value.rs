@@ -5,7 +5,8 @@ use std::fmt;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::id::{NodeName, PoolId, SnapName, StorageId, Vmid};
+use crate::guest::Size;
+use crate::id::{DnsName, NodeName, PoolId, SnapName, StorageId, Vmid};
 
 /// The value of a parameter.
 ///
@@ -124,6 +125,9 @@ value_from! {
     &str => |text| Value::Text(text.to_owned()),
     Vmid => |vmid| Value::Int(vmid.get().into()),
     &Vmid => |vmid| Value::Int(vmid.get().into()),
+    Size => |size| Value::Text(size.to_string()),
+    DnsName => |name| Value::Text(name.as_str().to_owned()),
+    &DnsName => |name| Value::Text(name.as_str().to_owned()),
     NodeName => |name| Value::Text(name.as_str().to_owned()),
     &NodeName => |name| Value::Text(name.as_str().to_owned()),
     StorageId => |name| Value::Text(name.as_str().to_owned()),
