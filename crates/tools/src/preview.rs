@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::context::Context;
 use crate::fault::explain;
 use crate::outcome::NextCall;
-use crate::plan::{Action, Impact, Plan, Undo};
+use crate::plan::{Action, Check, Impact, Plan, Undo};
 use crate::policy::Decision;
 use crate::spec::Risk;
 use crate::tool::Answer;
@@ -97,7 +97,7 @@ pub async fn of(plan: &Plan, cx: &Context) -> Preview {
             .map(|step| PreviewStep {
                 step: step.says.clone(),
                 request: request_line(&step.action),
-                then: step.after.as_ref().map(|check| check.says.clone()),
+                then: step.after.as_ref().map(Check::sentence),
             })
             .collect(),
         affects: plan.impact.clone(),

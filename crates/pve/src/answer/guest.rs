@@ -99,6 +99,9 @@ pub struct SnapshotEntry {
     /// True if the memory was saved too.
     #[serde(default, deserialize_with = "lenient::flag")]
     pub vmstate: bool,
+    /// `prepare` or `delete` while it is being made or removed, or since that broke off.
+    #[serde(default, deserialize_with = "lenient::opt_text")]
+    pub snapstate: Option<String>,
 }
 
 impl SnapshotEntry {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::step::{Known, read_back};
 use crate::outcome::StepState;
-use crate::plan::{Step, Trace, Wait};
+use crate::plan::{Check, Step, Trace, Wait};
 
 /// How often the node's task list is searched for a task whose start was not answered.
 const SEARCHES: u32 = 5;
@@ -30,11 +30,7 @@ impl Before {
         };
         let already = match &step.after {
             None => true,
-            Some(check) => match pve.get::<Value>(check.read.clone()).await {
-                Ok(answer) => check.holds(&answer),
-                // A guest that is still to be made, or an id that is still taken.
-                Err(error) => !(error.is_missing_object() || check.is_taken(&error)),
-            },
+            Some(check) => was_so(pve, check).await,
         };
         Self { tasks, already }
     }
@@ -72,6 +68,21 @@ impl Before {
             ),
         )
     }
+}
+
+/// Whether nothing of what a step should bring about was seen to be missing.
+async fn was_so(pve: &Reader, check: &Check) -> bool {
+    for part in check.all() {
+        let so = match pve.get::<Value>(part.read.clone()).await {
+            Ok(answer) => part.holds(&answer),
+            // A guest that is still to be made, or an id that is still taken.
+            Err(error) => !(error.is_missing_object() || part.is_taken(&error)),
+        };
+        if !so {
+            return false;
+        }
+    }
+    true
 }
 
 /// The guest's tasks of these types on its node right now.

@@ -61,8 +61,9 @@ impl Engine {
         for guard in &plan.guards {
             check(pve, guard).await?;
         }
-        // A plan of several steps must not get stuck half-way for a privilege that was known to be missing.
-        if plan.steps.len() > 1 {
+        // What takes several steps, or destroys something on its way, must not get stuck half-way for a privilege that was
+        // known to be missing: PVE looks at some of them only when its task has begun.
+        if plan.steps.len() > 1 || plan.destroys() {
             let missing = missing_privileges(plan, pve).await;
             if !missing.is_empty() {
                 let message = format!("the token lacks {}; nothing was sent", missing.join(", "));

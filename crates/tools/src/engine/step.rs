@@ -178,7 +178,7 @@ async fn log_tail(pve: &Reader, upid: &Upid) -> String {
     }
 }
 
-/// Reads until the postcondition holds or patience ends.
+/// Reads until everything that was to come about is seen, or patience ends.
 pub(super) async fn read_back(pve: &Reader, check: Option<&Check>) -> Known {
     let Some(check) = check else {
         return Known {
@@ -186,6 +186,16 @@ pub(super) async fn read_back(pve: &Reader, check: Option<&Check>) -> Known {
             detail: None,
         };
     };
+    for part in check.all() {
+        if let Err(known) = read_one(pve, part).await {
+            return known;
+        }
+    }
+    Known::new(StepState::Done, format!("read back: {}", check.sentence()))
+}
+
+/// Reads until one postcondition holds; the error is what is known if it does not.
+async fn read_one(pve: &Reader, check: &Check) -> Result<(), Known> {
     let looks = if check.settles {
         LOOKS_WHILE_SETTLING
     } else {
@@ -197,9 +207,7 @@ pub(super) async fn read_back(pve: &Reader, check: Option<&Check>) -> Known {
             tokio::time::sleep(pve.task_poll()).await;
         }
         match pve.get::<Value>(check.read.clone()).await {
-            Ok(answer) if check.holds(&answer) => {
-                return Known::new(StepState::Done, format!("read back: {}", check.says));
-            }
+            Ok(answer) if check.holds(&answer) => return Ok(()),
             Ok(_) => last.clear(),
             Err(error) if check.is_taken(&error) => last.clear(),
             Err(error) => last = explain(&error),
@@ -210,17 +218,17 @@ pub(super) async fn read_back(pve: &Reader, check: Option<&Check>) -> Known {
             "PVE accepted it, but \"{}\" cannot be read back: {last}",
             check.says
         );
-        return Known::new(StepState::Unknown, detail);
+        return Err(Known::new(StepState::Unknown, detail));
     }
     if check.settles {
         let detail = format!(
             "PVE has accepted it and works on it; not yet: {}",
             check.says
         );
-        return Known::new(StepState::Running, detail);
+        return Err(Known::new(StepState::Running, detail));
     }
-    Known::new(
+    Err(Known::new(
         StepState::Failed,
         format!("PVE reported success, but it is not so that {}", check.says),
-    )
+    ))
 }

@@ -15,6 +15,9 @@ pub struct Check {
     pub expect: Vec<Expect>,
     /// Whether it may take a while to become true after the request is done (a guest that HA starts).
     pub settles: bool,
+    /// What another read must show besides, looked at once this one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub and: Option<Box<Check>>,
 }
 
 /// What a read must show.
@@ -29,6 +32,8 @@ pub enum Expect {
     Listed(String, Value),
     /// The read answers a list, and none of its rows has this value in this field.
     Unlisted(String, Value),
+    /// The read answers a list, and one of its rows has none of these values in this field: it has come since.
+    Added(String, Vec<Value>),
     /// `/cluster/nextid` says that the id is free. It answers every user, so a guest hidden by a missing privilege
     /// never looks like a deleted one.
     Free,
@@ -42,6 +47,7 @@ impl Check {
             read: Request::get("/cluster/nextid").with("vmid", vmid),
             expect: vec![Expect::Free],
             settles: false,
+            and: None,
         }
     }
 
@@ -52,6 +58,7 @@ impl Check {
             read: Request::get(at.path(part)),
             expect,
             settles: false,
+            and: None,
         }
     }
 
@@ -60,6 +67,38 @@ impl Check {
     pub fn settles(mut self, settles: bool) -> Self {
         self.settles = settles;
         self
+    }
+
+    /// A list of PVE has such rows, or no such rows.
+    pub fn list(read: Request, says: impl Into<String>, expect: Expect) -> Self {
+        Self {
+            says: says.into(),
+            read,
+            expect: vec![expect],
+            settles: false,
+            and: None,
+        }
+    }
+
+    /// And another read must show what it expects.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.and = Some(Box::new(match self.and.take() {
+            Some(next) => next.and(other),
+            None => other,
+        }));
+        self
+    }
+
+    /// This read and those that follow it.
+    pub fn all(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |check| check.and.as_deref())
+    }
+
+    /// All that is then true, in one sentence.
+    pub fn sentence(&self) -> String {
+        let says: Vec<_> = self.all().map(|check| check.says.as_str()).collect();
+        crate::words::list(&says)
     }
 
     /// Whether PVE's answer shows what is expected.
@@ -74,6 +113,11 @@ impl Check {
             Expect::Unlisted(name, value) => answer
                 .as_array()
                 .is_some_and(|rows| !has_row(rows, name, value)),
+            Expect::Added(name, known) => answer.as_array().is_some_and(|rows| {
+                rows.iter()
+                    .filter_map(|row| row.get(name))
+                    .any(|value| !known.contains(value))
+            }),
             Expect::Free => true,
         })
     }
@@ -86,4 +130,40 @@ impl Check {
 
 fn has_row(rows: &[Value], field: &str, value: &Value) -> bool {
     rows.iter().any(|row| row.get(field) == Some(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn backups(known: &[&str]) -> Check {
+        let known = known.iter().map(|volid| json!(volid)).collect();
+        let read = Request::get("/nodes/pve1/storage/nas/content");
+        Check::list(
+            read,
+            "there is a new backup",
+            Expect::Added("volid".to_owned(), known),
+        )
+    }
+
+    #[test]
+    fn only_a_row_that_was_not_there_counts_as_added() {
+        let check = backups(&["a", "b"]);
+        assert!(!check.holds(&json!([{"volid": "a"}, {"volid": "b"}])));
+        assert!(
+            !check.holds(&json!([{"volid": "b"}, {"name": "c"}])),
+            "pruned"
+        );
+        assert!(check.holds(&json!([{"volid": "b"}, {"volid": "c"}])));
+        assert!(!check.holds(&json!(null)), "no list at all");
+    }
+
+    #[test]
+    fn checks_follow_each_other_in_order() {
+        let check = |says: &str| Check::list(Request::get("/x"), says, Expect::Free);
+        let chain = check("a").and(check("b")).and(check("c"));
+        assert_eq!(chain.sentence(), "a, b and c");
+    }
 }

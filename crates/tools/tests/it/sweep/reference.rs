@@ -39,6 +39,7 @@ async fn every_planned_request_is_valid_in_every_supported_version() {
             .steps
             .iter()
             .filter_map(|step| step.after.as_ref())
+            .flat_map(tools::plan::Check::all)
             .map(|check| &check.read);
         for request in plan.requests().chain(checks) {
             for (version, methods) in &schemas {
