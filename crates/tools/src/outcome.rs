@@ -93,8 +93,10 @@ pub struct Outcome {
     /// What it does to what.
     pub summary: String,
     /// The cluster that it is on.
+    #[schemars(skip)]
     pub cluster: String,
     /// The risk of these arguments.
+    #[schemars(skip)]
     pub risk: Risk,
     /// The plan's id: names it in the audit trail and for `oxmox approve`.
     pub plan: String,
@@ -110,6 +112,7 @@ pub struct Outcome {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirm: Option<String>,
     /// The call that takes it back.
+    #[schemars(with = "Object")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<NextCall>,
     /// What to do next.

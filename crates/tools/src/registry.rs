@@ -176,7 +176,7 @@ impl Registry {
                 "cluster",
                 json!({
                     "type": "string", "enum": self.clusters,
-                    "description": "The cluster it is for. Needed where more than one has the guest or node.",
+                    "description": "The cluster; needed where several have the guest or node.",
                 }),
             );
         }
@@ -185,7 +185,7 @@ impl Registry {
                 "host",
                 json!({
                     "type": "string",
-                    "description": "A configured cluster, by its name or one of its addresses. Never a new target.",
+                    "description": "A configured cluster, by name or address.",
                 }),
             );
         }
@@ -194,7 +194,7 @@ impl Registry {
                 "wait",
                 json!({
                     "type": "integer", "minimum": 0, "maximum": LONGEST_WAIT, "default": DEFAULT_WAIT.as_secs(),
-                    "description": "Seconds to wait for the result. What is not done by then goes on; get_proxmox_task tells how it ends.",
+                    "description": "Seconds to wait; what is not done by then goes on.",
                 }),
             );
         }
@@ -203,7 +203,7 @@ impl Registry {
                 "confirm",
                 json!({
                     "type": "string",
-                    "description": "The confirm value of the answer that asked for it, with otherwise the same arguments.",
+                    "description": "The value from the answer that asked for it.",
                 }),
             );
         }

@@ -17,8 +17,40 @@ pub fn input<T: JsonSchema>() -> Object {
 }
 
 /// The cleaned schema of what a type gives: a field that may be left out is not required.
+///
+/// It names the fields and their types, and no more. It is listed with every tool and paid for in every conversation,
+/// while the answer itself comes with text that explains it; the words about the fields stay in the code.
 pub fn output<T: JsonSchema>() -> Object {
-    cleaned::<T>(SchemaSettings::draft2020_12().for_serialize())
+    let mut schema = Value::Object(cleaned::<T>(SchemaSettings::draft2020_12().for_serialize()));
+    shorten(&mut schema, true);
+    match schema {
+        Value::Object(schema) => schema,
+        _ => Object::new(),
+    }
+}
+
+/// Leaves names and types. What must be there, and which words a field can have, is said for the outermost object only.
+fn shorten(schema: &mut Value, outermost: bool) {
+    let Value::Object(object) = schema else {
+        return;
+    };
+    for noise in ["description", "minimum", "maximum", "additionalProperties"] {
+        object.remove(noise);
+    }
+    if !outermost {
+        object.remove("required");
+    }
+    if let Some(Value::Object(properties)) = object.get_mut("properties") {
+        for property in properties.values_mut() {
+            shorten(property, false);
+            if !outermost && let Value::Object(property) = property {
+                property.remove("enum");
+            }
+        }
+    }
+    if let Some(items) = object.get_mut("items") {
+        shorten(items, false);
+    }
 }
 
 fn cleaned<T: JsonSchema>(mut settings: SchemaSettings) -> Object {

@@ -89,7 +89,7 @@ impl JsonSchema for Vmid {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "integer", "minimum": Self::MIN, "maximum": Self::MAX })
+        json_schema!({ "type": "integer", "minimum": Self::MIN })
     }
 }
 

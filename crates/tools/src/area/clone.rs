@@ -34,9 +34,9 @@ pub(super) struct CloneVm {
     /// True copies the disks; false makes a linked clone, from a template only.
     #[serde(default = "yes")]
     full: bool,
-    /// The source's node, as a check. Left out: looked up.
+    /// The source's node; looked up if left out.
     node: Option<NodeName>,
-    /// The source's kind, as a check. Left out: looked up.
+    /// The source's kind; looked up if left out.
     vm_type: Option<GuestKind>,
     /// The node for the clone; another than the source's only if the disks are on shared storage.
     target: Option<NodeName>,

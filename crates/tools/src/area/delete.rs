@@ -27,9 +27,9 @@ use crate::words;
 pub(super) struct DeleteVm {
     /// The guest's id.
     vmid: Vmid,
-    /// Its node, as a check. Left out: looked up.
+    /// Its node; looked up if left out.
     node: Option<NodeName>,
-    /// Its kind, as a check. Left out: looked up.
+    /// Its kind; looked up if left out.
     vm_type: Option<GuestKind>,
     /// Also take it out of backup jobs, replication and HA. Needed for a guest under HA.
     #[serde(default)]
@@ -229,9 +229,9 @@ fn impact(guest: &Guest, dependents: Dependents) -> Vec<Impact> {
 pub(super) struct DeleteVmPreview {
     /// The guest's id.
     vmid: Vmid,
-    /// Its node, as a check. Left out: looked up.
+    /// Its node; looked up if left out.
     node: Option<NodeName>,
-    /// Its kind, as a check. Left out: looked up.
+    /// Its kind; looked up if left out.
     vm_type: Option<GuestKind>,
     /// As if delete_proxmox_vm were called with this purge.
     #[serde(default)]
@@ -256,7 +256,8 @@ pub(super) struct DryRun {
     reversible: bool,
     /// Whether it would be refused as things are.
     blocked: bool,
-    /// The plan.
+    /// The plan, as preview_proxmox_change shows it.
+    #[schemars(with = "crate::tool::Object")]
     preview: Preview,
 }
 

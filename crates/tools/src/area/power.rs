@@ -21,9 +21,9 @@ use crate::tool::Changes;
 pub(super) struct StartVm {
     /// The guest's id.
     vmid: Vmid,
-    /// Its node, as a check. Left out: looked up.
+    /// Its node; looked up if left out.
     node: Option<NodeName>,
-    /// Its kind, as a check. Left out: looked up.
+    /// Its kind; looked up if left out.
     vm_type: Option<GuestKind>,
 }
 
@@ -172,9 +172,9 @@ pub(super) struct StopVm {
     /// With shutdown and reboot: seconds to give the guest. Left out: PVE's own default.
     #[schemars(range(min = 1, max = 3600))]
     timeout: Option<u32>,
-    /// Its node, as a check. Left out: looked up.
+    /// Its node; looked up if left out.
     node: Option<NodeName>,
-    /// Its kind, as a check. Left out: looked up.
+    /// Its kind; looked up if left out.
     vm_type: Option<GuestKind>,
 }
 

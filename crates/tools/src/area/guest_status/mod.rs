@@ -27,9 +27,9 @@ use report::{DiskRow, GuestReport, SnapshotRow};
 pub(super) struct GetVmStatus {
     /// The guest's id.
     vmid: Vmid,
-    /// Its node, as a check. Left out: looked up.
+    /// Its node; looked up if left out.
     node: Option<NodeName>,
-    /// Its kind, as a check. Left out: looked up.
+    /// Its kind; looked up if left out.
     vm_type: Option<GuestKind>,
     /// What to show besides: any of config, snapshots, pending, addresses, backups, ha, tasks.
     #[serde(default)]

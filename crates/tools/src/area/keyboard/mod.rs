@@ -28,7 +28,7 @@ pub(super) struct SendVmKey {
     /// QEMU key names joined by "-", such as "ctrl-alt-delete", "ret", "f2", "shift-a", "alt-tab". Also
     /// taken: "enter", "esc", "space", "del", "win", and single characters like "A" or "/".
     key: String,
-    /// Its node, as a check. Left out: looked up.
+    /// Its node; looked up if left out.
     node: Option<NodeName>,
 }
 
