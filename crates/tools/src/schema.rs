@@ -103,7 +103,13 @@ fn drop_null(object: &mut Object) {
     if let Some(Value::Array(values)) = object.get_mut("enum") {
         values.retain(|value| !value.is_null());
     }
-    if object.get("default").is_some_and(Value::is_null) {
+    // "Left out" is no, none or nothing unless another default is told.
+    if let Some(default) = object.get("default")
+        && (default.is_null()
+            || default == &json!(false)
+            || default == &json!([])
+            || default == &json!({}))
+    {
         object.remove("default");
     }
     let Some(Value::Array(choices)) = object.get_mut("anyOf") else {

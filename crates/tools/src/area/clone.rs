@@ -13,42 +13,39 @@ use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Tra
 use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::tool::Changes;
 
-/// Clones a VM or container into a new guest with an id of its own; the source keeps running and is not
-/// changed.
+/// Clones a VM or container into a new guest; the source keeps running and is not changed.
 ///
-/// Use it to make a guest from a template or to try something on a copy. A full clone copies every disk,
-/// takes as long and as much space as they do, and stands alone. A linked clone (full: false) is instant and
-/// small, needs a template, and keeps that template undeletable. The clone stays off unless start
-/// is true; it has the source's hostname and addresses inside, so start it where the two cannot clash.
-/// A running container can only be cloned from a snapshot. Needs VM.Clone on the source, VM.Allocate on the
-/// new id or pool, Datastore.AllocateSpace on the storage, SDN.Use on the bridge. Waits for PVE's copy task
-/// and reads the new guest back. Undo: delete_proxmox_vm on the new id.
+/// Use it for a guest from a template, or a copy to try something on; for an empty one use create_proxmox_vm. A
+/// full clone copies every disk and stands alone. A linked clone (full: false) is instant, needs a template, and
+/// keeps that template undeletable. A running container is cloned from a snapshot only. The clone has the source's
+/// hostname and addresses inside: start it where they cannot clash. Needs VM.Clone on the source, VM.Allocate on
+/// the new id or pool, Datastore.AllocateSpace, SDN.Use on the bridge. Waits for the copy. Undo: delete_proxmox_vm.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct CloneVm {
     /// The source's id.
     vmid: Vmid,
-    /// The id of the clone. Left out: the next free one.
+    /// The clone's id; the next free one if left out.
     new_vmid: Option<Vmid>,
-    /// The clone's name (hostname, for a container). Left out: PVE names it after the source.
+    /// The clone's name or hostname.
     name: Option<String>,
-    /// True copies the disks; false makes a linked clone, from a template only.
+    /// False makes a linked clone, of a template only.
     #[serde(default = "yes")]
     full: bool,
     /// The source's node; looked up if left out.
     node: Option<NodeName>,
     /// The source's kind; looked up if left out.
     vm_type: Option<GuestKind>,
-    /// The node for the clone; another than the source's only if the disks are on shared storage.
+    /// The clone's node; another than the source's needs shared storage.
     target: Option<NodeName>,
-    /// The storage for the copied disks; for full clones only. Left out: where the source's are.
+    /// The storage for a full clone's disks; the source's if left out.
     storage: Option<StorageId>,
-    /// The pool to put the clone into.
+    /// The clone's pool.
     pool: Option<PoolId>,
-    /// Clone the source as it was at this snapshot.
+    /// Clone the state at this snapshot.
     snapshot: Option<SnapName>,
     /// Notes for the clone.
     description: Option<String>,
-    /// Start the clone when it is done.
+    /// Start the clone.
     #[serde(default)]
     start: bool,
 }

@@ -16,13 +16,11 @@ use crate::words;
 
 /// Deletes a VM or container with all its disks and snapshots, for good.
 ///
-/// Look at delete_proxmox_vm_preview first: it shows the disks with their sizes, snapshots, jobs and what
-/// would stand in the way. To keep the guest but end it use stop_proxmox_vm. A running guest is refused
-/// unless stop is true, which switches it off first. Refused always: guests with PVE's protection flag or
-/// the tag `protected`, and templates that have linked clones. Backups stay; disks that the configuration
-/// does not name stay. A person has to confirm it, a model cannot. Bound to this very guest: if its id
-/// was reused since it was shown for confirmation, nothing is sent. Needs VM.Allocate. Waits until the id is read back as
-/// free. It cannot be undone; a backup can be restored.
+/// Look at delete_proxmox_vm_preview first; to keep the guest but end it use stop_proxmox_vm. A running guest is
+/// refused unless stop is true. Refused always: guests with PVE's protection flag or the tag `protected`, and
+/// templates with linked clones. Backups stay, and so do disks that the configuration does not name. A person has
+/// to confirm it. If the id was reused since it was shown, nothing is sent. Needs VM.Allocate. Waits until the id
+/// is read back as free. It cannot be undone; a backup can be restored.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct DeleteVm {
     /// The guest's id.
@@ -31,10 +29,10 @@ pub(super) struct DeleteVm {
     node: Option<NodeName>,
     /// Its kind; looked up if left out.
     vm_type: Option<GuestKind>,
-    /// Also take it out of backup jobs, replication and HA. Needed for a guest under HA.
+    /// Also take it out of backup jobs, replication and HA; needed under HA.
     #[serde(default)]
     purge: bool,
-    /// Switch it off first if it runs.
+    /// Switch it off first.
     #[serde(default)]
     stop: bool,
 }
@@ -218,13 +216,12 @@ fn impact(guest: &Guest, dependents: Dependents) -> Vec<Impact> {
     all
 }
 
-/// Shows what delete_proxmox_vm would destroy, change and leave behind, and what would stand in its way.
+/// Shows what delete_proxmox_vm would destroy, change and leave behind, and what stands in its way.
 ///
 /// Use it before every delete, or to learn what depends on a guest; for any other change use
-/// preview_proxmox_change. Answers the disks with their sizes, snapshots, linked clones, backup,
-/// replication and HA jobs, the backups that would stay, locks, protection, and the privileges that are
-/// missing. Nothing is changed. Where the token may not look, the answer says so rather than leaving it out;
-/// needs VM.Audit; Sys.Audit for jobs, and VM.Backup with Datastore.AllocateSpace to see backups.
+/// preview_proxmox_change. Shows disks with sizes, snapshots, linked clones, backup, replication and HA jobs,
+/// backups that stay, locks, protection and missing privileges. Nothing is changed. Needs VM.Audit; Sys.Audit for
+/// jobs, VM.Backup with Datastore.AllocateSpace for backups: what cannot be seen is said.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct DeleteVmPreview {
     /// The guest's id.
@@ -233,10 +230,10 @@ pub(super) struct DeleteVmPreview {
     node: Option<NodeName>,
     /// Its kind; looked up if left out.
     vm_type: Option<GuestKind>,
-    /// As if delete_proxmox_vm were called with this purge.
+    /// As for delete_proxmox_vm.
     #[serde(default)]
     purge: bool,
-    /// As if delete_proxmox_vm were called with this stop.
+    /// As for delete_proxmox_vm.
     #[serde(default)]
     stop: bool,
 }

@@ -14,18 +14,16 @@ use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
 
-/// Shows one node: CPU, memory, root disk, load, versions, and on request its storages, services, updates, disks or
-/// tasks.
+/// Shows one node: CPU, memory, root disk, load, versions, and on request more.
 ///
-/// Use it to judge a node's health or to see why something on it fails; for the guests on it use
-/// list_proxmox_resources with filter "node:NAME", for all nodes at once with resource_type "node". An offline
-/// node is answered as offline, not as an error. Needs Sys.Audit on the node; parts that the token may not
-/// read are named in the notes.
+/// Use it to judge a node's health or to see why something on it fails; for its guests use list_proxmox_resources
+/// with filter "node:NAME", for all nodes with resource_type "node". An offline node is answered as offline, not as
+/// an error. Needs Sys.Audit on the node; parts that the token may not read are named.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetNodeStatus {
     /// The node's name.
     node: NodeName,
-    /// What to show besides: any of storage, services, updates, disks, tasks.
+    /// What to show besides.
     #[serde(default)]
     include: Vec<Part>,
 }

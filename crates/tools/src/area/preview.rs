@@ -9,17 +9,16 @@ use crate::preview::{self, Preview};
 use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::tool::{Object, Ran, Reads};
 
-/// Shows what any changing tool would do with the given arguments, without doing it.
+/// Shows what any changing tool would do with these arguments, without doing it.
 ///
-/// Use it when a person should see the steps, what is affected, the warnings, the missing privileges and
-/// the undo before a change; for deletes delete_proxmox_vm_preview tells the same as a dry-run report. The
-/// preview is the very plan that the tool would send, made from the cluster's present state. Nothing is
-/// changed and nothing is reserved; it needs the read privileges of the tool it previews.
+/// Use it when a person should see steps, effects, warnings, missing privileges and the undo before a change; for
+/// deletes delete_proxmox_vm_preview gives a dry-run report. It is the very plan that the tool would send, made
+/// from the present state. Nothing is changed or reserved; it needs the read privileges of the tool it previews.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct PreviewChange {
-    /// The changing tool's name, for example "clone_proxmox_vm".
+    /// The changing tool's name.
     tool: String,
-    /// The arguments that would be sent to it.
+    /// Its arguments.
     #[serde(default)]
     arguments: Object,
 }

@@ -16,13 +16,12 @@ use crate::tool::{Object, Reads};
 use crate::words;
 use report::{DiskRow, GuestReport, SnapshotRow};
 
-/// Shows one VM or container: state, size, disks, lock, protection, and on request its configuration, snapshots,
-/// pending changes, addresses, backups, HA state or tasks.
+/// Shows one VM or container: state, size, disks, lock, protection, and on request more.
 ///
-/// Use it before and after changing a guest; to find the guest use list_proxmox_resources, to see what deleting it
-/// would take along use delete_proxmox_vm_preview. A guest on an offline node is answered as last known. A
-/// paused VM is running with qmp_status paused. Addresses of a VM come from its guest agent and need one.
-/// Needs VM.Audit; parts that cannot be read are named in the notes with the reason.
+/// Use it before and after changing a guest; to find one use list_proxmox_resources, to see what deleting it takes
+/// along delete_proxmox_vm_preview. A guest on an offline node is shown as last known. A paused VM is running with
+/// qmp_status paused. A VM's addresses come from its guest agent. Needs VM.Audit; parts that cannot be read are
+/// named with the reason.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetVmStatus {
     /// The guest's id.
@@ -31,7 +30,7 @@ pub(super) struct GetVmStatus {
     node: Option<NodeName>,
     /// Its kind; looked up if left out.
     vm_type: Option<GuestKind>,
-    /// What to show besides: any of config, snapshots, pending, addresses, backups, ha, tasks.
+    /// What to show besides.
     #[serde(default)]
     include: Vec<Part>,
 }
