@@ -102,6 +102,12 @@ impl Changes for CloneVm {
         plan.blockers = self.blockers(&source, &config);
         source.bind(&mut plan, &config);
         plan.guards.push(free);
+        plan.makes(
+            &clone,
+            self.name.as_deref(),
+            self.pool.as_ref(),
+            config.tags(),
+        );
         plan.needs = self.needs(&source, &config, &clone);
         plan.impact = self.impact(&config, &clone);
         plan.steps = self.steps(&source, &clone);

@@ -15,7 +15,7 @@ pub use needs::Needs;
 pub use secrets::Secrets;
 pub use step::{Action, Step, Trace, Wait};
 
-use pve::{GuestRef, Request};
+use pve::{GuestRef, PoolId, Request};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -48,7 +48,7 @@ pub struct Plan {
     pub undo: Undo,
     /// The privileges that it takes, its own reads included.
     pub needs: Needs,
-    /// The guests that it acts on, with what policy rules look at.
+    /// The guests that it acts on or makes, with what policy rules look at.
     pub targets: Vec<Target>,
     /// What fills the holes of its requests. Neither stored nor part of the digest: the arguments that a confirmation is
     /// bound to stand in, and a plan that comes back from the store is filled from the confirming call.
@@ -91,6 +91,23 @@ impl Plan {
                 .impact
                 .iter()
                 .any(|item| item.effect == Effect::Destroyed)
+    }
+
+    /// It makes a guest: policy rules look at the new one as at those that are there already.
+    pub fn makes(
+        &mut self,
+        at: &GuestRef,
+        name: Option<&str>,
+        pool: Option<&PoolId>,
+        tags: Vec<String>,
+    ) {
+        self.targets.push(Target {
+            at: at.clone(),
+            name: name.unwrap_or_default().to_owned(),
+            pool: pool.map(ToString::to_string),
+            tags,
+            protection: false,
+        });
     }
 
     /// Keeps a secret beside the plan, and gives the hole that stands for it in a request.
@@ -240,7 +257,7 @@ pub enum Undo {
     },
 }
 
-/// A guest that a plan acts on, with what policy rules look at.
+/// A guest that a plan acts on or makes, with what policy rules look at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
     /// Which guest, where.

@@ -127,3 +127,34 @@ async fn a_preview_knows_the_rules() {
         answer.text
     );
 }
+
+/// A range or pool that is closed stays closed for guests that do not exist yet.
+#[tokio::test]
+async fn a_rule_looks_at_the_guest_that_a_plan_makes() {
+    let closed = |rule: Rule| Rule {
+        verdict: Some(Verdict::Deny),
+        ..rule
+    };
+    let rules = vec![
+        closed(Rule {
+            vmid: Some("1000-1999".to_owned()),
+            ..Rule::default()
+        }),
+        closed(Rule {
+            pool: Some("prod".to_owned()),
+            ..Rule::default()
+        }),
+    ];
+    let house = with_rules(Mode::Trusted, rules).await;
+    for args in [
+        r#"{"vmid": 105, "new_vmid": 1500}"#,
+        r#"{"vmid": 105, "new_vmid": 300, "pool": "prod"}"#,
+    ] {
+        let fault = house.call("clone_proxmox_vm", args).await.unwrap_err();
+        assert!(fault.message.contains("denies this"), "{args}: {fault}");
+    }
+    house
+        .call("clone_proxmox_vm", r#"{"vmid": 105, "new_vmid": 300}"#)
+        .await
+        .unwrap();
+}
