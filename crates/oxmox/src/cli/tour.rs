@@ -112,7 +112,7 @@ impl Tour {
         let reply = self.engine.call(call, &self.guide).await;
         self.guide.progress.clear();
         match reply? {
-            Reply::Done(answer) => Ok(answer),
+            Reply::Done(answer) | Reply::Running(answer, _) => Ok(answer),
             Reply::Ask(_) => Err(Fault::new(Kind::Internal, "a question came back")),
         }
     }

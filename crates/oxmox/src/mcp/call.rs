@@ -52,7 +52,7 @@ impl Server {
             notes.send(progress).await;
         }
         match answer {
-            Ok(Reply::Done(rendered)) => done(rendered).into(),
+            Ok(Reply::Done(rendered) | Reply::Running(rendered, _)) => done(rendered).into(),
             Ok(Reply::Ask(question)) => ask(&question).into(),
             Err(fault) => failed(&fault).into(),
         }

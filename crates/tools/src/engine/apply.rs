@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
 use tokio::sync::mpsc;
 
 use super::consent::Frozen;
-use super::record::{Attempt, result_word};
-use super::{Engine, Progress, Reply, Talk};
+use super::record::Attempt;
+use super::report::Report;
+use super::worker::AtWork;
+use super::{Engine, Reply, Talk};
 use crate::fault::{Fault, Kind};
 use crate::outcome::{Outcome, Status, StepOutcome, StepState};
 use crate::plan::{Plan, Step, Undo};
@@ -19,35 +21,6 @@ use crate::tool::Rendered;
 
 /// How many steps of one group run side by side.
 const PARALLEL: usize = 4;
-
-/// The steps so far, seen by the worker and by whoever waits.
-#[derive(Clone)]
-pub(super) struct Report {
-    steps: Arc<Mutex<Vec<StepOutcome>>>,
-    progress: mpsc::UnboundedSender<Progress>,
-}
-
-impl Report {
-    /// What is known of a step now.
-    pub(super) fn step(&self, index: usize, change: impl FnOnce(&mut StepOutcome)) {
-        let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(step) = steps.get_mut(index) {
-            change(step);
-        }
-    }
-
-    /// How far it is. Nobody listening is fine.
-    pub(super) fn progress(&self, progress: Progress) {
-        let _ = self.progress.send(progress);
-    }
-
-    fn steps(&self) -> Vec<StepOutcome> {
-        self.steps
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-}
 
 impl Engine {
     /// Records the intent, sends the steps and waits for them as long as the caller wants to.
@@ -69,18 +42,17 @@ impl Engine {
         if frozen.id.is_none() {
             self.keep_unasked(&frozen.plan, attempt)?;
         }
-        attempt.open(frozen.confirmed_by.as_deref())?;
         let plan = Arc::new(frozen.plan);
         let outcome = Outcome::unsent(Status::Running, &attempt.id(), &plan);
+        let at_work = self.begin(&outcome)?;
+        attempt.open(frozen.confirmed_by.as_deref())?;
         let (progress, mut news) = mpsc::unbounded_channel();
-        let report = Report {
-            steps: Arc::new(Mutex::new(outcome.steps.clone())),
-            progress,
-        };
+        let report = Report::new(self, &outcome.plan, outcome.steps.clone(), progress);
         let mut work = self.running.spawn(self.clone().work(
             plan.clone(),
             report.clone(),
             attempt.clone(),
+            at_work,
         ));
         let patience = tokio::time::sleep(extras.wait.unwrap_or(DEFAULT_WAIT));
         tokio::pin!(patience);
@@ -95,7 +67,8 @@ impl Engine {
                 () = &mut patience => {
                     let steps = report.steps();
                     let next = Some(running_hint(&steps));
-                    return Ok(Reply::Done(Rendered::of(&Outcome { steps, next, ..outcome }.with_undo(&plan))?));
+                    let outcome = Outcome { steps, next, ..outcome }.with_undo(&plan);
+                    return Ok(Reply::Running(Rendered::of(&outcome)?, outcome.plan));
                 }
             }
         }
@@ -107,6 +80,7 @@ impl Engine {
         plan: Arc<Plan>,
         report: Report,
         attempt: Arc<Attempt>,
+        _at_work: AtWork,
     ) -> Result<Outcome, Fault> {
         let mut groups: BTreeMap<u16, Vec<(usize, &Step)>> = BTreeMap::new();
         for (index, step) in plan.steps.iter().enumerate() {
@@ -141,11 +115,7 @@ impl Engine {
         let fault = failure(&outcome, &plan);
         // What was done stays done whether or not it can be written down.
         let reason = fault.as_ref().map(ToString::to_string);
-        let kept = self
-            .store()
-            .and_then(|store| store.close_plan(&outcome.plan, &outcome));
-        let closed = attempt.close(&result_word(&outcome), reason, outcome.steps.clone());
-        if let Err(unwritten) = kept.and(closed) {
+        if let Err(unwritten) = self.close(&outcome, reason) {
             outcome.warnings.push(format!(
                 "it could not be written into the audit trail: {}",
                 unwritten.message
@@ -159,7 +129,7 @@ impl Engine {
 }
 
 /// The outcome that the steps add up to.
-fn finished(id: &str, plan: &Plan, steps: Vec<StepOutcome>) -> Outcome {
+pub(super) fn finished(id: &str, plan: &Plan, steps: Vec<StepOutcome>) -> Outcome {
     let any = |state| steps.iter().any(|step| step.state == state);
     let status = if any(StepState::Failed) {
         Status::Failed
@@ -169,6 +139,9 @@ fn finished(id: &str, plan: &Plan, steps: Vec<StepOutcome>) -> Outcome {
         Status::Running
     } else if steps.iter().all(|step| step.state == StepState::Done) {
         Status::Applied
+    } else if any(StepState::Done) {
+        // It broke off between two steps.
+        Status::Failed
     } else {
         Status::NotApplied
     };
@@ -190,7 +163,7 @@ fn finished(id: &str, plan: &Plan, steps: Vec<StepOutcome>) -> Outcome {
 }
 
 /// A failed step as the caller sees it: what was done, what failed, what was not sent.
-fn failure(outcome: &Outcome, plan: &Plan) -> Option<Fault> {
+pub(super) fn failure(outcome: &Outcome, plan: &Plan) -> Option<Fault> {
     let failed = outcome
         .steps
         .iter()
@@ -231,7 +204,7 @@ fn failure(outcome: &Outcome, plan: &Plan) -> Option<Fault> {
     Some(Fault::new(Kind::Failed, message).hint(hint))
 }
 
-fn running_hint(steps: &[StepOutcome]) -> String {
+pub(super) fn running_hint(steps: &[StepOutcome]) -> String {
     let task = steps
         .iter()
         .find(|step| step.state == StepState::Running)

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use pve::{Reader, Upid};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::step::{Known, read_back};
@@ -14,6 +15,7 @@ use crate::plan::{Check, Step, Trace, Wait};
 const SEARCHES: u32 = 5;
 
 /// How things stood before a step was sent; without it, nothing found afterwards proves anything.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Before {
     /// The tasks of this sort that there were already; `None` if they could not be listed.
     tasks: Option<BTreeSet<String>>,
@@ -35,6 +37,16 @@ impl Before {
         Self { tasks, already }
     }
 
+    /// As it is kept for the case that this process dies while the step is on its way.
+    pub(super) fn kept(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// What was kept.
+    pub(super) fn parse(kept: &str) -> Option<Self> {
+        serde_json::from_str(kept).ok()
+    }
+
     /// The task that an unanswered request started, found in the node's own list. Two candidates are as good as none: a
     /// person may have started the same thing at the same moment.
     pub(super) async fn task_since(&self, pve: &Reader, step: &Step) -> Option<Upid> {
@@ -54,18 +66,22 @@ impl Before {
     }
 
     /// No task was found: only what can be read back now, and could not before, counts.
-    pub(super) async fn without_answer(&self, pve: &Reader, step: &Step, error: &str) -> Known {
+    pub(super) async fn without_answer(
+        &self,
+        pve: &Reader,
+        step: &Step,
+        why: &str,
+        settling: u32,
+    ) -> Known {
         if !self.already {
-            let known = read_back(pve, step.after.as_ref()).await;
+            let known = read_back(pve, step.after.as_ref(), settling).await;
             if known.state == StepState::Done {
                 return known;
             }
         }
         Known::new(
             StepState::Unknown,
-            format!(
-                "it was sent once and not answered ({error}), no task of it was found, and it was not sent again"
-            ),
+            format!("{why}, no task of it was found, and it was not sent again"),
         )
     }
 }

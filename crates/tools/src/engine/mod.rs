@@ -4,15 +4,21 @@
 //! The Writers are in here and nowhere else.
 
 mod apply;
+mod cancel;
 mod consent;
 mod doubt;
 mod guard;
+mod handle;
 mod question;
 mod record;
+mod report;
 mod seal;
 mod step;
 mod talk;
+mod worker;
 
+pub use cancel::Cancelled;
+pub use handle::Handle;
 pub use question::{Answered, Question};
 pub use talk::{Asked, Progress, Silent, Talk};
 
@@ -35,6 +41,7 @@ use crate::store::Store;
 use crate::tool::{Object, Ran, Rendered, Tool};
 use consent::{Consent, Frozen, Given};
 use record::Attempt;
+use worker::Worker;
 
 /// Applies plans. One per process.
 pub struct Engine {
@@ -53,6 +60,8 @@ pub struct Engine {
     approve: String,
     /// Plans being applied; they outlive the calls that started them.
     running: TaskTracker,
+    /// Who applies them, for other processes on the same store.
+    worker: OnceLock<Worker>,
 }
 
 /// What an engine is made of, besides its clusters.
@@ -114,6 +123,8 @@ impl Call {
 pub enum Reply {
     /// The answer.
     Done(Rendered),
+    /// The answer of a change that goes on though the caller's wait is over, and its plan's id, for [`Engine::handle`].
+    Running(Rendered, String),
     /// A question for a person, for transports that carry the answer in a second call.
     Ask(Box<Question>),
 }
@@ -143,6 +154,7 @@ impl Engine {
             clock: setup.clock,
             approve: setup.approve,
             running: TaskTracker::new(),
+            worker: OnceLock::new(),
         })
     }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Call, Engine};
 use crate::fault::{Fault, Kind};
 use crate::keys;
-use crate::outcome::{Outcome, StepOutcome};
+use crate::outcome::{Outcome, Status, StepOutcome};
 use crate::plan::Plan;
 use crate::spec::Risk;
 use crate::store::AuditEntry;
@@ -115,8 +115,8 @@ impl Attempt {
         self.close(&result_word(outcome), reason, Vec::new())
     }
 
-    /// What became of it.
-    pub(super) fn close(
+    /// What became of an attempt of which nothing was sent.
+    fn close(
         &self,
         result: &str,
         reason: Option<String>,
@@ -136,7 +136,31 @@ impl Attempt {
     }
 }
 
+impl Engine {
+    /// What became of a plan that was begun, and its closing entry: both written once, by whoever knows first.
+    pub(super) fn close(&self, outcome: &Outcome, reason: Option<String>) -> Result<(), Fault> {
+        let store = self.store()?;
+        let cancelled = store
+            .handle(&outcome.plan)?
+            .and_then(|held| held.cancelled_by);
+        let reason = match (reason, cancelled) {
+            (None, Some(by)) if outcome.status != Status::Applied => {
+                Some(format!("cancelled by {by}"))
+            }
+            (reason, _) => reason,
+        };
+        let closing = AuditEntry::Closed {
+            at: self.now(),
+            plan: outcome.plan.clone(),
+            result: result_word(outcome),
+            reason,
+            steps: outcome.steps.clone(),
+        };
+        store.finish_plan(outcome, &closing).map(drop)
+    }
+}
+
 /// The audit trail's word for an outcome.
-pub(super) fn result_word(outcome: &Outcome) -> String {
+fn result_word(outcome: &Outcome) -> String {
     outcome.status.word().replace(' ', "_")
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use pve::{Reader, TaskEnd, Upid};
 use serde_json::Value;
 
-use super::apply::Report;
+use super::Engine;
 use super::doubt::Before;
-use super::{Engine, Progress};
+use super::report::Report;
 use crate::fault::explain;
 use crate::outcome::StepState;
 use crate::plan::{Action, Check, Plan, Step, Wait};
@@ -66,6 +66,10 @@ impl Engine {
         if let Some(frozen) = self.policy.frozen() {
             return Err(Known::new(StepState::Failed, frozen.message));
         }
+        if let Some(by) = report.cancelled_by() {
+            let why = format!("it was cancelled by {by} before this was sent");
+            return Err(Known::new(StepState::NotSent, why));
+        }
         let internal = |message: String| Known::new(StepState::Failed, message);
         let pve = &self
             .cluster(&plan.cluster)
@@ -77,11 +81,10 @@ impl Engine {
             .ok_or_else(|| internal("no way to write".to_owned()))?;
         let Action::Request(request) = &step.action;
         let before = Before::of(pve, step).await;
-        report.step(index, |outcome| outcome.state = StepState::Running);
-        report.progress(Progress {
-            fraction: None,
-            message: step.says.clone(),
-        });
+        report
+            .sending(index, &before)
+            .map_err(|fault| internal(format!("{}; it was not sent", fault.message)))?;
+        report.progress(index, None, step.says.clone());
         let lost = match writer.send(&plan.secrets.fill(request)).await {
             Ok(answer) => match answer.as_str().map(str::parse::<Upid>) {
                 Some(Ok(upid)) => Ok(Some(upid)),
@@ -94,21 +97,47 @@ impl Engine {
         };
         let task = match lost {
             Ok(task) => task,
-            Err(why) => match before.task_since(pve, step).await {
-                Some(found) => Some(found),
-                None => return Ok(before.without_answer(pve, step, &why).await),
-            },
+            Err(why) => {
+                let found = before.task_since(pve, step).await;
+                if found.is_none() {
+                    let why = format!("it was sent once and not answered ({why})");
+                    let settling = LOOKS_WHILE_SETTLING;
+                    return Ok(before.without_answer(pve, step, &why, settling).await);
+                }
+                found
+            }
         };
-        let mut warned = None;
-        if let Some(upid) = task {
-            report.step(index, |outcome| outcome.task = Some(upid.to_string()));
-            warned = wait_for(pve, &upid, &step.says, report).await?;
+        match task {
+            Some(upid) => follow(pve, index, step, &upid, report).await,
+            None => Ok(read_back(pve, step.after.as_ref(), LOOKS_WHILE_SETTLING).await),
         }
-        let mut known = read_back(pve, step.after.as_ref()).await;
-        if let Some(warning) = warned {
-            known.detail = Some(format!("{}; {warning}", known.detail.unwrap_or_default()));
-        }
-        Ok(known)
+    }
+}
+
+/// Sees a step's task through to its end.
+async fn follow(
+    pve: &Reader,
+    index: usize,
+    step: &Step,
+    upid: &Upid,
+    report: &Report,
+) -> Result<Known, Known> {
+    report.step(index, |outcome| outcome.task = Some(upid.to_string()));
+    let tell = |progress: pve::TaskProgress| {
+        let fraction = progress.percent.map(|percent| percent / 100.0);
+        report.progress(index, fraction, doing(step, progress.line.as_deref()));
+    };
+    match ended(pve, upid, LONGEST_TASK, tell).await? {
+        Some(end) => Ok(end.read_back(pve, step, LOOKS_WHILE_SETTLING).await),
+        None => Err(unreadable("it has not ended in a week")),
+    }
+}
+
+/// A step and the last line of its task's log.
+pub(super) fn doing(step: &Step, line: Option<&str>) -> String {
+    match line {
+        Some(line) => format!("{}: {}", step.says, crate::clean::line(line)),
+        None => step.says.clone(),
     }
 }
 
@@ -124,34 +153,33 @@ async fn refused(pve: &Reader, plan: &Plan, error: &pve::Error) -> Known {
     Known::new(StepState::Failed, detail)
 }
 
-/// Waits for a task's end. `Some` are its warnings.
-async fn wait_for(
+/// A task that ended well, with its warnings.
+pub(super) struct Ended(Option<String>);
+
+impl Ended {
+    /// Reads whether it brought about what it should have.
+    pub(super) async fn read_back(self, pve: &Reader, step: &Step, settling: u32) -> Known {
+        let mut known = read_back(pve, step.after.as_ref(), settling).await;
+        if let Some(warning) = self.0 {
+            known.detail = Some(format!("{}; {warning}", known.detail.unwrap_or_default()));
+        }
+        known
+    }
+}
+
+/// Waits for a task's end; `None`: it has not ended yet. A task that failed is an error with the end of its log.
+pub(super) async fn ended(
     pve: &Reader,
     upid: &Upid,
-    says: &str,
-    report: &Report,
-) -> Result<Option<String>, Known> {
-    let tell = |progress: pve::TaskProgress| {
-        report.progress(Progress {
-            fraction: progress.percent.map(|percent| percent / 100.0),
-            message: match &progress.line {
-                Some(line) => format!("{says}: {}", crate::clean::line(line)),
-                None => says.to_owned(),
-            },
-        });
-    };
-    let unknown = |why: String| {
-        Known::new(
-            StepState::Unknown,
-            format!("the task was started, but {why}"),
-        )
-    };
-    match pve.wait_task(upid, LONGEST_TASK, tell).await {
-        Ok(Some(TaskEnd::Ok)) => Ok(None),
-        Ok(Some(TaskEnd::Warnings(count))) => Ok(Some(format!(
+    within: Duration,
+    tell: impl FnMut(pve::TaskProgress),
+) -> Result<Option<Ended>, Known> {
+    match pve.wait_task(upid, within, tell).await {
+        Ok(Some(TaskEnd::Ok)) => Ok(Some(Ended(None))),
+        Ok(Some(TaskEnd::Warnings(count))) => Ok(Some(Ended(Some(format!(
             "the task ended with {count} warnings:\n{}",
             log_tail(pve, upid).await
-        ))),
+        ))))),
         Ok(Some(TaskEnd::Failed(why))) => Err(Known::new(
             StepState::Failed,
             format!(
@@ -159,12 +187,19 @@ async fn wait_for(
                 log_tail(pve, upid).await
             ),
         )),
-        Ok(None) => Err(unknown("it has not ended in a week".to_owned())),
-        Err(error) => Err(unknown(format!(
+        Ok(None) => Ok(None),
+        Err(error) => Err(unreadable(&format!(
             "how it goes cannot be read: {}",
             explain(&error)
         ))),
     }
+}
+
+fn unreadable(why: &str) -> Known {
+    Known::new(
+        StepState::Unknown,
+        format!("the task was started, but {why}"),
+    )
 }
 
 async fn log_tail(pve: &Reader, upid: &Upid) -> String {
@@ -178,8 +213,9 @@ async fn log_tail(pve: &Reader, upid: &Upid) -> String {
     }
 }
 
-/// Reads until everything that was to come about is seen, or patience ends.
-pub(super) async fn read_back(pve: &Reader, check: Option<&Check>) -> Known {
+/// Reads until everything that was to come about is seen, or patience ends. `settling` is how often it is read where PVE
+/// goes on after its task.
+pub(super) async fn read_back(pve: &Reader, check: Option<&Check>, settling: u32) -> Known {
     let Some(check) = check else {
         return Known {
             state: StepState::Done,
@@ -187,7 +223,7 @@ pub(super) async fn read_back(pve: &Reader, check: Option<&Check>) -> Known {
         };
     };
     for part in check.all() {
-        if let Err(known) = read_one(pve, part).await {
+        if let Err(known) = read_one(pve, part, settling).await {
             return known;
         }
     }
@@ -195,12 +231,8 @@ pub(super) async fn read_back(pve: &Reader, check: Option<&Check>) -> Known {
 }
 
 /// Reads until one postcondition holds; the error is what is known if it does not.
-async fn read_one(pve: &Reader, check: &Check) -> Result<(), Known> {
-    let looks = if check.settles {
-        LOOKS_WHILE_SETTLING
-    } else {
-        LOOKS
-    };
+async fn read_one(pve: &Reader, check: &Check, settling: u32) -> Result<(), Known> {
+    let looks = if check.settles { settling } else { LOOKS };
     let mut last = String::new();
     for look in 0..looks {
         if look > 0 {

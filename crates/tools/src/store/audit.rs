@@ -1,11 +1,11 @@
 //! The audit trail: opened and closed entries, each linked to the one before it by a keyed hash.
 
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::{OptionalExtension as _, Transaction, params};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Store;
-use crate::fault::{Fault, Kind};
+use super::{Store, json};
+use crate::fault::Fault;
 use crate::outcome::StepOutcome;
 use crate::spec::Risk;
 
@@ -90,26 +90,29 @@ const GENESIS: &str = "oxmox audit chain 1";
 impl Store {
     /// Adds an entry at the end of the chain.
     pub fn append_audit(&self, entry: &AuditEntry) -> Result<(), Fault> {
-        let json = serde_json::to_string(entry)
-            .map_err(|error| Fault::new(Kind::Internal, error.to_string()))?;
-        self.write(|tx| {
-            let last: Option<(i64, String)> = tx
-                .query_row(
-                    "SELECT seq, link FROM audit ORDER BY seq DESC LIMIT 1",
-                    [],
-                    |row| Ok((row.get(0)?, row.get(1)?)),
-                )
-                .optional()?;
-            let (seq, previous) = last.unwrap_or((0, GENESIS.to_owned()));
-            let next = seq
-                .checked_add(1)
-                .ok_or(rusqlite::Error::IntegralValueOutOfRange(0, seq))?;
-            let link = self.keys.link(&previous, &json);
-            tx.execute(
-                "INSERT INTO audit (seq, entry, link) VALUES (?1, ?2, ?3)",
-                params![next, json, link],
+        let json = json(entry)?;
+        self.write(|tx| self.chain(tx, &json))?;
+        Ok(())
+    }
+
+    /// Links an entry to the last one, as a part of `tx`.
+    pub(super) fn chain(&self, tx: &Transaction<'_>, json: &str) -> rusqlite::Result<()> {
+        let last: Option<(i64, String)> = tx
+            .query_row(
+                "SELECT seq, link FROM audit ORDER BY seq DESC LIMIT 1",
+                [],
+                |row| Ok((row.get(0)?, row.get(1)?)),
             )
-        })?;
+            .optional()?;
+        let (seq, previous) = last.unwrap_or((0, GENESIS.to_owned()));
+        let next = seq
+            .checked_add(1)
+            .ok_or(rusqlite::Error::IntegralValueOutOfRange(0, seq))?;
+        let link = self.keys.link(&previous, json);
+        tx.execute(
+            "INSERT INTO audit (seq, entry, link) VALUES (?1, ?2, ?3)",
+            params![next, json, link],
+        )?;
         Ok(())
     }
 

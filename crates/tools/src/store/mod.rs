@@ -1,13 +1,16 @@
-//! What outlives a call: plans that wait for a person, leases, and the audit trail, in one SQLite file.
+//! What outlives a call: plans that wait for a person, how far those are that were begun, leases, and the audit trail, in
+//! one SQLite file.
 //!
 //! Calls are short and the file is local, so they run on the calling thread. Several processes may share
 //! the file (`oxmox approve` beside a running server): every read-and-write is one transaction.
 
 mod audit;
+mod handles;
 mod lease;
 mod plans;
 
 pub use audit::{AuditEntry, Link, Verified};
+pub use handles::{StoredHandle, StoredStep};
 pub use plans::{PlanState, StoredPlan};
 
 use std::path::Path;
@@ -19,7 +22,7 @@ use crate::fault::{Fault, Kind};
 use crate::keys::Keys;
 
 /// The schema version that this program writes. A newer file is refused, an older one is brought forward.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// The store and the keys that protect what is in it.
 pub struct Store {
@@ -115,6 +118,11 @@ fn create_private_file(file: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(file).map(drop)
+}
+
+/// As it is kept.
+fn json(value: &impl serde::Serialize) -> Result<String, Fault> {
+    serde_json::to_string(value).map_err(|error| Fault::new(Kind::Internal, error.to_string()))
 }
 
 impl From<rusqlite::Error> for Fault {

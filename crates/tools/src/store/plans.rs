@@ -2,8 +2,8 @@
 
 use rusqlite::{OptionalExtension as _, Row, params};
 
-use super::Store;
-use crate::fault::{Fault, Kind};
+use super::{AuditEntry, Store, json};
+use crate::fault::Fault;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
 
@@ -75,11 +75,12 @@ impl Store {
     /// Keeps a plan that is about to be shown, or to be applied without asking. Earlier plans of the same call that
     /// nobody has decided on are replaced: there is one question at a time.
     pub fn keep_plan(&self, stored: &StoredPlan) -> Result<(), Fault> {
-        let json = serde_json::to_string(&stored.plan)
-            .map_err(|error| Fault::new(Kind::Internal, error.to_string()))?;
+        let json = json(&stored.plan)?;
         self.write(|tx| {
             // What nobody decided on in a month, nobody will ask about.
             tx.execute("DELETE FROM plans WHERE outcome IS NULL AND expires < ?1", [stored.expires - KEPT])?;
+            tx.execute("DELETE FROM handles WHERE plan NOT IN (SELECT id FROM plans)", [])?;
+            tx.execute("DELETE FROM steps WHERE plan NOT IN (SELECT id FROM plans)", [])?;
             tx.execute("DELETE FROM leases WHERE expires < ?1", [stored.expires - KEPT])?;
             tx.execute(
                 "UPDATE plans SET state = 'replaced' WHERE caller = ?1 AND tool = ?2 AND arguments = ?3 AND state IN ('waiting', 'approved')",
@@ -179,14 +180,37 @@ impl Store {
         Ok(changed == 1)
     }
 
-    /// What became of it, for whoever asks again.
-    pub fn close_plan(&self, id: &str, outcome: &Outcome) -> Result<(), Fault> {
-        let json = serde_json::to_string(outcome)
-            .map_err(|error| Fault::new(Kind::Internal, error.to_string()))?;
+    /// What became of it, for whoever asks again, and its closing entry in the audit trail. Both are written once: false
+    /// if somebody else was first.
+    pub fn finish_plan(&self, outcome: &Outcome, closing: &AuditEntry) -> Result<bool, Fault> {
+        let (kept, entry) = (json(outcome)?, json(closing)?);
+        Ok(self.write(|tx| {
+            let changed = tx.execute(
+                "UPDATE plans SET outcome = ?1 WHERE id = ?2 AND outcome IS NULL",
+                params![kept, outcome.plan],
+            )?;
+            let closed_before = changed == 0
+                && tx
+                    .query_row("SELECT 1 FROM plans WHERE id = ?1", [&outcome.plan], |_| {
+                        Ok(())
+                    })
+                    .optional()?
+                    .is_some();
+            if !closed_before {
+                tx.execute("DELETE FROM steps WHERE plan = ?1", [&outcome.plan])?;
+                self.chain(tx, &entry)?;
+            }
+            Ok(!closed_before)
+        })?)
+    }
+
+    /// More has come to be known of a plan that was closed as running or unknown.
+    pub fn mend_outcome(&self, outcome: &Outcome) -> Result<(), Fault> {
+        let kept = json(outcome)?;
         self.write(|tx| {
             tx.execute(
-                "UPDATE plans SET outcome = ?1 WHERE id = ?2",
-                params![json, id],
+                "UPDATE plans SET outcome = ?1 WHERE id = ?2 AND outcome IS NOT NULL",
+                params![kept, outcome.plan],
             )
         })?;
         Ok(())

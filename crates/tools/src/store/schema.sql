@@ -27,4 +27,21 @@ CREATE TABLE IF NOT EXISTS audit (
     entry TEXT NOT NULL,      -- as JSON, exactly the bytes that the link covers
     link  TEXT NOT NULL
 ) STRICT;
+
+CREATE TABLE IF NOT EXISTS handles (
+    plan         TEXT PRIMARY KEY,
+    worker       TEXT NOT NULL,    -- who sends the steps; holds a lock of this name as long as it lives
+    begun        INTEGER NOT NULL,
+    updated      INTEGER NOT NULL,
+    cancelled_by TEXT,
+    insists      INTEGER           -- the second decision: 1 stop it all the same, 0 let it end
+) STRICT;
+
+CREATE TABLE IF NOT EXISTS steps (
+    plan     TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    outcome  TEXT NOT NULL,        -- as JSON
+    before   TEXT,                 -- how things stood right before it was sent, as JSON
+    PRIMARY KEY (plan, position)
+) STRICT;
 COMMIT;

@@ -31,6 +31,10 @@ pub(crate) struct Furnish {
     pub(crate) policy: Policy,
     /// user, token name, secret
     pub(crate) token: (String, String, String),
+    /// Where the engine keeps what outlives a call.
+    pub(crate) state: State,
+    /// How time passes for the simulator.
+    pub(crate) clock: sim::Clock,
 }
 
 impl Default for Furnish {
@@ -40,6 +44,8 @@ impl Default for Furnish {
             world: sim::worlds::homelab(),
             policy: Policy::default(),
             token: (user.to_owned(), name.to_owned(), secret.to_owned()),
+            state: State::Memory,
+            clock: sim::Clock::default(),
         }
     }
 }
@@ -63,9 +69,10 @@ impl House {
     }
 
     pub(crate) async fn furnished(furnish: Furnish) -> Self {
-        let sim = Sim::start(furnish.world).await.unwrap();
+        let builder = Sim::builder(furnish.world).clock(furnish.clock);
+        let sim = builder.start().await.unwrap();
         let clock = Arc::new(AtomicI64::new(1_800_000_000));
-        let engine = engine(&sim, &furnish.token, furnish.policy, &clock);
+        let engine = engine(&sim, &furnish.token, furnish.policy, furnish.state, &clock);
         Self { sim, engine, clock }
     }
 
@@ -75,7 +82,14 @@ impl House {
         token: &(String, String, String),
         policy: Policy,
     ) -> Arc<Engine> {
-        engine(&self.sim, token, policy, &self.clock)
+        engine(&self.sim, token, policy, State::Memory, &self.clock)
+    }
+
+    /// A second engine as another process would have it: on the same cluster and in this state directory.
+    pub(crate) fn beside(&self, dir: &std::path::Path) -> Arc<Engine> {
+        let Furnish { token, policy, .. } = Furnish::default();
+        let state = State::Dir(dir.to_owned());
+        engine(&self.sim, &token, policy, state, &self.clock)
     }
 
     /// Lets time pass for the engine.
@@ -174,6 +188,7 @@ fn engine(
     sim: &Sim,
     token: &(String, String, String),
     policy: Policy,
+    state: State,
     clock: &Arc<AtomicI64>,
 ) -> Arc<Engine> {
     let pin: Fingerprint = sim.fingerprint().parse().unwrap();
@@ -197,7 +212,7 @@ fn engine(
         Setup {
             toolsets: Toolset::ALL.to_vec(),
             policy,
-            state: State::Memory,
+            state,
             clock: Arc::new(move || clock.load(Ordering::Relaxed)),
             approve: "oxmox approve".to_owned(),
         },
@@ -217,7 +232,7 @@ pub(crate) fn object(json: &str) -> Map<String, Value> {
 /// The answer of a call that does not need a second one.
 pub(crate) fn done(reply: Result<Reply, Fault>) -> Result<Rendered, Fault> {
     match reply? {
-        Reply::Done(answer) => Ok(answer),
+        Reply::Done(answer) | Reply::Running(answer, _) => Ok(answer),
         Reply::Ask(question) => panic!("a question: {}", question.outcome.summary),
     }
 }

@@ -58,7 +58,7 @@ impl Order {
         };
         terminal.clear();
         let mut answer = match answered? {
-            Reply::Done(answer) => answer,
+            Reply::Done(answer) | Reply::Running(answer, _) => answer,
             // Only transports that say `Asked::Later` get questions back.
             Reply::Ask(_) => return Err(Fault::new(Kind::Internal, "a question came back")),
         };

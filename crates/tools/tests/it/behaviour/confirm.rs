@@ -201,7 +201,7 @@ async fn a_question_answered_in_a_second_call() {
             .unwrap()
         {
             Reply::Ask(question) => *question,
-            Reply::Done(answer) => panic!("no question: {}", answer.text),
+            other => panic!("no question: {other:?}"),
         }
     };
     let question = ask().await;
@@ -296,7 +296,7 @@ async fn a_no_holds_though_an_earlier_yes_would_cover_it() {
         );
         match house.engine.call(call, &later).await.unwrap() {
             Reply::Ask(question) => states.push(question.state.clone()),
-            Reply::Done(answer) => panic!("no question: {}", answer.text),
+            other => panic!("no question: {other:?}"),
         }
     }
     let answer = |key: &str, state: &str, said: Asked| {

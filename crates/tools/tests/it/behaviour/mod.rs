@@ -4,6 +4,7 @@ mod bad_input;
 mod clone;
 mod confirm;
 mod delete;
+mod handles;
 mod keys;
 mod lost_answer;
 mod policy;

@@ -133,3 +133,20 @@ async fn an_edited_plan_row_approves_nothing() {
         }
     }
 }
+
+#[test]
+fn an_older_file_is_brought_forward() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(filled(dir.path()));
+    let connection = Connection::open(dir.path().join("oxmox.db")).unwrap();
+    connection
+        .execute_batch("DROP TABLE handles; DROP TABLE steps; PRAGMA user_version = 2;")
+        .unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    assert!(matches!(
+        store.verify_audit(None).unwrap(),
+        Verified::Whole { entries: 3, .. }
+    ));
+    store.begin_handle("a", "worker", &[], 7).unwrap();
+    assert_eq!(store.handle("a").unwrap().unwrap().begun, 7);
+}

@@ -1,0 +1,210 @@
+//! Ends a plan on its caller's behalf: what was not sent is not sent, and what PVE runs for it is stopped where that is
+//! safe. What is not is stopped only after a second decision.
+//!
+//! Stopping a task is a change like any other: a plan of one step, applied, audited and read back.
+
+use std::sync::Arc;
+
+use pve::{Request, Upid, encode_segment};
+
+use super::consent::Frozen;
+use super::record::Attempt;
+use super::{Call, Engine, Handle, Silent};
+use crate::fault::{Fault, Kind};
+use crate::outcome::{StepOutcome, StepState};
+use crate::plan::{Check, Effect, Expect, Impact, Plan, Step, Undo};
+use crate::policy::Decision;
+use crate::registry::Extras;
+use crate::spec::{Risk, Spec, Toolset};
+
+/// How often a step that is just being sent is looked at for its task.
+const LOOKS: u32 = 20;
+
+/// The types of tasks that leave nothing half-done when they are stopped: PVE cleans up after them, or they only wait.
+/// Whatever is not named here (restore, rollback, delete, move, migrate, and what PVE may add) is unsafe.
+const SAFE_TO_STOP: &[&str] = &[
+    "vzdump",
+    "qmclone",
+    "vzclone",
+    "qmstart",
+    "vzstart",
+    "qmshutdown",
+    "vzshutdown",
+    "qmreboot",
+    "vzreboot",
+    "hastart",
+    "hastop",
+    "download",
+    "imgcopy",
+    "aptupdate",
+];
+
+const SPEC: Spec = Spec {
+    name: "stop_task",
+    title: "Stop a task",
+    toolset: Toolset::Core,
+    risk: Risk::Disrupt,
+    idempotent: true,
+    takes_host: false,
+    leasable: false,
+    examples: &[],
+};
+
+/// What became of the wish to end a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cancelled {
+    /// It had come to its end before.
+    Over,
+    /// Nothing more is sent, and nothing of it runs any longer, or what runs was told to stop.
+    Stopped,
+    /// Nothing more is sent, but these steps run on: they are unsafe to stop, and it takes a second decision.
+    Undecided(Vec<String>),
+}
+
+impl Engine {
+    /// Ends a plan that `caller` began. Nothing of it is sent from now on.
+    pub async fn cancel(self: &Arc<Self>, id: &str, caller: &str) -> Result<Cancelled, Fault> {
+        let handle = self.handle_of(id, caller).await?;
+        if handle.ended {
+            return Ok(Cancelled::Over);
+        }
+        self.store()?.cancel_handle(id, caller, self.now())?;
+        self.stop_tasks(id, caller, false).await
+    }
+
+    /// The second decision, on the steps that are unsafe to stop. It is taken once; a no lets them come to their end.
+    pub async fn insist(
+        self: &Arc<Self>,
+        id: &str,
+        caller: &str,
+        stop: bool,
+    ) -> Result<Cancelled, Fault> {
+        let handle = self.handle_of(id, caller).await?;
+        if handle.ended {
+            return Ok(Cancelled::Over);
+        }
+        let taken = self.store()?.insist_on_handle(id, stop, self.now())?;
+        if taken && stop {
+            return self.stop_tasks(id, caller, true).await;
+        }
+        Ok(Cancelled::Stopped)
+    }
+
+    /// The handle of a plan, for the one who began it. For all others there is no such plan.
+    async fn handle_of(&self, id: &str, caller: &str) -> Result<Handle, Fault> {
+        let handle = self.handle(id).await?;
+        if handle.caller == caller {
+            return Ok(handle);
+        }
+        Err(Fault::new(Kind::NotFound, format!("there is no plan {id}")))
+    }
+
+    async fn stop_tasks(
+        self: &Arc<Self>,
+        id: &str,
+        caller: &str,
+        all: bool,
+    ) -> Result<Cancelled, Fault> {
+        let steps = self.running_steps(id).await?;
+        let cluster = self.handle(id).await?.outcome.cluster;
+        let mut undecided = Vec::new();
+        for step in steps {
+            let Some(Ok(upid)) = step.task.as_deref().map(str::parse::<Upid>) else {
+                undecided.push(step.step);
+                continue;
+            };
+            if all || is_safe_to_stop(&upid) {
+                self.stop_task(&cluster, &upid, &step.step, caller).await?;
+            } else {
+                undecided.push(step.step);
+            }
+        }
+        if undecided.is_empty() {
+            Ok(Cancelled::Stopped)
+        } else {
+            Ok(Cancelled::Undecided(undecided))
+        }
+    }
+
+    /// The steps that run. One that is just being sent is waited for until PVE has named its task.
+    async fn running_steps(&self, id: &str) -> Result<Vec<StepOutcome>, Fault> {
+        let mut running = Vec::new();
+        for _ in 0..LOOKS {
+            let handle = self.handle(id).await?;
+            let poll = self.cluster(&handle.outcome.cluster)?.pve.task_poll();
+            running = handle.outcome.steps;
+            running.retain(|step| step.state == StepState::Running);
+            if handle.ended || running.iter().all(|step| step.task.is_some()) {
+                break;
+            }
+            tokio::time::sleep(poll).await;
+        }
+        Ok(running)
+    }
+
+    /// Stops a task of PVE: planned, audited and read back like every change.
+    async fn stop_task(
+        self: &Arc<Self>,
+        cluster: &str,
+        upid: &Upid,
+        of: &str,
+        caller: &str,
+    ) -> Result<(), Fault> {
+        let arguments = crate::context::arguments([("upid", upid.to_string().into())]);
+        let attempt = Arc::new(Attempt::new(self, &Call::new(SPEC.name, arguments, caller)));
+        let plan = stop_plan(cluster, upid, of);
+        attempt.planned(&plan);
+        let stopped = match self.policy.decide(&plan) {
+            Decision::Deny(fault) => Err(fault),
+            // To end it is the decision.
+            Decision::Run | Decision::Ask => {
+                let frozen = Frozen::fresh(plan, Some(caller));
+                self.apply(*frozen, &Extras::default(), &attempt, &Silent)
+                    .await
+            }
+        };
+        match stopped {
+            Ok(_) => Ok(()),
+            Err(fault) => Err(attempt.refused(fault)?),
+        }
+    }
+}
+
+fn stop_plan(cluster: &str, upid: &Upid, of: &str) -> Plan {
+    let path = format!(
+        "/nodes/{}/tasks/{}",
+        upid.node(),
+        encode_segment(upid.as_str())
+    );
+    let says = format!("Stop the task of: {of}");
+    let mut plan = Plan::new(&SPEC, cluster, SPEC.risk, says.clone());
+    plan.impact
+        .push(Impact::new(Effect::Interrupted, "task", upid.to_string()));
+    plan.undo = Undo::Impossible {
+        because: "a stopped task does not go on; the change can be made anew".to_owned(),
+    };
+    let check = Check {
+        says: "the task has stopped".to_owned(),
+        read: Request::get(format!("{path}/status")),
+        expect: vec![Expect::Is("status".to_owned(), "stopped".into())],
+        settles: true,
+        and: None,
+    };
+    plan.steps
+        .push(Step::request(says, Request::delete(path)).after(check));
+    plan
+}
+
+fn is_safe_to_stop(upid: &Upid) -> bool {
+    SAFE_TO_STOP.contains(&upid.task_type())
+}
+
+/// What runs and is unsafe to stop.
+pub(super) fn unsafe_steps(steps: &[StepOutcome]) -> Vec<String> {
+    let is_unsafe = |step: &&StepOutcome| {
+        let task = step.task.as_deref().and_then(|task| task.parse().ok());
+        step.state == StepState::Running && task.is_some_and(|upid| !is_safe_to_stop(&upid))
+    };
+    let found = steps.iter().filter(is_unsafe);
+    found.map(|step| step.step.clone()).collect()
+}

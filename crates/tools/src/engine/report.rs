@@ -1,0 +1,158 @@
+//! How far a plan is that is being applied: told to whoever waits, and kept in the store for whoever asks later.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::doubt::Before;
+use super::{Engine, Progress};
+use crate::fault::Fault;
+use crate::outcome::{StepOutcome, StepState};
+
+/// The steps so far, seen by the worker and by whoever waits.
+#[derive(Clone)]
+pub(super) struct Report {
+    engine: Arc<Engine>,
+    plan: String,
+    known: Arc<Mutex<Known>>,
+    progress: UnboundedSender<Progress>,
+}
+
+struct Known {
+    steps: Vec<StepOutcome>,
+    /// How much of each step is done, 0 to 1.
+    shares: Vec<f64>,
+}
+
+impl Report {
+    /// On the plan of that id, of which nothing was sent yet.
+    pub(super) fn new(
+        engine: &Arc<Engine>,
+        plan: &str,
+        steps: Vec<StepOutcome>,
+        progress: UnboundedSender<Progress>,
+    ) -> Self {
+        let shares = vec![0.0; steps.len()];
+        Self {
+            engine: engine.clone(),
+            plan: plan.to_owned(),
+            known: Arc::new(Mutex::new(Known { steps, shares })),
+            progress,
+        }
+    }
+
+    /// A step is about to be sent. What cannot be written down beforehand must not be sent: nobody could tell later that
+    /// it may have been.
+    pub(super) fn sending(&self, index: usize, before: &Before) -> Result<(), Fault> {
+        let step = self.change(index, |step| step.state = StepState::Running);
+        match step {
+            Some(step) => self.keep(index, &step, Some(&before.kept())),
+            None => Ok(()),
+        }
+    }
+
+    /// What is known of a step now. It is so whether or not it can be written down.
+    pub(super) fn step(&self, index: usize, change: impl FnOnce(&mut StepOutcome)) {
+        if let Some(step) = self.change(index, change) {
+            let _ = self.keep(index, &step, None);
+        }
+    }
+
+    /// How far a step is; told as how far the whole plan is. Nobody listening is fine.
+    pub(super) fn progress(&self, index: usize, fraction: Option<f64>, message: String) {
+        let fraction = self.known().share(index, fraction);
+        let _ = self.progress.send(Progress { fraction, message });
+    }
+
+    /// Who wants the plan to end.
+    pub(super) fn cancelled_by(&self) -> Option<String> {
+        let handle = self
+            .engine
+            .store()
+            .and_then(|store| store.handle(&self.plan));
+        handle.ok().flatten()?.cancelled_by
+    }
+
+    /// All that is known.
+    pub(super) fn steps(&self) -> Vec<StepOutcome> {
+        self.known().steps.clone()
+    }
+
+    fn change(&self, index: usize, change: impl FnOnce(&mut StepOutcome)) -> Option<StepOutcome> {
+        let mut known = self.known();
+        let step = known.steps.get_mut(index)?;
+        change(step);
+        Some(step.clone())
+    }
+
+    fn keep(&self, index: usize, step: &StepOutcome, before: Option<&str>) -> Result<(), Fault> {
+        let now = self.engine.now();
+        self.engine
+            .store()?
+            .keep_step(&self.plan, index, step, before, now)
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    /// How much of the plan is done now that this much of a step is. Steps count alike: how long one takes is not known
+    /// before it is over.
+    fn share(&mut self, index: usize, fraction: Option<f64>) -> Option<f64> {
+        let is_only = self.steps.len() <= 1;
+        if let (Some(share), Some(fraction)) = (self.shares.get_mut(index), fraction) {
+            *share = fraction.clamp(0.0, 1.0);
+        }
+        if is_only {
+            return fraction;
+        }
+        let done = |(step, share): (&StepOutcome, &f64)| match step.state {
+            StepState::Done => 1.0,
+            _ => *share,
+        };
+        let sum: f64 = self.steps.iter().zip(&self.shares).map(done).sum();
+        #[expect(clippy::cast_precision_loss, reason = "a plan has few steps")]
+        let all = self.steps.len() as f64;
+        Some(sum / all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(states: &[StepState]) -> Known {
+        let step = |state: &StepState| StepOutcome {
+            step: String::new(),
+            state: *state,
+            task: None,
+            detail: None,
+        };
+        Known {
+            steps: states.iter().map(step).collect(),
+            shares: vec![0.0; states.len()],
+        }
+    }
+
+    fn is(share: Option<f64>, expected: f64) -> bool {
+        share.is_some_and(|share| (share - expected).abs() < 1e-9)
+    }
+
+    #[test]
+    fn a_step_counts_as_its_part_of_the_plan() {
+        let mut known = known(&[StepState::Done, StepState::Running, StepState::NotSent]);
+        assert!(is(known.share(1, None), 1.0 / 3.0));
+        assert!(is(known.share(1, Some(0.5)), 0.5));
+        // A line of the log without a percentage takes nothing back.
+        assert!(is(known.share(1, None), 0.5));
+    }
+
+    #[test]
+    fn the_only_step_is_as_far_as_pve_says() {
+        let mut known = known(&[StepState::Running]);
+        assert_eq!(known.share(0, None), None);
+        assert!(is(known.share(0, Some(0.25)), 0.25));
+    }
+}

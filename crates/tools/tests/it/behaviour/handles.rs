@@ -1,0 +1,283 @@
+//! A change that outlives the call, the wait or the process that began it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sim::{Clock, Fault};
+use tools::engine::{Cancelled, Engine, State};
+use tools::outcome::{Status, StepState};
+
+use crate::house::{CALLER, Furnish, House, Nobody, call, done};
+
+const START: (&str, &str) = ("start_proxmox_vm", r#"{"vmid": 105, "wait": 0}"#);
+const CLONE: (&str, &str) = (
+    "clone_proxmox_vm",
+    r#"{"vmid": 900, "new_vmid": 300, "name": "web2", "start": true, "wait": 0}"#,
+);
+
+/// A house whose tasks take until the test lets time pass, with its state in `dir`.
+async fn slow_house(dir: &Path) -> House {
+    House::furnished(Furnish {
+        state: State::Dir(dir.to_owned()),
+        clock: Clock::Manual,
+        ..Furnish::default()
+    })
+    .await
+}
+
+/// Begins a change whose task goes on; gives its plan.
+async fn begun(house: &House, tool: &str, arguments: &str) -> String {
+    let answer = house.call(tool, arguments).await.unwrap();
+    assert_eq!(answer.data["status"], "running", "{}", answer.text);
+    let plan = answer.data["plan"].as_str().unwrap().to_owned();
+    until_task(&house.engine, &plan).await;
+    plan
+}
+
+/// Waits until PVE has named the task of a plan's first step.
+async fn until_task(engine: &Engine, plan: &str) {
+    while engine.handle(plan).await.unwrap().outcome.steps[0]
+        .task
+        .is_none()
+    {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Lets PVE finish what it does.
+async fn until_ended(house: &House, engine: &Engine, plan: &str) -> tools::engine::Handle {
+    loop {
+        let handle = engine.handle(plan).await.unwrap();
+        if handle.ended {
+            return handle;
+        }
+        house.sim.advance(Duration::from_secs(30));
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Begins a change in a process that is killed while PVE works on it; gives its plan.
+async fn orphaned(house: &House, dir: &Path, tool: &str, arguments: &str) -> String {
+    let process = Process::begin(house, dir, tool, arguments).await;
+    // Asked in the process itself, whose connections these are.
+    let (engine, id) = (process.engine.clone(), process.plan.clone());
+    let looked = process
+        .runtime
+        .spawn(async move { until_task(&engine, &id).await });
+    looked.await.unwrap();
+    process.kill().await
+}
+
+/// Another process, which can be killed.
+struct Process {
+    runtime: tokio::runtime::Runtime,
+    engine: Arc<Engine>,
+    plan: String,
+}
+
+impl Process {
+    async fn begin(house: &House, dir: &Path, tool: &str, arguments: &str) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let engine = house.beside(dir);
+        let (work, asked) = (engine.clone(), call(tool, arguments));
+        let answer = runtime.spawn(async move { done(work.call(asked, &Nobody).await) });
+        let answer = answer.await.unwrap().unwrap();
+        let plan = answer.data["plan"].as_str().unwrap().to_owned();
+        Self {
+            runtime,
+            engine,
+            plan,
+        }
+    }
+
+    async fn kill(self) -> String {
+        self.runtime.shutdown_background();
+        // The runtime drops its tasks on a thread of its own.
+        while Arc::strong_count(&self.engine) > 1 {
+            tokio::task::yield_now().await;
+        }
+        self.plan
+    }
+}
+
+#[tokio::test]
+async fn a_restart_loses_nothing_that_pve_finishes() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = slow_house(dir.path()).await;
+    let plan = orphaned(&house, dir.path(), START.0, START.1).await;
+    let running = house.engine.handle(&plan).await.unwrap();
+    assert!(!running.ended);
+    assert_eq!(running.outcome.status, Status::Running);
+    assert_eq!(house.audit(), (1, vec![]));
+    let ended = until_ended(&house, &house.engine, &plan).await;
+    assert_eq!(ended.outcome.status, Status::Applied, "{:?}", ended.outcome);
+    assert_eq!(house.audit(), (1, vec!["applied".to_owned()]));
+    // Asking again closes nothing again, and nothing was ever sent again.
+    let again = house.engine.handle(&plan).await.unwrap();
+    assert_eq!(again.outcome, ended.outcome);
+    assert_eq!(house.audit().1.len(), 1);
+    assert_eq!(house.writes(), ["POST /nodes/pve1/qemu/105/status/start"]);
+}
+
+#[tokio::test]
+async fn after_a_restart_the_steps_left_are_not_sent() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = slow_house(dir.path()).await;
+    let plan = orphaned(&house, dir.path(), CLONE.0, CLONE.1).await;
+    let ended = until_ended(&house, &house.engine, &plan).await;
+    let states: Vec<_> = ended.outcome.steps.iter().map(|step| step.state).collect();
+    assert_eq!(states, [StepState::Done, StepState::NotSent]);
+    assert_eq!(ended.outcome.status, Status::Failed);
+    assert!(ended.outcome.next.unwrap().contains("not sent by itself"));
+    assert_eq!(house.writes().len(), 1, "{:?}", house.writes());
+    assert_eq!(house.audit(), (1, vec!["failed".to_owned()]));
+}
+
+#[tokio::test]
+async fn after_a_restart_a_failed_task_is_a_failure_with_its_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = slow_house(dir.path()).await;
+    let fault = Fault::fail_task("qmclone", "no space left", "clone failed: no space left");
+    house.sim.fault(fault);
+    let plan = orphaned(&house, dir.path(), CLONE.0, CLONE.1).await;
+    let ended = until_ended(&house, &house.engine, &plan).await;
+    assert_eq!(ended.outcome.status, Status::Failed);
+    let fault = ended.fault.unwrap();
+    assert!(fault.message.contains("no space left"), "{fault}");
+    assert!(fault.message.contains("not sent: "), "{fault}");
+}
+
+#[tokio::test]
+async fn a_node_that_does_not_answer_leaves_it_open() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = slow_house(dir.path()).await;
+    let plan = orphaned(&house, dir.path(), START.0, START.1).await;
+    house
+        .sim
+        .fault(Fault::refuse(500, "not now").on("GET", "/nodes/*/tasks/*"));
+    let handle = house.engine.handle(&plan).await.unwrap();
+    assert!(!handle.ended);
+    assert_eq!(handle.outcome.steps[0].state, StepState::Unknown);
+    assert_eq!(house.audit().1.len(), 0);
+    house.sim.clear_faults();
+    let ended = until_ended(&house, &house.engine, &plan).await;
+    assert_eq!(ended.outcome.status, Status::Applied);
+}
+
+/// Another process looks while this one works: it sees how far it is, and closes nothing.
+#[tokio::test]
+async fn a_second_process_leaves_a_living_one_its_work() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = slow_house(dir.path()).await;
+    let plan = begun(&house, CLONE.0, CLONE.1).await;
+    let other = house.beside(dir.path());
+    assert!(!other.handle(&plan).await.unwrap().ended);
+    assert_eq!(house.audit().1.len(), 0);
+    let ended = until_ended(&house, &other, &plan).await;
+    assert_eq!(ended.outcome.status, Status::Applied);
+    assert_eq!(house.audit(), (1, vec!["applied".to_owned()]));
+}
+
+#[tokio::test]
+async fn a_cancelled_plan_stops_its_task_and_sends_nothing_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = slow_house(dir.path()).await;
+    let plan = begun(&house, CLONE.0, CLONE.1).await;
+    let stranger = house.engine.cancel(&plan, "somebody else").await;
+    assert!(stranger.is_err());
+    let cancelled = house.engine.cancel(&plan, CALLER).await.unwrap();
+    assert_eq!(cancelled, Cancelled::Stopped);
+    let ended = until_ended(&house, &house.engine, &plan).await;
+    assert_eq!(ended.cancelled_by.as_deref(), Some(CALLER));
+    let states: Vec<_> = ended.outcome.steps.iter().map(|step| step.state).collect();
+    assert_eq!(states, [StepState::Failed, StepState::NotSent]);
+    let writes = house.writes();
+    assert_eq!(writes.len(), 2, "{writes:?}");
+    assert!(
+        writes[1].starts_with("DELETE /nodes/pve1/tasks/UPID"),
+        "{writes:?}"
+    );
+    // The stop is a change of its own.
+    let (opened, mut closed) = house.audit();
+    closed.sort();
+    assert_eq!(
+        (opened, closed),
+        (2, vec!["applied".to_owned(), "failed".to_owned()])
+    );
+    let over = house.engine.cancel(&plan, CALLER).await.unwrap();
+    assert_eq!(over, Cancelled::Over);
+}
+
+#[tokio::test]
+async fn what_is_unsafe_to_stop_takes_a_second_decision() {
+    for stop in [true, false] {
+        let dir = tempfile::tempdir().unwrap();
+        let house = slow_house(dir.path()).await;
+        let asked = r#"{"vmid": 105, "wait": 0}"#;
+        let answer = house.agreed("delete_proxmox_vm", asked).await.unwrap();
+        let plan = answer.data["plan"].as_str().unwrap();
+        until_task(&house.engine, plan).await;
+        let before = house.writes().len();
+        let cancelled = house.engine.cancel(plan, CALLER).await.unwrap();
+        let Cancelled::Undecided(steps) = cancelled else {
+            panic!("{cancelled:?}");
+        };
+        assert!(steps[0].contains("105"), "{steps:?}");
+        let handle = house.engine.handle(plan).await.unwrap();
+        assert_eq!(handle.unsafe_to_stop, steps);
+        assert_eq!(house.writes().len(), before);
+        house.engine.insist(plan, CALLER, stop).await.unwrap();
+        assert_eq!(house.writes().len(), before + usize::from(stop));
+        let ended = until_ended(&house, &house.engine, plan).await;
+        let expected = if stop {
+            Status::Failed
+        } else {
+            Status::Applied
+        };
+        assert_eq!(ended.outcome.status, expected, "{:?}", ended.outcome);
+    }
+}
+
+/// It dies between sending a request and hearing which task that started.
+#[tokio::test]
+async fn a_request_whose_sender_died_is_found_by_its_task_and_not_sent_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = slow_house(dir.path()).await;
+    let late = Fault::delay(Duration::from_hours(1)).on("POST", "*/status/start");
+    house.sim.fault(late);
+    let process = Process::begin(&house, dir.path(), START.0, START.1).await;
+    while house.writes().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    let plan = process.kill().await;
+    let ended = until_ended(&house, &house.engine, &plan).await;
+    assert_eq!(ended.outcome.status, Status::Applied, "{:?}", ended.outcome);
+    assert!(ended.outcome.steps[0].task.is_some());
+    assert_eq!(house.writes().len(), 1);
+}
+
+/// The same, and the request never arrived.
+#[tokio::test]
+async fn a_request_that_may_have_been_sent_stays_unknown() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = slow_house(dir.path()).await;
+    let late = Fault::delay(Duration::from_hours(1)).on("POST", "*/status/start");
+    house.sim.fault(late);
+    let process = Process::begin(&house, dir.path(), START.0, START.1).await;
+    while house.writes().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    let plan = process.kill().await;
+    // As a node that lost its task list with its power.
+    let lost = Fault::answer("GET", "/nodes/*/tasks", serde_json::json!([]));
+    house.sim.fault(lost);
+    let handle = house.engine.handle(&plan).await.unwrap();
+    assert!(handle.ended);
+    assert_eq!(handle.outcome.status, Status::Unknown);
+    assert_eq!(house.audit(), (1, vec!["unknown".to_owned()]));
+}
