@@ -18,6 +18,9 @@ use crate::plan::{Fingerprints, Guard, Plan, Target, Undo};
 use crate::policy::Policy;
 use crate::registry::{Extras, Registry};
 
+/// How many reads of one call are under way at a time.
+pub const READS: usize = 8;
+
 /// A configured cluster, to read from.
 #[derive(Debug)]
 pub struct Cluster {

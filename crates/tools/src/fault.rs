@@ -5,6 +5,8 @@ use std::fmt::{self, Write as _};
 use pve::Error;
 use serde::{Deserialize, Serialize};
 
+use crate::outcome::Outcome;
+
 /// Which sort of failure it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -50,6 +52,9 @@ pub struct Fault {
     pub hint: Option<String>,
     /// Whether trying again makes sense.
     pub retry: Retry,
+    /// Where a change was begun: each of its steps and what became of it, for programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Box<Outcome>>,
 }
 
 impl Fault {
@@ -65,6 +70,7 @@ impl Fault {
             message: message.into(),
             hint: None,
             retry,
+            outcome: None,
         }
     }
 
@@ -82,6 +88,13 @@ impl Fault {
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// With what became of each step of the change that failed.
+    #[must_use]
+    pub fn of_change(mut self, outcome: &Outcome) -> Self {
+        self.outcome = Some(Box::new(outcome.clone()));
         self
     }
 }

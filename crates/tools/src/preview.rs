@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use pve::{Method, Reader, Value as Parameter};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::context::Context;
+use crate::context::{Context, READS};
 use crate::fault::explain;
 use crate::outcome::NextCall;
 use crate::plan::{Action, Check, Impact, Plan, Undo};
@@ -111,18 +112,23 @@ pub async fn of(plan: &Plan, cx: &Context) -> Preview {
 
 /// The privileges that the token lacks for a plan, as far as PVE tells.
 pub async fn missing_privileges(plan: &Plan, pve: &Reader) -> Vec<String> {
-    let mut held = BTreeMap::new();
-    for path in plan.needs.paths() {
-        match pve.permissions_on(path).await {
-            Ok(on_path) => held.insert(path, on_path),
-            Err(error) => {
-                return vec![format!(
-                    "(the token's privileges cannot be read: {})",
-                    explain(&error)
-                )];
-            }
-        };
-    }
+    let reads: Vec<_> = plan
+        .needs
+        .paths()
+        .into_iter()
+        .map(async |path| Ok((path, pve.permissions_on(path).await?)))
+        .collect();
+    let held: Result<BTreeMap<_, _>, pve::Error> =
+        stream::iter(reads).buffered(READS).try_collect().await;
+    let held = match held {
+        Ok(held) => held,
+        Err(error) => {
+            return vec![format!(
+                "(the token's privileges cannot be read: {})",
+                explain(&error)
+            )];
+        }
+    };
     plan.needs
         .missing(&|path, privilege| held.get(path).is_some_and(|held| held.has(path, privilege)))
 }

@@ -95,8 +95,12 @@ fn ask(question: &Question) -> InputRequiredResult {
     InputRequiredResult::new(Some(asks), Some(question.state.clone()))
 }
 
-/// A failure in words: what was wrong, and on a line of its own what to do instead.
+/// A failure in words: what was wrong, and on a line of its own what to do instead. A change that was begun also tells
+/// as data what became of each step.
 pub(super) fn failed(fault: &Fault) -> CallToolResult {
     let text = tools::clean::text(&fault.to_string());
-    CallToolResult::error(vec![ContentBlock::text(text)])
+    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+    let outcome = fault.outcome.as_deref().map(Rendered::of);
+    result.structured_content = outcome.and_then(Result::ok).map(|it| it.data.into());
+    result
 }

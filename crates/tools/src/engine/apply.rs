@@ -15,7 +15,7 @@ use super::worker::AtWork;
 use super::{Engine, Reply, Talk};
 use crate::fault::{Fault, Kind};
 use crate::outcome::{Outcome, Status, StepOutcome, StepState};
-use crate::plan::{Plan, Step, Undo};
+use crate::plan::{Plan, Step, Undo, Wait};
 use crate::registry::{DEFAULT_WAIT, Extras};
 use crate::tool::Rendered;
 
@@ -146,7 +146,7 @@ pub(super) fn finished(id: &str, plan: &Plan, steps: Vec<StepOutcome>) -> Outcom
         Status::NotApplied
     };
     let next = match status {
-        Status::Unknown => Some(unknown_hint(plan)),
+        Status::Unknown => Some(unknown_hint(plan, &steps)),
         Status::Running => Some(ended_early_hint(&steps)),
         _ => None,
     };
@@ -162,17 +162,25 @@ pub(super) fn finished(id: &str, plan: &Plan, steps: Vec<StepOutcome>) -> Outcom
     }
 }
 
-/// A failed step as the caller sees it: what was done, what failed, what was not sent.
+/// Failed steps as the caller sees them: what was done, what failed, what was not sent. Steps run side by side, so that
+/// several can fail.
 pub(super) fn failure(outcome: &Outcome, plan: &Plan) -> Option<Fault> {
-    let failed = outcome
+    let failed: Vec<_> = outcome
         .steps
         .iter()
-        .find(|step| step.state == StepState::Failed)?;
-    let detail = failed.detail.as_deref().unwrap_or("PVE gave no reason");
-    let mut message = format!("{} failed: {detail}", failed.step);
-    if let Some(task) = &failed.task {
-        let _ = write!(message, "\ntask: {task}");
-    }
+        .filter(|step| step.state == StepState::Failed)
+        .map(failed_step)
+        .collect();
+    let mut message = match failed.as_slice() {
+        [] => return None,
+        [only] => only.clone(),
+        several => format!(
+            "{} of {} steps failed\n{}",
+            several.len(),
+            outcome.steps.len(),
+            several.join("\n")
+        ),
+    };
     let named = |state| {
         outcome
             .steps
@@ -201,7 +209,21 @@ pub(super) fn failure(outcome: &Outcome, plan: &Plan) -> Option<Fault> {
         ),
         _ => "nothing is tried again by itself; mend the cause, then make the call anew".to_owned(),
     };
-    Some(Fault::new(Kind::Failed, message).hint(hint))
+    Some(
+        Fault::new(Kind::Failed, message)
+            .hint(hint)
+            .of_change(outcome),
+    )
+}
+
+/// "Start VM 105 (staging) failed: …", and the task that says more.
+fn failed_step(step: &StepOutcome) -> String {
+    let detail = step.detail.as_deref().unwrap_or("PVE gave no reason");
+    let mut line = format!("{} failed: {detail}", step.step);
+    if let Some(task) = &step.task {
+        let _ = write!(line, "\ntask: {task}");
+    }
+    line
 }
 
 pub(super) fn running_hint(steps: &[StepOutcome]) -> String {
@@ -226,13 +248,24 @@ fn ended_early_hint(steps: &[StepOutcome]) -> String {
     hint
 }
 
-fn unknown_hint(plan: &Plan) -> String {
-    let vmid = plan
-        .targets
-        .first()
-        .map(|target| target.at.vmid.to_string())
-        .unwrap_or_default();
+/// The calls that tell what became of the steps that nobody answered for.
+fn unknown_hint(plan: &Plan, steps: &[StepOutcome]) -> String {
+    let unknown = plan
+        .steps
+        .iter()
+        .zip(steps)
+        .filter(|(_, outcome)| outcome.state == StepState::Unknown);
+    let mut vmids: Vec<_> = unknown
+        .filter_map(|(step, _)| match &step.wait {
+            Wait::Task(trace) => Some(trace.vmid.to_string()),
+            Wait::Nothing => None,
+        })
+        .collect();
+    if vmids.is_empty() {
+        vmids.extend(plan.targets.first().map(|target| target.at.vmid.to_string()));
+    }
     format!(
-        "do not send it again before looking: get_proxmox_vm_status with vmid {vmid} and include [\"tasks\"] tells what happened"
+        "do not send it again before looking: get_proxmox_vm_status with vmid {} and include [\"tasks\"] tells what happened",
+        vmids.join(", then ")
     )
 }

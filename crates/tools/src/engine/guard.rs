@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use pve::{Identity, Reader, Request};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use pve::{GuestConfig, GuestRef, Identity, Reader, Request};
 use serde_json::Value;
 
 use super::consent::Frozen;
 use super::record::Attempt;
 use super::{Call, Engine, Reply, Talk};
-use crate::context::{Cluster, label};
+use crate::context::{Cluster, READS, label};
 use crate::fault::{Fault, Kind};
 use crate::plan::{Fingerprints, Guard, Plan, Target};
 use crate::preview::missing_privileges;
@@ -58,9 +59,16 @@ impl Engine {
             .await
             .map_err(Broken::Conflict)?;
         let pve = &cluster.pve;
-        for guard in &plan.guards {
-            check(pve, guard).await?;
-        }
+        let several = plan.guards.len() > 1;
+        let checks: Vec<_> = plan
+            .guards
+            .iter()
+            .map(|guard| check(pve, guard, several))
+            .collect();
+        let () = stream::iter(checks)
+            .buffered(READS)
+            .try_collect()
+            .await?;
         // What takes several steps, or destroys something on its way, must not get stuck half-way for a privilege that was
         // known to be missing: PVE looks at some of them only when its task has begun.
         if plan.steps.len() > 1 || plan.destroys() {
@@ -84,7 +92,7 @@ impl Engine {
             else {
                 continue;
             };
-            let now = pve.guest_config(at).await?;
+            let now = wherever_it_is(pve, at).await?;
             let stopped =
                 |why: String| Fault::new(Kind::Conflict, format!("{why}; it was not sent"));
             if let Some(difference) = identity.difference(&Identity::of(at.kind, &now)) {
@@ -122,7 +130,20 @@ impl Engine {
     }
 }
 
-async fn check(pve: &Reader, guard: &Guard) -> Result<(), Broken> {
+/// The configuration of a guest that a step of the plan itself may have moved to another node. That it is the same guest
+/// is for its identity to show.
+async fn wherever_it_is(pve: &Reader, at: &GuestRef) -> Result<GuestConfig, Fault> {
+    match pve.guest_config(at).await {
+        Err(error) if error.is_missing_object() => match pve.find_guest(at.vmid).await? {
+            Some(guest) if guest.at != *at => Ok(pve.guest_config(&guest.at).await?),
+            _ => Err(error.into()),
+        },
+        config => Ok(config?),
+    }
+}
+
+/// Whether a guard holds. Of several guests, the one that changed is named.
+async fn check(pve: &Reader, guard: &Guard, several: bool) -> Result<(), Broken> {
     match guard {
         Guard::VmidFree(vmid) | Guard::NextVmid(vmid) => {
             let request = Request::get("/cluster/nextid").with("vmid", *vmid);
@@ -173,7 +194,12 @@ async fn check(pve: &Reader, guard: &Guard) -> Result<(), Broken> {
                     .hint("the id was given away and reused; look at the guest that has it now and plan again"),
                 ));
             }
-            let changed = config.changed(&Fingerprints::of(&now));
+            let mut changed = config.changed(&Fingerprints::of(&now));
+            if several {
+                for key in &mut changed {
+                    *key = format!("{key} of {}", label(at, name));
+                }
+            }
             if changed.is_empty() {
                 Ok(())
             } else {

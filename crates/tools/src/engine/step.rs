@@ -46,9 +46,14 @@ impl Engine {
         step: &Step,
         report: &Report,
     ) -> StepState {
-        let known = match self.run(plan, index, step, report).await {
+        let mut known = match self.run(plan, index, step, report).await {
             Ok(known) | Err(known) => known,
         };
+        if known.state == StepState::Failed
+            && let Some(standing) = self.standing(plan, step).await
+        {
+            known.detail = Some(format!("{}\n{standing}", known.detail.unwrap_or_default()));
+        }
         report.step(index, |outcome| {
             outcome.state = known.state;
             outcome.detail = known.detail;
@@ -138,6 +143,23 @@ pub(super) fn doing(step: &Step, line: Option<&str>) -> String {
     match line {
         Some(line) => format!("{}: {}", step.says, crate::clean::line(line)),
         None => step.says.clone(),
+    }
+}
+
+impl Engine {
+    /// How things stand after a step that failed, where the step says what to look at.
+    async fn standing(&self, plan: &Plan, step: &Step) -> Option<String> {
+        let check = step.otherwise.as_ref()?;
+        let pve = &self.cluster(&plan.cluster).ok()?.pve;
+        let says = &check.says;
+        Some(match pve.get::<Value>(check.read.clone()).await {
+            Ok(answer) if check.holds(&answer) => format!("read back: {says}"),
+            Ok(_) => format!("read back: it is not so any more that {says}"),
+            Err(error) if error.is_missing_object() => {
+                format!("read back: it is not so any more that {says}")
+            }
+            Err(error) => format!("whether {says} cannot be read: {}", explain(&error)),
+        })
     }
 }
 
@@ -241,7 +263,8 @@ async fn read_one(pve: &Reader, check: &Check, settling: u32) -> Result<(), Know
         match pve.get::<Value>(check.read.clone()).await {
             Ok(answer) if check.holds(&answer) => return Ok(()),
             Ok(_) => last.clear(),
-            Err(error) if check.is_taken(&error) => last.clear(),
+            // A guest that is not there is in no state that could be waited for.
+            Err(error) if check.is_taken(&error) || error.is_missing_object() => last.clear(),
             Err(error) => last = explain(&error),
         }
     }

@@ -16,6 +16,9 @@ pub struct Step {
     pub wait: Wait,
     /// What a read must show before the step counts as done.
     pub after: Option<Check>,
+    /// What is read if it failed, to tell how things stand: most often that nothing has changed.
+    #[serde(default)]
+    pub otherwise: Option<Check>,
     /// Steps of the same group run side by side; groups run in ascending order.
     pub group: u16,
 }
@@ -28,6 +31,7 @@ impl Step {
             action: Action::Request(request),
             wait: Wait::Nothing,
             after: None,
+            otherwise: None,
             group: 0,
         }
     }
@@ -43,6 +47,13 @@ impl Step {
     #[must_use]
     pub fn after(mut self, check: Check) -> Self {
         self.after = Some(check);
+        self
+    }
+
+    /// What is read if it failed, to tell how things stand.
+    #[must_use]
+    pub fn otherwise(mut self, check: Check) -> Self {
+        self.otherwise = Some(check);
         self
     }
 

@@ -57,6 +57,14 @@ impl Order {
             }
         };
         terminal.clear();
+        if let Err(Fault {
+            outcome: Some(outcome),
+            ..
+        }) = &answered
+            && self.flags.json
+        {
+            self.flags.print(&Rendered::of(&**outcome)?)?;
+        }
         let mut answer = match answered? {
             Reply::Done(answer) | Reply::Running(answer, _) => answer,
             // Only transports that say `Asked::Later` get questions back.
