@@ -2,19 +2,21 @@
 //!
 //! There is no Writer in here and no way to one; that is what keeps "a tool never writes" true.
 
+mod guest;
+mod several;
+
+pub use guest::{Guest, label};
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use pve::{
-    GuestConfig, GuestKind, GuestRef, Identity, NodeName, Reader, Request, Resource, ResourceKind,
-    Version, Vmid,
-};
+use pve::{GuestKind, NodeName, Reader, Request, Resource, ResourceKind, Version, Vmid};
 
 use tokio::sync::OnceCell;
 
 use crate::fault::{Fault, Kind};
-use crate::plan::{Fingerprints, Guard, Plan, Target, Undo};
+use crate::plan::{Guard, Plan, Undo};
 use crate::policy::Policy;
 use crate::registry::{Extras, Registry};
 
@@ -165,12 +167,22 @@ impl Context {
         node: Option<&NodeName>,
         kind: Option<GuestKind>,
     ) -> Result<Guest, Fault> {
-        let mut found = Vec::new();
-        for (cluster, rows) in self.resources().await? {
-            if let Some(guest) = Guest::among(&cluster, &rows, vmid) {
-                found.push(guest);
-            }
-        }
+        let resources = self.resources().await?;
+        self.guest_among(&resources, vmid, node, kind).await
+    }
+
+    /// The same among what was read.
+    async fn guest_among(
+        &self,
+        resources: &[(Arc<Cluster>, Vec<Resource>)],
+        vmid: Vmid,
+        node: Option<&NodeName>,
+        kind: Option<GuestKind>,
+    ) -> Result<Guest, Fault> {
+        let mut found: Vec<_> = resources
+            .iter()
+            .filter_map(|(cluster, rows)| Guest::among(cluster, rows, vmid))
+            .collect();
         let guest = match found.len() {
             0 => return Err(self.no_such_guest(vmid).await),
             1 => found.remove(0),
@@ -297,101 +309,6 @@ impl Context {
     }
 }
 
-/// A guest that was found.
-#[derive(Debug, Clone)]
-pub struct Guest {
-    /// Where it was found.
-    pub cluster: Arc<Cluster>,
-    /// Which guest, on which node.
-    pub at: GuestRef,
-    /// Its row of `/cluster/resources`.
-    pub row: pve::Guest,
-    /// Whether its node answers.
-    pub node_online: bool,
-}
-
-impl Guest {
-    fn among(cluster: &Arc<Cluster>, rows: &[Resource], vmid: Vmid) -> Option<Self> {
-        let row = rows
-            .iter()
-            .find(|row| row.vmid == Some(vmid))
-            .and_then(pve::Guest::from_resource)?;
-        let at = row.at.clone();
-        let node_online = rows.iter().any(|other| {
-            other.kind == ResourceKind::Node
-                && other.node.as_ref() == Some(&at.node)
-                && other.status.as_deref() == Some("online")
-        });
-        Some(Self {
-            cluster: cluster.clone(),
-            at,
-            row,
-            node_online,
-        })
-    }
-
-    /// The way to its cluster.
-    pub fn pve(&self) -> &Reader {
-        &self.cluster.pve
-    }
-
-    /// "VM 105 (staging)"
-    pub fn label(&self) -> String {
-        label(&self.at, self.name())
-    }
-
-    /// Its name, or nothing.
-    pub fn name(&self) -> &str {
-        self.row.name.as_deref().unwrap_or_default()
-    }
-
-    /// Whether it is a template.
-    pub fn is_template(&self) -> bool {
-        self.row.template
-    }
-
-    /// Refuses what cannot work because the node is down, before anything waits for it.
-    pub fn require_online(&self) -> Result<(), Fault> {
-        if self.node_online {
-            return Ok(());
-        }
-        Err(Fault::new(
-            Kind::Unreachable,
-            format!("node {} of {} is offline", self.at.node, self.label()),
-        )
-        .hint("list_proxmox_resources with resource_type \"node\" shows the nodes; try again when it is back"))
-    }
-
-    /// Its current configuration.
-    pub async fn config(&self) -> Result<GuestConfig, Fault> {
-        Ok(self.pve().guest_config(&self.at).await?)
-    }
-
-    /// Makes a plan one about this very guest: its identity and its configuration as they are now, not only its number.
-    pub fn bind(&self, plan: &mut Plan, config: &GuestConfig) {
-        let identity = Identity::of(self.at.kind, config);
-        if !identity.is_known() {
-            plan.warnings.push(format!(
-                "{} bears no mark to know it by; only its number and settings are compared before it is changed",
-                self.label()
-            ));
-        }
-        plan.guards.push(Guard::SameGuest {
-            at: self.at.clone(),
-            identity,
-            name: self.name().to_owned(),
-            config: Fingerprints::of(config),
-        });
-        plan.targets.push(Target {
-            at: self.at.clone(),
-            name: self.name().to_owned(),
-            pool: self.row.pool.clone(),
-            tags: config.tags(),
-            protection: config.protection(),
-        });
-    }
-}
-
 fn on_several(what: &str, clusters: &[String]) -> Fault {
     Fault::bad_input(format!(
         "{what} exists on the clusters {}",
@@ -401,16 +318,6 @@ fn on_several(what: &str, clusters: &[String]) -> Fault {
         "say which, for example cluster: \"{}\"",
         clusters[0]
     ))
-}
-
-/// "VM 105 (staging)"
-pub fn label(at: &GuestRef, name: &str) -> String {
-    let name = crate::clean::line(name);
-    if name.is_empty() {
-        format!("{} {}", at.kind.noun(), at.vmid)
-    } else {
-        format!("{} {} ({name})", at.kind.noun(), at.vmid)
-    }
 }
 
 /// Arguments of an undo or a next call.

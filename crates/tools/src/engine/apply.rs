@@ -262,7 +262,11 @@ fn unknown_hint(plan: &Plan, steps: &[StepOutcome]) -> String {
         })
         .collect();
     if vmids.is_empty() {
-        vmids.extend(plan.targets.first().map(|target| target.at.vmid.to_string()));
+        vmids.extend(
+            plan.targets
+                .first()
+                .map(|target| target.at.vmid.to_string()),
+        );
     }
     format!(
         "do not send it again before looking: get_proxmox_vm_status with vmid {} and include [\"tasks\"] tells what happened",

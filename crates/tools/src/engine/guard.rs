@@ -65,10 +65,7 @@ impl Engine {
             .iter()
             .map(|guard| check(pve, guard, several))
             .collect();
-        let () = stream::iter(checks)
-            .buffered(READS)
-            .try_collect()
-            .await?;
+        let () = stream::iter(checks).buffered(READS).try_collect().await?;
         // What takes several steps, or destroys something on its way, must not get stuck half-way for a privilege that was
         // known to be missing: PVE looks at some of them only when its task has begun.
         if plan.steps.len() > 1 || plan.destroys() {

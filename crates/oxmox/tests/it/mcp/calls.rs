@@ -37,6 +37,27 @@ async fn a_change_that_interrupts_nothing_just_runs() {
     }
 }
 
+/// One guest's failure is an error, and the others' results are in it as data.
+#[tokio::test]
+async fn a_change_that_failed_tells_each_steps_fate_as_data() {
+    for era in BOTH {
+        let world = world().await;
+        let refused =
+            sim::Fault::refuse(500, "no room").on("POST", "/nodes/*/lxc/203/status/start");
+        world.sim.fault(refused);
+        let mut wire = Wire::new(&world, era, Person::Absent).await;
+        let result = wire
+            .call("start_proxmox_vm", json!({"vmids": [105, 203]}))
+            .await;
+        assert!(is_error(&result), "{result}");
+        assert!(text(&result).contains("no room"), "{}", text(&result));
+        let outcome = &result["structuredContent"];
+        assert_eq!(outcome["status"], "failed");
+        assert_eq!(outcome["steps"][0]["state"], "done");
+        assert_eq!(outcome["steps"][1]["state"], "failed");
+    }
+}
+
 #[tokio::test]
 async fn progress_goes_to_who_asked_for_it_and_grows() {
     for era in BOTH {

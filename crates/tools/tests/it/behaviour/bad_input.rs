@@ -32,7 +32,7 @@ const BAD: &[(&str, &str, &str, &str)] = &[
         "1000000000",
         "it takes vmid",
     ),
-    ("start_proxmox_vm", r"{}", "vmid", "it takes vmid"),
+    ("start_proxmox_vm", r"{}", "vmid", "send vmid for one guest"),
     (
         "start_proxmox_vm",
         r#"{"vmid": 105, "node": "../x"}"#,

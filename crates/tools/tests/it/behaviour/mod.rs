@@ -1,6 +1,7 @@
 //! One story each: what happens when the world is not as the caller thinks.
 
 mod bad_input;
+mod bulk;
 mod clone;
 mod confirm;
 mod delete;

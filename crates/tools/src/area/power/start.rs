@@ -1,0 +1,167 @@
+//! start_proxmox_vm
+
+use pve::{GuestKind, GuestRef, NodeName, Request, Vmid};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::locked;
+use super::many::{Order, Part, Seen, Sorted};
+use super::which::Which;
+use crate::context::{Context, Guest, label};
+use crate::fault::Fault;
+use crate::plan::{Blocker, Check, Effect, Expect, Plan, Step, Trace, Undo};
+use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::tool::Changes;
+
+/// Starts a stopped VM or container, resumes a paused VM, wakes a hibernated one; one guest, or many at once.
+///
+/// Many start side by side, in no startup order, and each guest's result is told. Those that run already are
+/// left alone. To restart a guest use stop_proxmox_vm with action reboot. Refused beforehand: templates,
+/// locked guests, offline nodes. Needs VM.PowerMgmt. Waits until each is seen running, not for the system
+/// inside; HA only queues the start. Undo: stop_proxmox_vm.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct StartVm {
+    /// One guest's id.
+    vmid: Option<Vmid>,
+    /// Several guests' ids.
+    #[schemars(with = "Option<Vec<i64>>")]
+    vmids: Option<Vec<Vmid>>,
+    /// All guests that match, as in list_proxmox_resources.
+    filter: Option<String>,
+    /// Guests at most. Left out: 20.
+    #[schemars(with = "Option<i64>")]
+    max: Option<usize>,
+    /// Its node, as a check.
+    node: Option<NodeName>,
+    /// Its kind, as a check.
+    vm_type: Option<GuestKind>,
+}
+
+impl Changes for StartVm {
+    const SPEC: Spec = Spec {
+        name: "start_proxmox_vm",
+        title: "Start or resume VMs and containers",
+        toolset: Toolset::Core,
+        risk: Risk::Change,
+        idempotent: true,
+        takes_host: true,
+        leasable: false,
+        examples: &[
+            Example {
+                ask: "Start staging",
+                args: r#"{"vmid": 105}"#,
+            },
+            Example {
+                ask: "Wake the paused kiosk",
+                args: r#"{"vmid": 108, "vm_type": "qemu"}"#,
+            },
+            Example {
+                ask: "Start the media container",
+                args: r#"{"vmid": 203, "node": "pve3"}"#,
+            },
+            Example {
+                ask: "Start staging, the media container and the backup helper",
+                args: r#"{"vmids": [105, 203, 208]}"#,
+            },
+        ],
+    };
+
+    async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
+        let which = Which {
+            vmid: self.vmid,
+            vmids: self.vmids,
+            filter: self.filter,
+            max: self.max,
+            node: self.node,
+            vm_type: self.vm_type,
+        };
+        let sorted = Sorted::of(&which, cx, |seen| Ok(part(seen))).await?;
+        let undo = Undo::Call {
+            tool: "stop_proxmox_vm".to_owned(),
+            arguments: sorted.same_guests(),
+        };
+        let mut plan = sorted.plan(&Order {
+            spec: &Self::SPEC,
+            verb: "Start",
+            risk: Risk::Change,
+            effect: Effect::Changed,
+        });
+        if !plan.steps.is_empty() {
+            plan.undo = undo;
+        }
+        Ok(plan)
+    }
+}
+
+/// What starting means for a guest as it is.
+fn part(seen: &Seen) -> Part {
+    let (guest, state) = (&seen.guest, &seen.state);
+    if state.running && !state.paused {
+        return Part::Already("running");
+    }
+    let mut blockers = Vec::new();
+    if guest.is_template() {
+        blockers.push(Blocker::new(
+            format!("{} is a template and cannot be started", guest.label()),
+            "clone it with clone_proxmox_vm and start the clone; a filter with status:stopped leaves templates out",
+        ));
+    }
+    // A hibernated VM is locked as suspended; starting is what wakes it.
+    if let Some(lock) = seen.config.lock().filter(|lock| lock != "suspended") {
+        blockers.push(locked(guest, &lock));
+    }
+    let step = if state.paused {
+        resume_step(guest)
+    } else {
+        start_step(&guest.at, guest.name(), state.managed)
+    };
+    Part::Act {
+        step: Box::new(step),
+        blockers,
+    }
+}
+
+/// Starts a guest and reads back that it runs.
+pub(crate) fn start_step(at: &GuestRef, name: &str, managed: bool) -> Step {
+    let own = match at.kind {
+        GuestKind::Qemu => "qmstart",
+        GuestKind::Lxc => "vzstart",
+    };
+    let label = label(at, name);
+    let runs = Check::guest(
+        at,
+        "status/current",
+        format!("{label} is running"),
+        vec![Expect::Is("status".to_owned(), json!("running"))],
+    );
+    Step::request(
+        format!("Start {label}"),
+        Request::post(at.path("status/start")),
+    )
+    .task(Trace {
+        node: at.node.clone(),
+        vmid: at.vmid,
+        types: vec![own.to_owned(), "hastart".to_owned()],
+    })
+    .after(runs.settles(managed))
+}
+
+fn resume_step(guest: &Guest) -> Step {
+    let runs = Check::guest(
+        &guest.at,
+        "status/current",
+        format!("{} is running", guest.label()),
+        vec![Expect::Is("qmpstatus".to_owned(), json!("running"))],
+    );
+    Step::request(
+        format!("Resume {}", guest.label()),
+        Request::post(guest.at.path("status/resume")),
+    )
+    .task(Trace {
+        node: guest.at.node.clone(),
+        vmid: guest.at.vmid,
+        types: vec!["qmresume".to_owned()],
+    })
+    .after(runs)
+}

@@ -1,0 +1,114 @@
+//! A guest that a caller named, found.
+
+use std::sync::Arc;
+
+use pve::{GuestConfig, GuestRef, Identity, Reader, Resource, ResourceKind, Vmid};
+
+use super::Cluster;
+use crate::fault::{Fault, Kind};
+use crate::plan::{Fingerprints, Guard, Plan, Target};
+
+/// A guest that was found.
+#[derive(Debug, Clone)]
+pub struct Guest {
+    /// Where it was found.
+    pub cluster: Arc<Cluster>,
+    /// Which guest, on which node.
+    pub at: GuestRef,
+    /// Its row of `/cluster/resources`.
+    pub row: pve::Guest,
+    /// Whether its node answers.
+    pub node_online: bool,
+}
+
+impl Guest {
+    pub(super) fn among(cluster: &Arc<Cluster>, rows: &[Resource], vmid: Vmid) -> Option<Self> {
+        let row = rows
+            .iter()
+            .find(|row| row.vmid == Some(vmid))
+            .and_then(pve::Guest::from_resource)?;
+        let at = row.at.clone();
+        let node_online = rows.iter().any(|other| {
+            other.kind == ResourceKind::Node
+                && other.node.as_ref() == Some(&at.node)
+                && other.status.as_deref() == Some("online")
+        });
+        Some(Self {
+            cluster: cluster.clone(),
+            at,
+            row,
+            node_online,
+        })
+    }
+
+    /// The way to its cluster.
+    pub fn pve(&self) -> &Reader {
+        &self.cluster.pve
+    }
+
+    /// "VM 105 (staging)"
+    pub fn label(&self) -> String {
+        label(&self.at, self.name())
+    }
+
+    /// Its name, or nothing.
+    pub fn name(&self) -> &str {
+        self.row.name.as_deref().unwrap_or_default()
+    }
+
+    /// Whether it is a template.
+    pub fn is_template(&self) -> bool {
+        self.row.template
+    }
+
+    /// Refuses what cannot work because the node is down, before anything waits for it.
+    pub fn require_online(&self) -> Result<(), Fault> {
+        if self.node_online {
+            return Ok(());
+        }
+        Err(Fault::new(
+            Kind::Unreachable,
+            format!("node {} of {} is offline", self.at.node, self.label()),
+        )
+        .hint("list_proxmox_resources with resource_type \"node\" shows the nodes; try again when it is back"))
+    }
+
+    /// Its current configuration.
+    pub async fn config(&self) -> Result<GuestConfig, Fault> {
+        Ok(self.pve().guest_config(&self.at).await?)
+    }
+
+    /// Makes a plan one about this very guest: its identity and its configuration as they are now, not only its number.
+    pub fn bind(&self, plan: &mut Plan, config: &GuestConfig) {
+        let identity = Identity::of(self.at.kind, config);
+        if !identity.is_known() {
+            plan.warnings.push(format!(
+                "{} bears no mark to know it by; only its number and settings are compared before it is changed",
+                self.label()
+            ));
+        }
+        plan.guards.push(Guard::SameGuest {
+            at: self.at.clone(),
+            identity,
+            name: self.name().to_owned(),
+            config: Fingerprints::of(config),
+        });
+        plan.targets.push(Target {
+            at: self.at.clone(),
+            name: self.name().to_owned(),
+            pool: self.row.pool.clone(),
+            tags: config.tags(),
+            protection: config.protection(),
+        });
+    }
+}
+
+/// "VM 105 (staging)"
+pub fn label(at: &GuestRef, name: &str) -> String {
+    let name = crate::clean::line(name);
+    if name.is_empty() {
+        format!("{} {}", at.kind.noun(), at.vmid)
+    } else {
+        format!("{} {} ({name})", at.kind.noun(), at.vmid)
+    }
+}
