@@ -6,9 +6,11 @@ mod cluster;
 mod guest;
 mod node;
 mod resource;
+mod volume;
 
 pub use access::Permissions;
 pub use cluster::{ClusterMember, ClusterStatus, Version};
 pub use guest::{GuestStatus, SnapshotEntry};
 pub use node::{NodeStatus, StorageStatus, Usage};
 pub use resource::{Resource, ResourceKind};
+pub use volume::Volume;

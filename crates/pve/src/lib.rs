@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 pub use answer::{
     ClusterMember, ClusterStatus, GuestStatus, NodeStatus, Permissions, Resource, ResourceKind,
-    SnapshotEntry, StorageStatus, Version,
+    SnapshotEntry, StorageStatus, Version, Volume,
 };
 pub use encode::{encode_segment, encode_value};
 pub use error::{Cause, Error, Untrusted};

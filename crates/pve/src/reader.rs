@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
-use crate::answer::{ClusterStatus, NodeStatus, Permissions, Resource, StorageStatus, Version};
+use crate::answer::{
+    ClusterStatus, NodeStatus, Permissions, Resource, StorageStatus, Version, Volume,
+};
 use crate::client::{Answer, Client};
 use crate::error::Error;
 use crate::id::NodeName;
@@ -96,6 +98,21 @@ impl Reader {
     /// The storages of a node.
     pub async fn storages(&self, node: &NodeName) -> Result<Vec<StorageStatus>, Error> {
         self.list(format!("/nodes/{node}/storage")).await
+    }
+
+    /// What a storage holds as a node sees it: everything, or one kind of content such as `backup`.
+    pub async fn volumes(
+        &self,
+        node: &NodeName,
+        storage: &str,
+        content: Option<&str>,
+    ) -> Result<Vec<Volume>, Error> {
+        let storage = crate::encode::encode_segment(storage);
+        let mut request = Request::get(format!("/nodes/{node}/storage/{storage}/content"));
+        if let Some(content) = content {
+            request = request.with("content", content);
+        }
+        self.list(request).await
     }
 
     /// What we may do, on the paths that have rules of their own. Rights that come from a pool show only in

@@ -4,29 +4,34 @@ use std::fmt::Write as _;
 
 /// Rows under a heading, columns aligned by two spaces. The last column is not padded.
 pub fn table<const N: usize>(heading: [&str; N], rows: &[[String; N]]) -> String {
-    let mut widths = heading.map(|cell| cell.chars().count());
+    grid(&heading, rows)
+}
+
+/// As [`table`], for columns that are chosen while it runs.
+pub fn grid<R: AsRef<[String]>>(heading: &[&str], rows: &[R]) -> String {
+    let mut widths: Vec<_> = heading.iter().map(|cell| cell.chars().count()).collect();
     for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
+        for (width, cell) in widths.iter_mut().zip(row.as_ref()) {
             *width = (*width).max(cell.chars().count());
         }
     }
     let mut out = String::new();
-    let mut line = |cells: [&str; N]| {
+    let mut line = |cells: &mut dyn Iterator<Item = &str>| {
         let mut text = String::new();
-        for (cell, width) in cells.iter().zip(widths) {
+        for (cell, width) in cells.zip(&widths) {
             let _ = write!(text, "{cell:<width$}  ");
         }
         out.push_str(text.trim_end());
         out.push('\n');
     };
-    line(heading);
+    line(&mut heading.iter().copied());
     for row in rows {
-        line(
-            row.each_ref()
-                .map(|cell| crate::clean::line(cell))
-                .each_ref()
-                .map(String::as_str),
-        );
+        let cells: Vec<_> = row
+            .as_ref()
+            .iter()
+            .map(|cell| crate::clean::line(cell))
+            .collect();
+        line(&mut cells.iter().map(String::as_str));
     }
     out
 }

@@ -53,8 +53,10 @@ pub enum Measure {
 
 /// Either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Field {
+pub enum Field {
+    /// One that holds text.
     Word(Word),
+    /// One that holds a number.
     Measure(Measure),
 }
 

@@ -15,8 +15,7 @@ use crate::fault::Fault;
 use crate::words;
 
 pub use facts::Facts;
-use field::Field;
-pub use field::{Measure, Word};
+pub use field::{Field, Measure, Word};
 use value::{Bound, Pattern};
 
 /// Words that all must hold. The empty filter holds for everything.
@@ -52,6 +51,19 @@ impl Filter {
     /// Whether all words hold. What is not known of a subject (the load of a stopped guest) is within no bound.
     pub fn matches(&self, subject: &impl Facts) -> bool {
         self.0.iter().all(|term| term.matches(subject))
+    }
+
+    /// Whether the words on fields that are decided all hold: the others may still turn out either way. For leaving out
+    /// what needs not even be looked at, such as the snapshots of a guest with another tag.
+    pub fn could_match(&self, subject: &impl Facts, decided: impl Fn(Field) -> bool) -> bool {
+        self.0.iter().all(|term| {
+            let known = match term.test {
+                Test::Bare(_) => false,
+                Test::Is(word, _) => decided(Field::Word(word)),
+                Test::Within(measure, _) => decided(Field::Measure(measure)),
+            };
+            !known || term.matches(subject)
+        })
     }
 
     /// Whether it holds for everything.

@@ -1,150 +1,76 @@
 //! list_proxmox_resources
+//!
+//! A call is read ([`query`]), the clusters are asked for everything at once ([`estate`]), and for what that does not
+//! tell storage by storage ([`volumes`]) or guest by guest ([`snapshots`]). What comes of it ([`item`]) is filtered
+//! ([`matching`]), sorted and cut ([`page`]) and shown ([`column`], [`answer`]), with what could not be seen ([`hidden`], [`notes`]).
 
-use std::fmt::Write as _;
-use std::sync::Arc;
+mod answer;
+mod column;
+mod estate;
+mod hidden;
+mod item;
+mod kind;
+mod matching;
+mod notes;
+mod page;
+mod query;
+mod snapshots;
+mod volumes;
 
-use futures_util::future::join_all;
-use pve::{Resource, ResourceKind};
+use futures_util::StreamExt as _;
+use futures_util::stream;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use crate::context::{Cluster, Context};
+use crate::context::Context;
 use crate::fault::Fault;
-use crate::filter::Filter;
 use crate::spec::{Example, Risk, Spec, Toolset};
-use crate::tool::{Answer, Reads};
-use crate::words;
+use crate::tool::Reads;
+use answer::{Listing, PAGE};
+use estate::Estate;
+use kind::{Source, Wanted};
+use notes::Notes;
+use page::{Page, Position};
+use query::Query;
+use snapshots::Snapshots;
 
-/// How many rows are shown if the caller does not say.
-const PAGE: usize = 30;
+/// How many requests run at the same time.
+const AT_ONCE: usize = 8;
+/// How many storages or guests one call asks.
+const MOST_REQUESTS: usize = 200;
 
-/// Lists VMs, containers, nodes, storages and pools of all configured clusters, filtered and paged.
+/// Lists guests, nodes, storages, pools, ISO images, templates, backups, volumes or snapshots of all configured clusters.
 ///
-/// Use it to find a guest by name, tag or node, or to get an overview; for one guest in detail use
-/// get_proxmox_vm_status, for one node get_proxmox_node_status. A node that is down does not break the list: its
-/// guests are shown with their last known state, and a note says so. What the token may not see (VM.Audit,
-/// Datastore.Audit, Sys.Audit, Pool.Audit) PVE leaves out without a word; a note tells if that made the list
-/// empty.
+/// Use it to find something or for an overview; for one guest in detail use get_proxmox_vm_status, for one node
+/// get_proxmox_node_status. An offline node or storage does not break the list: a note says what is missing. PVE leaves
+/// out without a word what the token may not see (VM.Audit, Datastore.Audit, Pool.Audit; for backups VM.Backup and
+/// Datastore.AllocateSpace); a note tells where that happened. Snapshots are asked guest by guest, 200 guests a call:
+/// narrow them with filter.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ListResources {
-    /// What to list. Left out: guests of both kinds.
+    /// What to list; guest and vm are VMs and containers.
     #[serde(default)]
     resource_type: Wanted,
-    /// Words that all must match: field:value with name, vmid, tag, pool, node, status or type, or a bare word
-    /// for part of a name or id. Example: "tag:prod status:running web".
+    /// Words that all must hold: tag:prod status:running name:web* vmid:100-199 cpu>80 mem>90 (percent) uptime<1h
+    /// created<2026-10-01; also node, pool, type, storage, lock, disk, size. "-" negates. A bare word is part of a name
+    /// or id.
     filter: Option<String>,
-    /// Rows at most.
-    #[serde(default = "page")]
+    /// Columns, such as id, name, cpu, uptime, tags; a wrong one names all.
+    #[serde(default, deserialize_with = "query::names")]
+    fields: Vec<String>,
+    /// A column; "-cpu" for the largest first.
+    sort: Option<String>,
+    /// Rows at most; left out, as many as fit 2,000 tokens.
     #[schemars(range(min = 1, max = 500))]
-    limit: usize,
-    /// Where to go on: the next_cursor of the answer before.
+    limit: Option<usize>,
+    /// next_cursor of the page before, with the same arguments.
     cursor: Option<String>,
-}
-
-fn page() -> usize {
-    PAGE
-}
-
-/// What to list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-enum Wanted {
-    #[default]
-    Guest,
-    // Other servers say `vm` for guests of either kind; for VMs alone PVE's own word is meant.
-    Vm,
-    Qemu,
-    Lxc,
-    Node,
-    Storage,
-    Pool,
-    All,
-}
-
-impl Wanted {
-    fn takes(self, kind: &ResourceKind) -> bool {
-        match self {
-            Self::Guest | Self::Vm => kind.guest_kind().is_some(),
-            Self::Qemu => *kind == ResourceKind::Qemu,
-            Self::Lxc => *kind == ResourceKind::Lxc,
-            Self::Node => *kind == ResourceKind::Node,
-            Self::Storage => *kind == ResourceKind::Storage,
-            Self::Pool => *kind == ResourceKind::Pool,
-            Self::All => true,
-        }
-    }
-
-    /// The privilege without which PVE shows none of these.
-    fn privilege(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Guest | Self::Vm | Self::Qemu | Self::Lxc | Self::All => ("VM.Audit", "/vms"),
-            Self::Node => ("Sys.Audit", "/nodes"),
-            Self::Storage => ("Datastore.Audit", "/storage"),
-            Self::Pool => ("Pool.Audit", "/pool"),
-        }
-    }
-}
-
-/// One row.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(inline)]
-struct Row {
-    /// qemu, lxc, node, storage or pool.
-    #[serde(rename = "type")]
-    kind: String,
-    /// The guest's number, or the name of the node, storage or pool.
-    id: String,
-    /// A guest's name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    /// The node that it is on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    node: Option<String>,
-    /// The cluster, where there are several.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cluster: Option<String>,
-    /// Such as running, stopped, template, online or available.
-    status: String,
-    /// Share of its CPUs in use, in percent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cpu_percent: Option<u32>,
-    /// Memory of a guest or node in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    memory: Option<u64>,
-    /// Disk space of it in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    disk: Option<u64>,
-    /// A guest's tags.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tags: Option<String>,
-    /// A guest's pool.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pool: Option<String>,
-    /// The lock that an operation holds on a guest.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lock: Option<String>,
-}
-
-/// A page of the list.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Listing {
-    /// The rows of this page.
-    resources: Vec<Row>,
-    /// How many match in all.
-    total: usize,
-    /// Send it as cursor for the rows after these.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
-    /// What is not as it should be: offline nodes, clusters that did not answer, missing privileges.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    notes: Vec<String>,
 }
 
 impl Reads for ListResources {
     const SPEC: Spec = Spec {
         name: "list_proxmox_resources",
-        title: "List guests, nodes, storages and pools",
+        title: "List guests, nodes, storages, images, backups and snapshots",
         toolset: Toolset::Core,
         risk: Risk::Read,
         idempotent: true,
@@ -156,8 +82,8 @@ impl Reads for ListResources {
                 args: "{}",
             },
             Example {
-                ask: "Which production guests run?",
-                args: r#"{"filter": "tag:prod status:running"}"#,
+                ask: "Which production guests run, the busiest first?",
+                args: r#"{"filter": "tag:prod status:running", "sort": "-cpu"}"#,
             },
             Example {
                 ask: "How are the nodes?",
@@ -167,248 +93,80 @@ impl Reads for ListResources {
                 ask: "Which storages are there on pve1?",
                 args: r#"{"resource_type": "storage", "filter": "node:pve1"}"#,
             },
+            Example {
+                ask: "Which backups does VM 100 have?",
+                args: r#"{"resource_type": "backup", "filter": "vmid:100"}"#,
+            },
+            Example {
+                ask: "Which snapshots are from before November?",
+                args: r#"{"resource_type": "snapshot", "filter": "created<2026-11-01"}"#,
+            },
+            Example {
+                ask: "What can I install from?",
+                args: r#"{"resource_type": "iso", "fields": ["id", "size"]}"#,
+            },
         ],
     };
 
     type Answer = Listing;
 
     async fn read(self, cx: &Context) -> Result<Listing, Fault> {
-        let filter = Filter::parse(self.filter.as_deref().unwrap_or_default())?;
-        let skip = self.offset()?;
-        let (found, mut notes) = gather(&cx.clusters).await?;
-        let mut matching: Vec<_> = found
-            .iter()
-            .filter(|(_, resource)| {
-                self.resource_type.takes(&resource.kind) && filter.matches(resource)
-            })
-            .collect();
-        matching.sort_by_cached_key(|(cluster, resource)| (cluster.name.clone(), order(resource)));
-        let total = matching.len();
-        if total == 0 {
-            notes.extend(self.why_empty(cx, &found).await);
-        }
-        let several = cx.clusters.len() > 1;
-        let limit = self.limit.clamp(1, 500);
-        let resources: Vec<_> = matching
-            .iter()
-            .skip(skip)
-            .take(limit)
-            .map(|(cluster, resource)| Row::new(cluster, resource, several))
-            .collect();
-        let shown = skip + resources.len();
-        let next_cursor = (shown < total).then(|| shown.to_string());
-        Ok(Listing {
-            resources,
-            total,
-            next_cursor,
-            notes,
-        })
-    }
-}
-
-impl ListResources {
-    fn offset(&self) -> Result<usize, Fault> {
-        let Some(cursor) = &self.cursor else {
-            return Ok(0);
-        };
-        cursor.parse().map_err(|_| {
-            Fault::bad_input(format!(
-                "cursor \"{}\" is none that this tool gave",
-                words::clip(cursor, 40)
-            ))
-            .hint("send the next_cursor of the answer before, or leave it out")
-        })
-    }
-
-    /// An empty list that a missing privilege caused looks just like an empty cluster; PVE does not tell them apart.
-    async fn why_empty(&self, cx: &Context, found: &[(Arc<Cluster>, Resource)]) -> Vec<String> {
-        if found
-            .iter()
-            .any(|(_, resource)| self.resource_type.takes(&resource.kind))
-        {
-            return Vec::new();
-        }
-        let (privilege, path) = self.resource_type.privilege();
-        let mut notes = Vec::new();
-        for cluster in &cx.clusters {
-            let Ok(held) = cluster.pve.permissions().await else {
-                continue;
-            };
-            if !held.paths().any(|path| held.has(path, privilege)) {
-                notes.push(format!("the token of {} has {privilege} nowhere, so PVE shows none; it needs it on {path}", cluster.name));
+        let query = Query::new(&self, cx.clusters.len() > 1)?;
+        let mut notes = Notes::default();
+        let estate = Estate::gather(&cx.clusters, &mut notes).await?;
+        estate.tell_trouble(query.wanted, &mut notes);
+        let (mut held, mut snapshots) = (Vec::new(), Snapshots::default());
+        match query.wanted.source() {
+            Source::Resources => {}
+            Source::Volumes(content) => {
+                held = volumes::look(&estate, content, &query.filter, &mut notes).await;
+                hidden::name_gaps(&estate, query.wanted, &held, &mut notes).await;
+            }
+            Source::Snapshots => {
+                let behind = query.behind.as_ref().filter(|_| query.pages_by_guest());
+                snapshots = snapshots::look(&estate, &query.filter, behind, &mut notes).await;
+                tell_unasked(&query, &snapshots, &mut notes);
             }
         }
-        notes
-    }
-}
-
-/// All resources of all clusters, at the same time. A cluster that does not answer becomes a note; all of them, a fault.
-async fn gather(
-    clusters: &[Arc<Cluster>],
-) -> Result<(Vec<(Arc<Cluster>, Resource)>, Vec<String>), Fault> {
-    let answers = join_all(clusters.iter().map(|cluster| cluster.pve.resources())).await;
-    let (mut found, mut notes, mut faults) = (Vec::new(), Vec::new(), Vec::new());
-    for (cluster, answer) in clusters.iter().zip(answers) {
-        match answer {
-            Ok(resources) => {
-                notes.extend(offline_nodes(&resources));
-                notes.extend(hidden_figures(cluster, &resources));
-                found.extend(
-                    resources
-                        .into_iter()
-                        .map(|resource| (cluster.clone(), resource)),
-                );
-            }
-            Err(error) => {
-                notes.push(format!("cluster {} is left out: {error}", cluster.name));
-                faults.push(Fault::from(error));
-            }
+        let mut items = matching::resources(&estate, &query);
+        items.extend(matching::volumes(&held, &query.filter));
+        items.extend(matching::snapshots(&snapshots, &query.filter));
+        if items.is_empty() {
+            hidden::explain_emptiness(&estate, query.wanted, &mut notes).await;
         }
-    }
-    match faults.into_iter().next() {
-        Some(fault) if found.is_empty() => Err(fault),
-        _ => Ok((found, notes)),
-    }
-}
-
-fn offline_nodes(resources: &[Resource]) -> impl Iterator<Item = String> {
-    resources
-        .iter()
-        .filter(|resource| {
-            resource.kind == ResourceKind::Node && resource.status.as_deref() == Some("offline")
-        })
-        .filter_map(|resource| resource.node.as_ref())
-        .map(|node| format!("node {node} is offline; its guests are shown as last known"))
-}
-
-/// PVE shows every node to everybody, and its figures only to those who may see them.
-fn hidden_figures(cluster: &Cluster, resources: &[Resource]) -> Option<String> {
-    let hidden = resources.iter().any(|resource| {
-        resource.kind == ResourceKind::Node
-            && resource.status.as_deref() == Some("online")
-            && resource.maxmem.is_none()
-    });
-    hidden.then(|| {
-        format!(
-            "{} hides figures of its nodes: the token needs Sys.Audit on /nodes",
-            cluster.name
-        )
-    })
-}
-
-/// Nodes, storages and pools by name, guests by number.
-fn order(resource: &Resource) -> (u8, u32, String) {
-    let rank = match resource.kind {
-        ResourceKind::Node => 0,
-        ResourceKind::Qemu | ResourceKind::Lxc => 1,
-        ResourceKind::Storage => 2,
-        ResourceKind::Pool => 3,
-        _ => 4,
-    };
-    (
-        rank,
-        resource.vmid.map_or(0, pve::Vmid::get),
-        resource.id.clone().unwrap_or_default(),
-    )
-}
-
-impl Row {
-    fn new(cluster: &Cluster, resource: &Resource, several: bool) -> Self {
-        let id = match resource.kind {
-            ResourceKind::Qemu | ResourceKind::Lxc => resource.vmid.map(|vmid| vmid.to_string()),
-            ResourceKind::Node => resource.node.as_ref().map(ToString::to_string),
-            ResourceKind::Storage => resource.storage.clone(),
-            ResourceKind::Pool => resource.pool.clone(),
-            _ => None,
-        };
-        let used = |share: Option<f64>| {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "a share of 0 to 1, as percent"
-            )]
-            share.map(|share| (share.clamp(0.0, 100.0) * 100.0).round() as u32)
-        };
-        let guest = resource.kind.guest_kind().is_some();
-        Self {
-            kind: resource.kind.as_str().to_owned(),
-            id: id.or_else(|| resource.id.clone()).unwrap_or_default(),
-            name: resource.name.clone().filter(|_| guest),
-            node: resource
-                .node
-                .as_ref()
-                .map(ToString::to_string)
-                .filter(|_| resource.kind != ResourceKind::Node),
-            cluster: several.then(|| cluster.name.clone()),
-            status: if resource.template {
-                "template".to_owned()
-            } else {
-                resource.status.clone().unwrap_or_default()
-            },
-            cpu_percent: used(resource.cpu)
-                .filter(|_| resource.status.as_deref() != Some("stopped")),
-            memory: resource.maxmem,
-            disk: resource.maxdisk,
-            tags: resource.tags.clone().filter(|tags| !tags.trim().is_empty()),
-            pool: resource.pool.clone().filter(|_| guest),
-            lock: resource.lock.clone(),
-        }
-    }
-}
-
-impl Answer for Listing {
-    fn text(&self) -> String {
-        let rows: Vec<_> = self
-            .resources
-            .iter()
-            .map(|row| {
-                let place = match (&row.cluster, &row.node) {
-                    (Some(cluster), Some(node)) => format!("{cluster}/{node}"),
-                    (Some(place), None) | (None, Some(place)) => place.clone(),
-                    (None, None) => String::new(),
-                };
-                let lock = row
-                    .lock
-                    .as_ref()
-                    .map(|lock| format!(" (locked: {lock})"))
-                    .unwrap_or_default();
-                [
-                    row.id.clone(),
-                    row.kind.clone(),
-                    row.name.clone().unwrap_or_default(),
-                    place,
-                    format!("{}{lock}", row.status),
-                    row.cpu_percent
-                        .map(|cpu| format!("{cpu} %"))
-                        .unwrap_or_default(),
-                    row.memory.map(words::size).unwrap_or_default(),
-                    row.disk.map(words::size).unwrap_or_default(),
-                    row.pool.clone().unwrap_or_default(),
-                    row.tags.clone().unwrap_or_default(),
-                ]
-            })
-            .collect();
-        let mut out = String::new();
-        if !rows.is_empty() {
-            out = words::table(
-                [
-                    "id", "type", "name", "node", "status", "cpu", "memory", "disk", "pool", "tags",
-                ],
-                &rows,
+        let most = query.limit.unwrap_or(PAGE);
+        let page = Page::cut(items, query.sort, query.behind.as_ref(), most);
+        if query.behind.is_some() && query.sort.is_some_and(|sort| sort.column.moves()) {
+            notes.say(
+                "this order changes from moment to moment; a row may be shown twice or not at all",
             );
         }
-        let _ = match &self.next_cursor {
-            Some(cursor) => writeln!(
-                out,
-                "{} of {} shown; more with cursor: \"{cursor}\", or narrow it with filter",
-                rows.len(),
-                self.total
-            ),
-            None => writeln!(out, "{} in all", self.total),
-        };
-        for note in &self.notes {
-            let _ = writeln!(out, "note: {note}");
-        }
-        out
+        let beyond = snapshots
+            .beyond
+            .clone()
+            .filter(|_| query.pages_by_guest())
+            .map(Position::at);
+        Ok(Listing::new(&query, &page, beyond.as_ref(), notes.finish()))
     }
+}
+
+/// The results of all, in order, with only so many under way at a time.
+async fn in_turns<F: Future>(requests: Vec<F>) -> Vec<F::Output> {
+    stream::iter(requests).buffered(AT_ONCE).collect().await
+}
+
+fn tell_unasked(query: &Query, snapshots: &Snapshots<'_>, notes: &mut Notes) {
+    if snapshots.unasked == 0 {
+        return;
+    }
+    let asked = "only 200 guests are asked in one call";
+    let how = if query.pages_by_guest() {
+        "go on with the cursor, or narrow it with filter"
+    } else {
+        "leave out sort to go on with a cursor, or narrow it with filter"
+    };
+    notes.say(format!(
+        "{asked}, {} more were not: {how} (vmid, tag, pool, node)",
+        snapshots.unasked
+    ));
 }

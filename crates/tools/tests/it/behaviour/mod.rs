@@ -7,6 +7,7 @@ mod confirm;
 mod delete;
 mod handles;
 mod keys;
+mod lists;
 mod lost_answer;
 mod policy;
 mod power;
