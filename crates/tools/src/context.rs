@@ -15,6 +15,7 @@ use pve::{GuestKind, NodeName, Reader, Request, Resource, ResourceKind, Version,
 
 use tokio::sync::OnceCell;
 
+use crate::begun::Begun;
 use crate::fault::{Fault, Kind};
 use crate::plan::{Guard, Plan, Undo};
 use crate::policy::Policy;
@@ -122,6 +123,8 @@ pub struct Context {
     pub registry: Arc<Registry>,
     /// What decides on plans, for those that show what would become of one.
     pub policy: Arc<Policy>,
+    /// The plans that were begun, for those that tell how one stands.
+    pub begun: Option<Arc<dyn Begun>>,
 }
 
 impl Context {

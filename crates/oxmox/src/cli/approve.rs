@@ -155,6 +155,7 @@ fn in_words(stored: &StoredPlan, config: &Config) -> Result<String, Fault> {
         clusters: Vec::new(),
         registry: Arc::new(every_tool()),
         policy: Arc::new(policy),
+        begun: None,
     };
     let preview = runtime::block_on(Threads::One, async {
         Ok(tools::preview::of(&stored.plan, &context).await)

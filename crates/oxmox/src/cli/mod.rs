@@ -11,6 +11,7 @@ pub mod demo;
 pub mod exit;
 pub mod freeze;
 pub mod global;
+pub mod leave;
 pub mod out;
 pub mod person;
 pub mod progress;

@@ -52,6 +52,13 @@ impl Server {
             notes.send(progress).await;
         }
         match answer {
+            Ok(Reply::Running(rendered, plan)) if peer::follows_tasks(ctx) => {
+                match self.created_task(&plan).await {
+                    Ok(task) => task.into(),
+                    // It goes on all the same, and the answer says how to follow it.
+                    Err(_) => done(rendered).into(),
+                }
+            }
             Ok(Reply::Done(rendered) | Reply::Running(rendered, _)) => done(rendered).into(),
             Ok(Reply::Ask(question)) => ask(&question).into(),
             Err(fault) => failed(&fault).into(),
@@ -77,7 +84,7 @@ fn engine_call(request: CallToolRequestParams, caller: &str, ctx: &Context) -> C
     call
 }
 
-fn done(rendered: Rendered) -> CallToolResult {
+pub(super) fn done(rendered: Rendered) -> CallToolResult {
     let mut result = CallToolResult::structured(rendered.data.into());
     result.content = vec![ContentBlock::text(rendered.text)];
     let images = rendered.images.iter();

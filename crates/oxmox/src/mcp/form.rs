@@ -45,6 +45,26 @@ pub(super) fn of(question: &Question) -> ElicitRequest {
     })
 }
 
+/// The question whether to stop what is unsafe to stop.
+pub(super) fn of_stop(steps: &[String]) -> ElicitRequest {
+    let form = ElicitationSchema::builder().required_bool_property(APPROVE, |tick| {
+        tick.title("Stop it all the same")
+            .description("Ticked: stop it half-way. Not ticked: let it come to its end.")
+    });
+    let mut message = "It was cancelled, but this still runs and is unsafe to stop: a guest or disk may be left half-done \
+                       or locked.\n"
+        .to_owned();
+    for step in steps.iter().take(MOST_NAMED) {
+        let _ = writeln!(message, "- {}", one_line(step));
+    }
+    ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message,
+        // What is required was added in the line before.
+        requested_schema: form.build_unchecked(),
+    })
+}
+
 /// What the person decided.
 pub(super) fn answer(result: &ElicitResult, caller: &str) -> Asked {
     let by = format!("the person at {caller}");

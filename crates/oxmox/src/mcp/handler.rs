@@ -5,12 +5,12 @@ use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
-    CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
-    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    SetLevelRequestMethod, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
+    CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
+    GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SetLevelRequestMethod, Tool, UpdateTaskParams,
 };
 use rmcp::{ErrorData, ServerHandler};
 use tools::fault::{Fault, Kind};
@@ -50,6 +50,9 @@ const KNOWN: &[&str] = &[
     "prompts/get",
     "prompts/list",
     "completion/complete",
+    "tasks/get",
+    "tasks/update",
+    "tasks/cancel",
 ];
 
 /// How long a list may be kept, which only 2026 clients are told. rmcp's list types share the methods, not a trait.
@@ -72,6 +75,7 @@ impl ServerHandler for Server {
             .enable_completions()
             .enable_prompts()
             .enable_resources()
+            .enable_tasks()
             .enable_tools()
             .build();
         ServerConfig::new(able)
@@ -185,6 +189,22 @@ impl ServerHandler for Server {
         _: Context,
     ) -> Result<CompleteResult, ErrorData> {
         caught(complete::complete(self.shared.engine.clusters(), &request)).await
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        ctx: Context,
+    ) -> Result<GetTaskResult, ErrorData> {
+        caught(Box::pin(self.task(&request.task_id, &ctx))).await?
+    }
+
+    async fn update_task(&self, request: UpdateTaskParams, ctx: Context) -> Result<(), ErrorData> {
+        caught(Box::pin(self.task_answered(request, &ctx))).await?
+    }
+
+    async fn cancel_task(&self, request: CancelTaskParams, ctx: Context) -> Result<(), ErrorData> {
+        caught(Box::pin(self.end_task(&request.task_id, &ctx))).await?
     }
 
     /// Nothing is logged over MCP, and the capability is not offered. Some 2025 clients send it all the same, and end

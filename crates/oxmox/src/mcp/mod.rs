@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `listing` | tools/list, from what the registry says of its tools |
 //! | `call`, `talk`, `form` | tools/call, its progress, and the question to a person |
+//! | `tasks` | tasks/*: a change that outlives its call |
 //! | `opening` | what a client may send before its first request |
 //! | `peer` | who is at the other end, and what it can do |
 //! | `resources`, `prompts`, `complete` | what a client can offer its user besides tools |
@@ -22,6 +23,7 @@ mod peer;
 mod prompts;
 mod resources;
 mod talk;
+mod tasks;
 
 use std::sync::Arc;
 use std::time::Duration;

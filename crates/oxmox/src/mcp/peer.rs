@@ -24,6 +24,12 @@ pub(super) fn can_show_form(ctx: &Context) -> bool {
         .is_some_and(|able| able.form.is_some() || able.url.is_none())
 }
 
+/// Whether the client follows tasks: then a change that goes on is answered with one.
+pub(super) fn follows_tasks(ctx: &Context) -> bool {
+    ctx.client_capabilities()
+        .is_some_and(|able| able.supports_tasks())
+}
+
 /// Who calls: the transport, and the name that the client gives itself. Confirmations and the audit trail are bound to
 /// it, so it is the same for a call and its repetition with an answer.
 pub(super) fn caller(ctx: &Context) -> String {

@@ -6,9 +6,11 @@ use std::time::Duration;
 use pve::{TaskEnd, Upid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
 
 use crate::context::Context;
-use crate::fault::Fault;
+use crate::fault::{Fault, Kind};
+use crate::outcome::StepState;
 use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
@@ -21,8 +23,9 @@ use crate::words;
 /// on the node.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetTask {
-    /// The task's id, "UPID:node:…".
-    upid: Upid,
+    /// The task's id, "UPID:node:…", or a plan's id.
+    #[schemars(with = "String")]
+    upid: Followed,
     /// Seconds to wait for its end.
     #[serde(default)]
     #[schemars(range(max = 600))]
@@ -32,6 +35,30 @@ pub(super) struct GetTask {
     #[schemars(range(max = 500))]
     log_lines: u32,
 }
+
+/// What is followed.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+enum Followed {
+    Task(Upid),
+    Plan(String),
+}
+
+impl TryFrom<String> for Followed {
+    type Error = pve::IdError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        // Plans have short ids; whatever else is no task's id is a slip.
+        let is_short = (4..=16).contains(&text.len());
+        if is_short && text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return Ok(Self::Plan(text));
+        }
+        text.parse().map(Self::Task)
+    }
+}
+
+/// How often a plan is looked at while it is waited for.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 fn ten() -> u32 {
     10
@@ -71,6 +98,9 @@ pub(super) struct TaskReport {
     exit_status: Option<String>,
     /// The last lines of its log.
     log: Vec<String>,
+    /// What became of the plan's steps, where its id was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<String>,
 }
 
 impl Reads for GetTask {
@@ -91,12 +121,16 @@ impl Reads for GetTask {
     type Answer = TaskReport;
 
     async fn read(self, cx: &Context) -> Result<TaskReport, Fault> {
-        let (cluster, _) = cx.node(self.upid.node()).await?;
         let within = Duration::from_secs(u64::from(self.wait.min(600)));
-        let end = cluster.pve.wait_task(&self.upid, within, |_| {}).await?;
+        let (upid, plan) = match self.upid {
+            Followed::Task(upid) => (upid, None),
+            Followed::Plan(id) => of_plan(cx, &id, within).await?,
+        };
+        let (cluster, _) = cx.node(upid.node()).await?;
+        let end = cluster.pve.wait_task(&upid, within, |_| {}).await?;
         let log = cluster
             .pve
-            .task_log_tail(&self.upid, u64::from(self.log_lines.min(500)))
+            .task_log_tail(&upid, u64::from(self.log_lines.min(500)))
             .await?;
         let (state, exit_status) = match end {
             None => (TaskState::Running, None),
@@ -106,18 +140,51 @@ impl Reads for GetTask {
             }
             Some(TaskEnd::Failed(why)) => (TaskState::Failed, Some(why)),
         };
-        let subject = Some(self.upid.id().to_owned()).filter(|id| !id.is_empty());
+        let subject = Some(upid.id().to_owned()).filter(|id| !id.is_empty());
         Ok(TaskReport {
-            upid: self.upid.to_string(),
-            node: self.upid.node().to_string(),
-            task_type: self.upid.task_type().to_owned(),
+            upid: upid.to_string(),
+            node: upid.node().to_string(),
+            task_type: upid.task_type().to_owned(),
             subject,
-            user: self.upid.user().to_owned(),
-            started: words::time(i64::try_from(self.upid.starttime()).unwrap_or_default()),
+            user: upid.user().to_owned(),
+            started: words::time(i64::try_from(upid.starttime()).unwrap_or_default()),
             state,
             exit_status,
             log,
+            plan,
         })
+    }
+}
+
+/// The task that a plan runs, or ran last, and what became of its steps.
+async fn of_plan(
+    cx: &Context,
+    id: &str,
+    within: Duration,
+) -> Result<(Upid, Option<String>), Fault> {
+    let begun = cx
+        .begun
+        .as_ref()
+        .ok_or_else(|| Fault::bad_input(format!("\"{id}\" is no task's id")))?;
+    let until = Instant::now() + within;
+    let mut handle = begun.look(id).await?;
+    while !handle.ended && Instant::now() < until {
+        tokio::time::sleep(LOOK_AGAIN.min(until - Instant::now())).await;
+        handle = begun.look(id).await?;
+    }
+    let outcome = handle.outcome;
+    let tasks = || outcome.steps.iter().filter(|step| step.task.is_some());
+    let running = tasks().find(|step| step.state == StepState::Running);
+    let task = running.or_else(|| tasks().next_back());
+    match task.and_then(|step| step.task.as_deref()?.parse().ok()) {
+        Some(upid) => Ok((upid, Some(outcome.text().trim_end().to_owned()))),
+        None => Err(Fault::new(
+            Kind::NotFound,
+            format!(
+                "plan {id} has started no task; {}",
+                outcome.text().trim_end()
+            ),
+        )),
     }
 }
 
@@ -138,8 +205,13 @@ impl Answer for TaskReport {
             .as_deref()
             .map(|subject| format!(" of {subject}"))
             .unwrap_or_default();
-        let mut out = format!(
-            "{}{subject} on {} by {}, started {}: {state}\n",
+        let mut out = self.plan.clone().unwrap_or_default();
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        let _ = writeln!(
+            out,
+            "{}{subject} on {} by {}, started {}: {state}",
             self.task_type, self.node, self.user, self.started
         );
         for line in &self.log {

@@ -66,7 +66,7 @@ impl Engine {
                 Some(progress) = news.recv() => talk.progress(progress),
                 () = &mut patience => {
                     let steps = report.steps();
-                    let next = Some(running_hint(&steps));
+                    let next = Some(running_hint(&outcome.plan, &steps));
                     let outcome = Outcome { steps, next, ..outcome }.with_undo(&plan);
                     return Ok(Reply::Running(Rendered::of(&outcome)?, outcome.plan));
                 }
@@ -147,7 +147,7 @@ pub(super) fn finished(id: &str, plan: &Plan, steps: Vec<StepOutcome>) -> Outcom
     };
     let next = match status {
         Status::Unknown => Some(unknown_hint(plan, &steps)),
-        Status::Running => Some(ended_early_hint(&steps)),
+        Status::Running => Some(ended_early_hint(id, &steps)),
         _ => None,
     };
     let outcome = Outcome {
@@ -226,22 +226,26 @@ fn failed_step(step: &StepOutcome) -> String {
     line
 }
 
-pub(super) fn running_hint(steps: &[StepOutcome]) -> String {
+/// How to follow it: by its task, or by the plan where other steps come after that task.
+pub(super) fn running_hint(plan: &str, steps: &[StepOutcome]) -> String {
     let task = steps
         .iter()
         .find(|step| step.state == StepState::Running)
-        .and_then(|step| step.task.as_ref());
+        .and_then(|step| step.task.as_deref());
     match task {
-        Some(task) => format!(
-            "it goes on; get_proxmox_task with upid \"{task}\" and a wait tells how it ends"
-        ),
+        Some(task) => {
+            let followed = if steps.len() > 1 { plan } else { task };
+            format!(
+                "it goes on; get_proxmox_task with upid \"{followed}\" and a wait tells how it ends"
+            )
+        }
         None => "it goes on; get_proxmox_vm_status tells when it is done".to_owned(),
     }
 }
 
 /// The same where nothing of ours goes on: what was not sent will not be.
-fn ended_early_hint(steps: &[StepOutcome]) -> String {
-    let hint = running_hint(steps);
+fn ended_early_hint(plan: &str, steps: &[StepOutcome]) -> String {
+    let hint = running_hint(plan, steps);
     if steps.iter().any(|step| step.state == StepState::NotSent) {
         return format!("{hint}; the steps after it were not sent: make the same call again then");
     }

@@ -4,9 +4,11 @@
 //! out from the tasks that PVE ran for it and from what its steps should have brought about; what was not sent by then
 //! never is.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use pve::{Reader, Upid};
 
 use super::Engine;
@@ -14,6 +16,7 @@ use super::apply::{failure, finished, running_hint};
 use super::doubt::Before;
 use super::step::{Known, doing, ended};
 use super::worker::AtWork;
+use crate::begun::Begun;
 use crate::fault::{Fault, Kind};
 use crate::outcome::{Outcome, Status, StepOutcome, StepState};
 use crate::plan::{Plan, Step};
@@ -144,7 +147,7 @@ impl Engine {
     ) -> Handle {
         let doing = self.doing(&stored.plan, &steps).await;
         let outcome = Outcome {
-            next: Some(running_hint(&steps)),
+            next: Some(running_hint(&stored.id, &steps)),
             steps,
             ..Outcome::unsent(Status::Running, &stored.id, &stored.plan)
         };
@@ -167,6 +170,21 @@ impl Engine {
             _ => None,
         };
         Some(doing(step, line.as_deref()))
+    }
+}
+
+/// Lets tools ask how plans stand.
+pub(super) struct Looker(pub(super) Arc<Engine>);
+
+impl fmt::Debug for Looker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Looker")
+    }
+}
+
+impl Begun for Looker {
+    fn look<'a>(&'a self, plan: &'a str) -> BoxFuture<'a, Result<Handle, Fault>> {
+        Box::pin(self.0.handle(plan))
     }
 }
 

@@ -217,7 +217,11 @@ impl Engine {
         }
     }
 
-    async fn plan(&self, tool: &'static dyn Tool, call: &Call) -> Result<(Plan, Extras), Fault> {
+    async fn plan(
+        self: &Arc<Self>,
+        tool: &'static dyn Tool,
+        call: &Call,
+    ) -> Result<(Plan, Extras), Fault> {
         let (arguments, extras) = self.registry.split(tool, call.arguments.clone())?;
         match tool.run(arguments, &self.context(&extras)?).await? {
             Ran::Plan(plan) => Ok((*plan, extras)),
@@ -226,7 +230,7 @@ impl Engine {
     }
 
     /// What a tool may see during this call.
-    fn context(&self, extras: &Extras) -> Result<Context, Fault> {
+    fn context(self: &Arc<Self>, extras: &Extras) -> Result<Context, Fault> {
         if self.clusters.is_empty() {
             return Err(Fault::refused("no cluster is configured")
                 .hint("a person has to configure one (PROXMOX_HOST and a token, or the config file), or start oxmox with --demo"));
@@ -235,6 +239,7 @@ impl Engine {
             clusters: self.clusters.clone(),
             registry: self.registry.clone(),
             policy: self.policy.clone(),
+            begun: Some(Arc::new(handle::Looker(self.clone()))),
         };
         all.narrowed(extras)
     }

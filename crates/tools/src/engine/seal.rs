@@ -7,6 +7,25 @@ use crate::store::{PlanState, StoredPlan};
 use crate::tool::Answer as _;
 
 impl Engine {
+    /// The name under which the caller of a plan follows it: nobody else can guess it, or use it.
+    pub fn task_id(&self, plan: &str) -> Result<String, Fault> {
+        let stored = self.store()?.plan(plan)?.ok_or_else(no_such_task)?;
+        self.seal("task", &stored)
+    }
+
+    /// The plan that such a name stands for, if it is this caller's.
+    pub fn task_plan(&self, task: &str, caller: &str) -> Result<String, Fault> {
+        let (id, seal) = task.split_once('.').ok_or_else(no_such_task)?;
+        let store = self.store()?;
+        let stored = store.plan(id)?.ok_or_else(no_such_task)?;
+        let genuine = store.keys.is_sealed(&bound_to("task", &stored), seal);
+        if genuine && stored.caller == caller {
+            Ok(stored.id)
+        } else {
+            Err(no_such_task())
+        }
+    }
+
     /// `id.seal`, over all that the value is bound to.
     pub(super) fn seal(&self, purpose: &str, stored: &StoredPlan) -> Result<String, Fault> {
         let seal = self.store()?.keys.seal(&bound_to(purpose, stored));
@@ -54,6 +73,10 @@ impl Engine {
             }),
         }
     }
+}
+
+fn no_such_task() -> Fault {
+    Fault::new(Kind::NotFound, "there is no such task")
 }
 
 fn unusable(why: &str) -> Fault {

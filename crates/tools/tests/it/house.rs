@@ -146,6 +146,7 @@ impl House {
                 mode: Mode::Trusted,
                 ..Policy::default()
             }),
+            begun: None,
         }
     }
 

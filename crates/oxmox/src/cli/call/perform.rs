@@ -12,6 +12,7 @@ use tools::tool::{Object, Rendered};
 
 use super::{Flags, Global};
 use crate::cli::exit::Exit;
+use crate::cli::leave;
 use crate::cli::out;
 use crate::cli::terminal::Terminal;
 
@@ -19,8 +20,8 @@ use crate::cli::terminal::Terminal;
 const WAIT: u64 = 600;
 /// How long the end waits for steps that are on their way.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// A day: somebody is watching.
-const TO_THE_END: Duration = Duration::from_hours(24);
+/// How often a change is looked at that takes longer than the engine waits.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// A call that was asked for.
 pub(super) struct Order {
@@ -53,7 +54,9 @@ impl Order {
                     out::say("\nnothing was sent");
                     return Ok(Exit::Interrupted);
                 }
-                return Ok(interrupted(engine, global.program()).await);
+                let (caller, program) = (terminal.caller(), global.program());
+                leave::interrupted(engine, &caller, program, &leave::AtTerminal).await;
+                return Ok(interrupted(engine, program).await);
             }
         };
         terminal.clear();
@@ -76,7 +79,7 @@ impl Order {
         }
         let mut outcome = outcome(&answer)?;
         if to_the_end && outcome.status == Status::Running {
-            outcome = last_word(engine, outcome).await?;
+            outcome = last_word(engine, &terminal.caller(), global.program(), outcome).await?;
             answer = Rendered::of(&outcome)?;
         }
         self.flags.print(&answer)?;
@@ -110,16 +113,29 @@ fn outcome(answer: &Rendered) -> Result<Outcome, Fault> {
 }
 
 /// Waits on after the engine has stopped waiting, and reads how it ended.
-async fn last_word(engine: &Engine, so_far: Outcome) -> Result<Outcome, Fault> {
-    out::say("still going on; Ctrl-C leaves it to PVE");
+async fn last_word(
+    engine: &Arc<Engine>,
+    caller: &str,
+    program: &str,
+    so_far: Outcome,
+) -> Result<Outcome, Fault> {
+    out::say("still going on; Ctrl-C ends the waiting");
+    let ended = async {
+        loop {
+            let handle = engine.handle(&so_far.plan).await?;
+            if handle.ended {
+                return Ok(handle.outcome);
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    };
     tokio::select! {
-        _ = engine.drain(TO_THE_END) => {}
-        _ = tokio::signal::ctrl_c() => {}
+        outcome = ended => outcome,
+        _ = tokio::signal::ctrl_c() => {
+            leave::interrupted(engine, caller, program, &leave::AtTerminal).await;
+            Ok(engine.handle(&so_far.plan).await?.outcome)
+        }
     }
-    Ok(engine
-        .store()?
-        .plan_outcome(&so_far.plan)?
-        .unwrap_or(so_far))
 }
 
 /// Sees off what is on its way, and says what to do next.

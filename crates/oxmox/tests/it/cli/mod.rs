@@ -4,6 +4,7 @@ mod approve;
 mod audit;
 mod call;
 mod commands;
+mod leave;
 mod sim;
 
 use std::io::Write as _;

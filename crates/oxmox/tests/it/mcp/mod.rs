@@ -4,6 +4,7 @@ mod calls;
 mod confirmation;
 mod http;
 mod surface;
+mod tasks;
 mod wire;
 
 use std::sync::Arc;
@@ -17,18 +18,26 @@ use tools::policy::Policy;
 use tools::spec::Toolset;
 
 /// A simulated homelab and an engine over it.
-struct World {
-    sim: sim::Sim,
-    engine: Arc<Engine>,
+pub(crate) struct World {
+    pub(crate) sim: sim::Sim,
+    pub(crate) engine: Arc<Engine>,
 }
 
 async fn world() -> World {
     let sim = sim::Sim::start(homelab()).await.unwrap();
-    let engine = engine(&sim);
+    let engine = engine(&sim, State::Memory);
     World { sim, engine }
 }
 
-fn engine(sim: &sim::Sim) -> Arc<Engine> {
+/// One in which tasks take until the test lets time pass.
+pub(crate) async fn slow_world(state: State) -> World {
+    let builder = sim::Sim::builder(homelab()).clock(sim::Clock::Manual);
+    let sim = builder.start().await.unwrap();
+    let engine = engine(&sim, state);
+    World { sim, engine }
+}
+
+fn engine(sim: &sim::Sim, state: State) -> Arc<Engine> {
     let host = Host {
         name: sim.addr().ip().to_string(),
         port: sim.addr().port(),
@@ -50,7 +59,7 @@ fn engine(sim: &sim::Sim) -> Arc<Engine> {
         Setup {
             toolsets: Toolset::ALL.to_vec(),
             policy: Policy::default(),
-            state: State::Memory,
+            state,
             clock,
             approve: "oxmox approve".to_owned(),
         },
@@ -59,7 +68,7 @@ fn engine(sim: &sim::Sim) -> Arc<Engine> {
 
 impl World {
     /// The writes that reached the cluster.
-    fn writes(&self) -> Vec<String> {
+    pub(crate) fn writes(&self) -> Vec<String> {
         let requests = self.sim.requests().into_iter();
         requests
             .filter(|logged| logged.method != "GET")

@@ -48,6 +48,7 @@ pub(super) fn yes() -> Person {
 pub(super) struct Wire {
     era: Era,
     person: Person,
+    follows_tasks: bool,
     /// What the client calls itself.
     pub(super) name: String,
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
@@ -67,6 +68,15 @@ impl Wire {
     }
 
     pub(super) async fn on(server: Server, era: Era, person: Person) -> Self {
+        Self::begin(server, era, person, false).await
+    }
+
+    /// A client that has the tasks extension.
+    pub(super) async fn following_tasks(server: Server, era: Era, person: Person) -> Self {
+        Self::begin(server, era, person, true).await
+    }
+
+    async fn begin(server: Server, era: Era, person: Person, follows_tasks: bool) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (input, output) = tokio::io::split(theirs);
         let stop = CancellationToken::new();
@@ -75,6 +85,7 @@ impl Wire {
         let mut wire = Self {
             era,
             person,
+            follows_tasks,
             name: "test".to_owned(),
             lines: BufReader::new(lines).lines(),
             out,
@@ -97,10 +108,14 @@ impl Wire {
     }
 
     fn able(&self) -> Value {
-        match self.person {
+        let mut able = match self.person {
             Person::Absent => json!({}),
             _ => json!({"elicitation": {}}),
+        };
+        if self.follows_tasks {
+            able["extensions"] = json!({"io.modelcontextprotocol/tasks": {}});
         }
+        able
     }
 
     async fn write(&mut self, message: &Value) {

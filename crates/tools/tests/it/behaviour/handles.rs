@@ -281,3 +281,20 @@ async fn a_request_that_may_have_been_sent_stays_unknown() {
     assert_eq!(handle.outcome.status, Status::Unknown);
     assert_eq!(house.audit(), (1, vec!["unknown".to_owned()]));
 }
+
+#[tokio::test]
+async fn a_task_is_found_by_its_plan() {
+    let house = House::new().await;
+    let clone = r#"{"vmid": 900, "new_vmid": 300, "start": true}"#;
+    let answer = house.call("clone_proxmox_vm", clone).await.unwrap();
+    let plan = answer.data["plan"].as_str().unwrap();
+    let look = |id: &str| format!(r#"{{"upid": "{id}", "wait": 5}}"#);
+    let told = house.call("get_proxmox_task", &look(plan)).await.unwrap();
+    // The last task of the two.
+    assert_eq!(told.data["task_type"], "qmstart");
+    assert!(told.text.contains("applied: Clone VM 900"), "{}", told.text);
+    for wrong in ["abcdefgh", "UPID:pve1", "no plan"] {
+        let fault = house.call("get_proxmox_task", &look(wrong)).await;
+        assert!(fault.is_err(), "{wrong}");
+    }
+}

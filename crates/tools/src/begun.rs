@@ -1,0 +1,14 @@
+//! What a tool may know of plans that were begun: how they stand, and nothing that would let it begin or end one.
+
+use std::fmt::Debug;
+
+use futures_util::future::BoxFuture;
+
+use crate::engine::Handle;
+use crate::fault::Fault;
+
+/// The plans that were begun on this store.
+pub trait Begun: Debug + Send + Sync {
+    /// How one stands.
+    fn look<'a>(&'a self, plan: &'a str) -> BoxFuture<'a, Result<Handle, Fault>>;
+}
