@@ -41,16 +41,32 @@ pub fn line(text: &str) -> String {
 /// Every string in an object made harmless, every secret field blanked.
 pub fn object(object: &mut Object) {
     for (key, value) in object {
-        if is_secret(key) && value.is_string() {
-            *value = Value::String(REDACTED.to_owned());
+        if is_secret(key) {
+            blank(value, key);
         } else {
             clean_value(value);
         }
     }
 }
 
+/// Blanks a secret, also where it was sent in the wrong form: as a number, or in a list.
+fn blank(value: &mut Value, key: &str) {
+    match value {
+        Value::String(_) => *value = Value::String(REDACTED.to_owned()),
+        Value::Number(_) if key.to_lowercase().contains("passw") => {
+            *value = Value::String(REDACTED.to_owned());
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| blank(item, key)),
+        other => clean_value(other),
+    }
+}
+
 fn clean_value(value: &mut Value) {
     match value {
+        // The private half of a key, sent where the public one belongs.
+        Value::String(string) if string.contains("PRIVATE KEY-----") => {
+            REDACTED.clone_into(string);
+        }
         Value::String(string) if string.chars().any(is_hostile) => *string = text(string),
         Value::Array(items) => items.iter_mut().for_each(clean_value),
         Value::Object(inner) => object(inner),
@@ -86,6 +102,22 @@ mod tests {
         assert_eq!(
             data,
             json!({"config": [{"cipassword": REDACTED, "name": "web"}]})
+        );
+    }
+
+    #[test]
+    fn secrets_go_in_whatever_form_they_were_sent() {
+        let mut data = json!({
+            "password": 12345, "cipassword": ["hunter2"], "tokens": 7, "token": {"name": "ci"},
+            "sshkeys": "-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2",
+        });
+        object(data.as_object_mut().unwrap());
+        assert_eq!(
+            data,
+            json!({
+                "password": REDACTED, "cipassword": [REDACTED], "tokens": 7, "token": {"name": "ci"},
+                "sshkeys": REDACTED,
+            })
         );
     }
 }

@@ -85,8 +85,45 @@ impl Changes for CloneVm {
             .await?;
         source.require_online()?;
         let config = source.config().await?;
-        let (vmid, free) = source.cluster.free_vmid(self.new_vmid, "new_vmid").await?;
-        let clone = self.clone_at(&source, vmid);
+        Ok(self.plan_from(&source, &config, "new_vmid").await?.0)
+    }
+}
+
+impl CloneVm {
+    /// A full clone of a template, as the first step of creating a VM.
+    pub(super) fn of_template(
+        template: Vmid,
+        (new_vmid, name): (Option<Vmid>, &str),
+        target: Option<NodeName>,
+        storage: Option<StorageId>,
+        pool: Option<PoolId>,
+    ) -> Self {
+        Self {
+            vmid: template,
+            new_vmid,
+            name: Some(name.to_owned()),
+            full: true,
+            node: None,
+            vm_type: None,
+            target,
+            storage,
+            pool,
+            snapshot: None,
+            description: None,
+            start: false,
+        }
+    }
+
+    /// The plan for a source that was looked at already, and where the clone will be. `argument` is where the caller names
+    /// the id of the clone.
+    pub(super) async fn plan_from(
+        &self,
+        source: &Guest,
+        config: &GuestConfig,
+        argument: &str,
+    ) -> Result<(Plan, GuestRef), Fault> {
+        let (vmid, free) = source.cluster.free_vmid(self.new_vmid, argument).await?;
+        let clone = self.clone_at(source, vmid);
         let kind = if self.full { "full" } else { "linked" };
         let mut plan = Plan::new(
             &Self::SPEC,
@@ -99,8 +136,8 @@ impl Changes for CloneVm {
                 clone.node
             ),
         );
-        plan.blockers = self.blockers(&source, &config);
-        source.bind(&mut plan, &config);
+        plan.blockers = self.blockers(source, config);
+        source.bind(&mut plan, config);
         plan.guards.push(free);
         plan.makes(
             &clone,
@@ -108,9 +145,9 @@ impl Changes for CloneVm {
             self.pool.as_ref(),
             config.tags(),
         );
-        plan.needs = self.needs(&source, &config, &clone);
-        plan.impact = self.impact(&config, &clone);
-        plan.steps = self.steps(&source, &clone);
+        plan.needs = self.needs(source, config, &clone);
+        plan.impact = self.impact(config, &clone);
+        plan.steps = self.steps(source, &clone);
         plan.undo = Undo::Call {
             tool: "delete_proxmox_vm".to_owned(),
             arguments: arguments([("vmid", json!(clone.vmid)), ("stop", json!(self.start))]),
@@ -121,11 +158,9 @@ impl Changes for CloneVm {
                     .to_owned(),
             );
         }
-        Ok(plan)
+        Ok((plan, clone))
     }
-}
 
-impl CloneVm {
     fn clone_at(&self, source: &Guest, vmid: Vmid) -> GuestRef {
         let node = self.target.as_ref().unwrap_or(&source.at.node);
         GuestRef {

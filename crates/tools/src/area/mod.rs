@@ -2,6 +2,7 @@
 //! that a model reads, its SPEC, its plan or read, its helpers.
 
 mod clone;
+mod create;
 mod delete;
 mod dependents;
 mod guest_status;
@@ -26,6 +27,8 @@ const INVENTORY: &[&dyn Tool] = &[
 ];
 
 const GUEST: &[&dyn Tool] = &[
+    &Change::<create::CreateVm>::NEW,
+    &Change::<create::CreateLxc>::NEW,
     &Change::<clone::CloneVm>::NEW,
     &Change::<power::StartVm>::NEW,
     &Change::<power::StopVm>::NEW,

@@ -4,6 +4,7 @@ mod bad_input;
 mod bulk;
 mod clone;
 mod confirm;
+mod create;
 mod delete;
 mod handles;
 mod keys;

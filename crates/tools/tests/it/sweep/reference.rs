@@ -70,7 +70,12 @@ fn valid(request: &Request, methods: &[Value]) -> Result<(), String> {
         .as_object()
         .ok_or("it takes no parameters")?;
     for (name, value) in &request.params {
-        let property = properties.get(name).ok_or(format!("no parameter {name}"))?;
+        // `scsi0` is declared as `scsi[n]`.
+        let family = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let property = properties
+            .get(name)
+            .or_else(|| properties.get(&format!("{family}[n]")))
+            .ok_or(format!("no parameter {name}"))?;
         let kind = property["type"].as_str().unwrap_or("string");
         let right = match value {
             Parameter::Bool(_) => kind == "boolean",

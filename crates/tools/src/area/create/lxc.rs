@@ -1,0 +1,289 @@
+//! create_proxmox_lxc
+
+use pve::{DnsName, GuestKind, GuestRef, NodeName, PoolId, Request, Size, StorageId, Vmid};
+use schemars::JsonSchema;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+
+use super::network::{self, Bridge, USUAL_BRIDGE, Vlan};
+use super::place::{Content, Place, Wanted};
+use super::space::{self, Limit};
+use super::values::{SshKeys, Tags, secret};
+use super::{NewGuest, in_order, media};
+use crate::context::Context;
+use crate::fault::Fault;
+use crate::plan::{Blocker, Effect, Impact, Needs, Plan};
+use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::tool::Changes;
+
+/// Creates a container from an OS template.
+///
+/// For a VM use create_proxmox_vm, for a copy clone_proxmox_vm. What is left out is chosen, with the reason in the plan; a
+/// storage, bridge or template that is not there is refused with those that are. Unprivileged with nesting by
+/// default; a privileged one takes Sys.Modify on /. Needs VM.Allocate, VM.Config.*, Datastore.AllocateSpace, SDN.Use.
+/// Waits until it is read back, with start until it runs. Undo: delete_proxmox_vm.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(in super::super) struct CreateLxc {
+    /// A DNS name.
+    hostname: DnsName,
+    /// Next free if left out.
+    vmid: Option<Vmid>,
+    /// Chosen if left out.
+    node: Option<NodeName>,
+    /// Newest Debian if left out.
+    ostemplate: Option<String>,
+    /// In MiB.
+    #[serde(default = "half_a_gibibyte")]
+    #[schemars(range(min = 16))]
+    memory: u32,
+    /// CPU cores.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    cores: u32,
+    /// In GiB.
+    #[serde(default = "eight")]
+    #[schemars(default = "eight_gib")]
+    rootfs_size: Size,
+    /// Chosen if left out.
+    storage: Option<StorageId>,
+    /// Root's.
+    #[serde(default, deserialize_with = "secret")]
+    #[schemars(with = "Option<String>")]
+    password: Option<SecretString>,
+    /// One a line.
+    ssh_public_keys: Option<SshKeys>,
+    /// Default vmbr0.
+    bridge: Option<String>,
+    /// VLAN tag.
+    vlan: Option<Vlan>,
+    /// dhcp or CIDR.
+    ip: Option<String>,
+    /// For a CIDR.
+    gateway: Option<String>,
+    /// Privileged if false.
+    #[serde(default = "yes")]
+    unprivileged: bool,
+    /// As unprivileged.
+    nesting: Option<bool>,
+    /// Split by ";".
+    tags: Option<Tags>,
+    /// Its pool.
+    pool: Option<PoolId>,
+    /// Start it.
+    #[serde(default)]
+    start: bool,
+}
+
+fn half_a_gibibyte() -> u32 {
+    512
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn eight() -> Size {
+    Size::gib(8)
+}
+
+/// The same as the schema shows it.
+fn eight_gib() -> u32 {
+    8
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// The shortest password that PVE takes.
+const SHORTEST_PASSWORD: usize = 5;
+
+impl Changes for CreateLxc {
+    const SPEC: Spec = Spec {
+        name: "create_proxmox_lxc",
+        title: "Create a container",
+        toolset: Toolset::Core,
+        risk: Risk::Change,
+        idempotent: false,
+        takes_host: true,
+        leasable: false,
+        examples: &[
+            Example {
+                ask: "A Debian container for a cache, running",
+                args: r#"{"hostname": "cache", "ostemplate": "local:vztmpl/debian-13-standard_13.1-2_amd64.tar.zst", "storage": "local-lvm", "start": true}"#,
+            },
+            Example {
+                ask: "Container 320 on pve2 with 20 GiB on tank, a password and a fixed address in VLAN 20",
+                args: r#"{"node": "pve2", "vmid": 320, "hostname": "archive", "ostemplate": "local:vztmpl/debian-13-standard_13.1-2_amd64.tar.zst", "storage": "tank", "rootfs_size": 20, "password": "change-me", "vlan": 20, "ip": "192.168.20.5/24", "gateway": "192.168.20.1", "tags": "lab"}"#,
+            },
+        ],
+    };
+
+    async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
+        self.check_password()?;
+        let address = network::address(self.ip.as_deref(), self.gateway.as_deref())?;
+        let place = self.place().find(cx).await?;
+        let bridge_name = self.bridge.as_deref().unwrap_or(USUAL_BRIDGE);
+        let (pve, node) = (&place.cluster.pve, &place.node.name);
+        let bridge = network::bridge(pve, node, bridge_name, self.vlan).await?;
+        let (vmid, free) = place.cluster.free_vmid(self.vmid, "vmid").await?;
+        let new = NewGuest {
+            at: GuestRef {
+                vmid,
+                node: node.clone(),
+                kind: GuestKind::Lxc,
+            },
+            name: self.hostname.clone(),
+            pool: self.pool.clone(),
+            tags: self.tags.clone(),
+            start: self.start,
+        };
+        let why = place.why_node.clone();
+        let mut plan = new.plan(&Self::SPEC, &place.cluster.name, free, why);
+        self.impact(&mut plan, &place);
+        self.check_fit(&mut plan, &place);
+        plan.needs = self.needs(&new, &place, &bridge).await?;
+        plan.warnings.extend(bridge.warning);
+
+        let card = self.card(bridge_name, address.as_deref());
+        let mut request = self.request(&new, &place).with("net0", card);
+        if let Some(password) = self.password {
+            request = request.with("password", plan.secret("password", password));
+        }
+        let start = new.start.then(|| new.start_step());
+        plan.steps = in_order([new.create_step(request)].into_iter().chain(start));
+        Ok(plan)
+    }
+}
+
+impl CreateLxc {
+    fn check_password(&self) -> Result<(), Fault> {
+        let too_short =
+            |password: &SecretString| password.expose_secret().chars().count() < SHORTEST_PASSWORD;
+        if self.password.as_ref().is_some_and(too_short) {
+            return Err(Fault::bad_input(format!(
+                "argument `password`: PVE takes no password of fewer than {SHORTEST_PASSWORD} characters"
+            )));
+        }
+        Ok(())
+    }
+
+    fn place(&self) -> Wanted<'_> {
+        Wanted {
+            node: self.node.as_ref(),
+            storage: self.storage.as_ref(),
+            content: Content::RootDir,
+            medium: Some(media::Wanted {
+                content: "vztmpl",
+                noun: "container template",
+                named: self.ostemplate.as_deref(),
+            }),
+        }
+    }
+
+    fn nests(&self) -> bool {
+        self.nesting.unwrap_or(self.unprivileged)
+    }
+
+    fn impact(&self, plan: &mut Plan, place: &Place) {
+        let disk = format!("rootfs on {}", place.storage.storage);
+        plan.impact.push(
+            Impact::new(Effect::Created, "disk", disk)
+                .bytes(Some(self.rootfs_size.bytes()))
+                .note(place.why_storage.clone().unwrap_or_default()),
+        );
+        if let Some(template) = &place.medium {
+            plan.impact.push(
+                Impact::new(Effect::Kept, "template", template.volid.clone())
+                    .bytes(template.size)
+                    .note(
+                        template
+                            .why
+                            .clone()
+                            .unwrap_or_else(|| "unpacked onto the disk".to_owned()),
+                    ),
+            );
+        }
+    }
+
+    fn check_fit(&self, plan: &mut Plan, place: &Place) {
+        space::check_disk(plan, &place.storage, self.rootfs_size.bytes());
+        space::check_memory(plan, &place.node, self.memory, self.start, Limit::Soft);
+        if !self.unprivileged && self.nests() && place.cluster.pve.identity() != "root@pam" {
+            plan.blockers.push(Blocker::new(
+                "only root@pam itself, not a token of it, may give a privileged container nesting",
+                "leave nesting out, or unprivileged",
+            ));
+        }
+        if !self.unprivileged {
+            plan.warnings.push(
+                "root inside a privileged container is root on the node if it gets out".to_owned(),
+            );
+        }
+        if self.password.is_none() && self.ssh_public_keys.is_none() {
+            plan.warnings.push(
+                "without password and ssh_public_keys nobody can log in; the node's own pct enter works"
+                    .to_owned(),
+            );
+        }
+    }
+
+    async fn needs(&self, new: &NewGuest, place: &Place, bridge: &Bridge) -> Result<Needs, Fault> {
+        let storage = &place.storage.storage;
+        let mut all = new.needs(&[
+            "VM.Allocate",
+            "VM.Audit",
+            "VM.Config.CPU",
+            "VM.Config.Memory",
+            "VM.Config.Network",
+            "VM.Config.Disk",
+        ]);
+        all.extend(new.tags.is_some().then(|| new.need("VM.Config.Options")));
+        // PVE 8 let everybody who creates containers create privileged ones.
+        if !self.unprivileged && place.cluster.pve.version().await?.at_least(9, 0) {
+            all.push(Needs::on("/", "Sys.Modify"));
+        }
+        all.push(Needs::on(
+            format!("/storage/{storage}"),
+            "Datastore.AllocateSpace",
+        ));
+        all.push(bridge.needs.clone());
+        all.extend(
+            place
+                .medium
+                .as_ref()
+                .and_then(|medium| medium.needs(storage)),
+        );
+        Ok(Needs::All(all))
+    }
+
+    /// `name=eth0,bridge=vmbr0,firewall=1,ip=dhcp`
+    fn card(&self, bridge: &str, address: Option<&str>) -> String {
+        let address = address.unwrap_or("ip=dhcp");
+        let tag = self.vlan.map(|vlan| format!(",tag={vlan}"));
+        let tag = tag.unwrap_or_default();
+        format!("name=eth0,bridge={bridge},firewall=1,{address}{tag}")
+    }
+
+    fn request(&self, new: &NewGuest, place: &Place) -> Request {
+        let rootfs = format!("{}:{}", place.storage.storage, self.rootfs_size.in_gib());
+        Request::post(format!("/nodes/{}/lxc", new.at.node))
+            .with("vmid", new.at.vmid)
+            .with("hostname", &new.name)
+            .maybe(
+                "ostemplate",
+                place.medium.as_ref().map(|medium| medium.volid.clone()),
+            )
+            .with("memory", self.memory)
+            .with("cores", self.cores)
+            .with("rootfs", rootfs)
+            .with("unprivileged", self.unprivileged)
+            .maybe("features", self.nests().then_some("nesting=1"))
+            .maybe(
+                "ssh-public-keys",
+                self.ssh_public_keys.as_ref().map(SshKeys::lines),
+            )
+            .maybe("tags", new.tags.as_ref().map(ToString::to_string))
+            .maybe("pool", new.pool.as_ref())
+    }
+}

@@ -1,0 +1,117 @@
+//! create_proxmox_vm and create_proxmox_lxc: guests that are not there yet.
+//!
+//! Credentials put into a guest hand out power where somebody already uses that guest, and are Grant-risk there. A guest
+//! that the same call makes has no other user: who may create it may log into it. So here they are part of a Change,
+//! and secret all the same.
+
+mod blank;
+mod from_template;
+mod lxc;
+mod media;
+mod network;
+mod place;
+mod settings;
+mod space;
+mod template;
+mod values;
+mod vm;
+
+pub(super) use lxc::CreateLxc;
+pub(super) use vm::CreateVm;
+
+use pve::{DnsName, GuestKind, GuestRef, PoolId, Request};
+use serde_json::json;
+
+use self::values::Tags;
+use crate::context::{arguments, label};
+use crate::plan::{Check, Effect, Expect, Guard, Impact, Needs, Plan, Step, Trace, Undo};
+use crate::spec::{Risk, Spec};
+
+/// A guest that is not there yet.
+struct NewGuest {
+    at: GuestRef,
+    name: DnsName,
+    pool: Option<PoolId>,
+    tags: Option<Tags>,
+    start: bool,
+}
+
+impl NewGuest {
+    fn label(&self) -> String {
+        label(&self.at, self.name.as_str())
+    }
+
+    /// A plan that makes it, without its steps yet. `free` holds the id to being free; `why` says why it goes where it goes.
+    fn plan(&self, spec: &Spec, cluster: &str, free: Guard, why: Option<String>) -> Plan {
+        let summary = format!("Create {} on {}", self.label(), self.at.node);
+        let mut plan = Plan::new(spec, cluster, Risk::Change, summary);
+        plan.guards.push(free);
+        let place = why.unwrap_or_else(|| format!("on {}", self.at.node));
+        let kind = self.at.kind.noun();
+        plan.impact
+            .push(Impact::new(Effect::Created, kind, self.at.vmid.to_string()).note(place));
+        let tags = self.tags.as_ref().map(Tags::words).unwrap_or_default();
+        plan.makes(&self.at, Some(self.name.as_str()), self.pool.as_ref(), tags);
+        plan.undo = self.undo();
+        plan
+    }
+
+    fn undo(&self) -> Undo {
+        Undo::Call {
+            tool: "delete_proxmox_vm".to_owned(),
+            arguments: arguments([("vmid", json!(self.at.vmid)), ("stop", json!(self.start))]),
+        }
+    }
+
+    /// A privilege on the guest. One that goes into a pool inherits what the pool grants.
+    fn need(&self, privilege: &str) -> Needs {
+        let own = Needs::on(self.at.acl_path(), privilege);
+        match &self.pool {
+            None => own,
+            Some(pool) => Needs::Any(vec![own, Needs::on(format!("/pool/{pool}"), privilege)]),
+        }
+    }
+
+    fn needs(&self, privileges: &[&str]) -> Vec<Needs> {
+        let power = self.start.then_some("VM.PowerMgmt");
+        let all = privileges.iter().copied().chain(power);
+        all.map(|privilege| self.need(privilege)).collect()
+    }
+
+    /// The step that makes it.
+    fn create_step(&self, request: Request) -> Step {
+        let task = match self.at.kind {
+            GuestKind::Qemu => "qmcreate",
+            GuestKind::Lxc => "vzcreate",
+        };
+        // PVE keeps a lock on it until its disks are complete.
+        let made = Check::guest(
+            &self.at,
+            "config",
+            format!("{} exists and is unlocked", self.label()),
+            vec![Expect::Is("lock".to_owned(), json!(null))],
+        );
+        Step::request(format!("Create {}", self.label()), request)
+            .task(self.trace(task))
+            .after(made)
+    }
+
+    /// PVE can start what it creates, but ends the task as OK though the start failed. So it is a step of its own.
+    fn start_step(&self) -> Step {
+        super::power::start_step(&self.at, self.name.as_str(), false)
+    }
+
+    fn trace(&self, task: &str) -> Trace {
+        Trace {
+            node: self.at.node.clone(),
+            vmid: self.at.vmid,
+            types: vec![task.to_owned()],
+        }
+    }
+}
+
+/// Puts steps one after the other.
+fn in_order(steps: impl IntoIterator<Item = Step>) -> Vec<Step> {
+    let numbered = steps.into_iter().zip(0..);
+    numbered.map(|(step, at)| step.group(at)).collect()
+}

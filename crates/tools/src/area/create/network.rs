@@ -1,0 +1,233 @@
+//! The network of a new guest: the bridge it is plugged into, and its address.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use pve::{NodeName, Reader, Request, lenient};
+use schemars::JsonSchema;
+use serde::de::{Deserialize, Deserializer, Error};
+
+use crate::fault::{Fault, Kind};
+use crate::plan::Needs;
+use crate::words;
+
+/// The bridge of every installation, unless somebody changed it.
+pub(super) const USUAL_BRIDGE: &str = "vmbr0";
+
+/// A VLAN tag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(inline, with = "i64")]
+pub(super) struct Vlan(u16);
+
+impl fmt::Display for Vlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<'de> Deserialize<'de> for Vlan {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = lenient::text(deserializer)?;
+        let tag = text.trim().parse().ok();
+        tag.filter(|tag| (1..=4094).contains(tag))
+            .map(Self)
+            .ok_or_else(|| Error::custom(format!("{text:?} is not a VLAN tag: 1 to 4094")))
+    }
+}
+
+/// What came of looking for a bridge.
+pub(super) struct Bridge {
+    /// What using it takes.
+    pub(super) needs: Needs,
+    /// Set if it could not be seen.
+    pub(super) warning: Option<String>,
+}
+
+#[derive(serde::Deserialize)]
+struct Interface {
+    iface: String,
+    #[serde(rename = "type", default)]
+    kind: String,
+}
+
+#[derive(serde::Deserialize)]
+struct Vnet {
+    zone: String,
+}
+
+/// Looks whether a node has a bridge. PVE itself takes any name, and the guest then fails to start.
+///
+/// The list of bridges is open to every login, but holds only those on which it has SDN.Audit or SDN.Use.
+pub(super) async fn bridge(
+    pve: &Reader,
+    node: &NodeName,
+    name: &str,
+    vlan: Option<Vlan>,
+) -> Result<Bridge, Fault> {
+    if !is_bridge_name(name) {
+        return Err(Fault::bad_input(format!(
+            "argument `bridge`: {name:?} is not the name of a bridge"
+        ))
+        .hint("letters, digits, '-', '_' and '.'; usually vmbr0"));
+    }
+    let request = Request::get(format!("/nodes/{node}/network")).with("type", "any_bridge");
+    let all: Vec<Interface> = pve.list(request).await?;
+    let Some(found) = all.iter().find(|interface| interface.iface == name) else {
+        return unseen(pve, node, name, vlan, &all).await;
+    };
+    let zone = match found.kind.as_str() {
+        "vnet" => pve
+            .get::<Vnet>(format!("/cluster/sdn/vnets/{name}"))
+            .await
+            .ok()
+            .map(|vnet| vnet.zone),
+        _ => Some(LOCAL.to_owned()),
+    };
+    Ok(Bridge {
+        // A virtual network that was listed can be used; which zone it is in takes a privilege to know.
+        needs: zone.map_or(Needs::Nothing, |zone| use_of(&zone, name, vlan)),
+        warning: None,
+    })
+}
+
+/// The zone of the nodes' own bridges.
+const LOCAL: &str = "localnetwork";
+
+fn use_of(zone: &str, bridge: &str, vlan: Option<Vlan>) -> Needs {
+    let path = match vlan {
+        Some(vlan) => format!("/sdn/zones/{zone}/{bridge}/{vlan}"),
+        None => format!("/sdn/zones/{zone}/{bridge}"),
+    };
+    Needs::on(path, "SDN.Use")
+}
+
+/// A bridge that is not in the list is not there, or not for us to see.
+async fn unseen(
+    pve: &Reader,
+    node: &NodeName,
+    name: &str,
+    vlan: Option<Vlan>,
+    all: &[Interface],
+) -> Result<Bridge, Fault> {
+    let path = format!("/sdn/zones/{LOCAL}/{name}");
+    let held = pve.permissions_on(&path).await?;
+    if held.has(&path, "SDN.Use") || held.has(&path, "SDN.Audit") {
+        let names: Vec<_> = all.iter().map(|bridge| bridge.iface.as_str()).collect();
+        let message = format!("there is no bridge {name} on {node}");
+        let hint = if names.is_empty() {
+            format!("{node} shows no bridge at all; a person has to make one")
+        } else {
+            format!("the bridges there: {}", words::list(&names))
+        };
+        return Err(Fault::new(Kind::NotFound, message).hint(hint));
+    }
+    Ok(Bridge {
+        needs: use_of(LOCAL, name, vlan),
+        warning: Some(format!(
+            "whether {node} has a bridge {name} cannot be seen without SDN.Use on {path}"
+        )),
+    })
+}
+
+fn is_bridge_name(name: &str) -> bool {
+    let is_word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+    !name.is_empty() && name.bytes().all(is_word)
+}
+
+/// `virtio,bridge=vmbr0,firewall=1,tag=20`: the card of a VM. The firewall acts only once somebody switches the guest's own on.
+pub(super) fn card(model: &str, bridge: &str, vlan: Option<Vlan>) -> String {
+    let tag = vlan.map(|vlan| format!(",tag={vlan}"));
+    format!(
+        "{model},bridge={bridge},firewall=1{}",
+        tag.unwrap_or_default()
+    )
+}
+
+/// An address as PVE's property strings have it: `ip=dhcp`, `ip=10.0.0.5/24,gw=10.0.0.1`, `ip6=auto`.
+pub(super) fn address(ip: Option<&str>, gateway: Option<&str>) -> Result<Option<String>, Fault> {
+    let wrong = |message: String| Err(Fault::bad_input(message).hint(ADDRESS));
+    let (key, ip) = match ip.map(str::trim) {
+        None if gateway.is_some() => {
+            return wrong("argument `gateway`: it goes with a fixed ip".to_owned());
+        }
+        None => return Ok(None),
+        Some(automatic @ ("dhcp" | "auto")) => {
+            if gateway.is_some() {
+                return wrong(format!("argument `gateway`: it comes by {automatic}"));
+            }
+            let key = if automatic == "dhcp" { "ip" } else { "ip6" };
+            return Ok(Some(format!("{key}={automatic}")));
+        }
+        Some(fixed) => match cidr(fixed) {
+            Some(IpAddr::V4(_)) => ("ip", fixed),
+            Some(IpAddr::V6(_)) => ("ip6", fixed),
+            None => {
+                return wrong(format!(
+                    "argument `ip`: {fixed:?} is no address with prefix"
+                ));
+            }
+        },
+    };
+    let Some(gateway) = gateway.map(str::trim) else {
+        return Ok(Some(format!("{key}={ip}")));
+    };
+    match (key, gateway.parse()) {
+        ("ip", Ok(IpAddr::V4(_))) => Ok(Some(format!("ip={ip},gw={gateway}"))),
+        ("ip6", Ok(IpAddr::V6(_))) => Ok(Some(format!("ip6={ip},gw6={gateway}"))),
+        _ => wrong(format!(
+            "argument `gateway`: {gateway:?} is no address of the same family as ip"
+        )),
+    }
+}
+
+const ADDRESS: &str = "send ip: \"dhcp\", or ip: \"192.168.1.50/24\" with gateway: \"192.168.1.1\"";
+
+fn cidr(text: &str) -> Option<IpAddr> {
+    let (address, prefix) = text.split_once('/')?;
+    let address: IpAddr = address.parse().ok()?;
+    let longest = if address.is_ipv4() { 32 } else { 128 };
+    let prefix: u8 = prefix.parse().ok()?;
+    (prefix <= longest).then_some(address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_written_as_pve_reads_them() {
+        for (ip, gateway, written) in [
+            (None, None, None),
+            (Some("dhcp"), None, Some("ip=dhcp")),
+            (Some("auto"), None, Some("ip6=auto")),
+            (Some("10.0.0.5/24"), None, Some("ip=10.0.0.5/24")),
+            (
+                Some("10.0.0.5/24"),
+                Some("10.0.0.1"),
+                Some("ip=10.0.0.5/24,gw=10.0.0.1"),
+            ),
+            (
+                Some("fd00::5/64"),
+                Some("fd00::1"),
+                Some("ip6=fd00::5/64,gw6=fd00::1"),
+            ),
+        ] {
+            assert_eq!(address(ip, gateway).unwrap().as_deref(), written);
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_says_what_is() {
+        for (ip, gateway) in [
+            (Some("10.0.0.5"), None),
+            (Some("10.0.0.5/33"), None),
+            (Some("10.0.0.5/24,gw=10.0.0.1"), None),
+            (Some("10.0.0.5/24"), Some("fd00::1")),
+            (Some("dhcp"), Some("10.0.0.1")),
+            (None, Some("10.0.0.1")),
+        ] {
+            let fault = address(ip, gateway).unwrap_err();
+            assert_eq!(fault.hint.as_deref(), Some(ADDRESS), "{ip:?} {gateway:?}");
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Where a new guest goes: its node and the storage for its disk, each chosen by the caller or for a reason that is said.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use pve::{NodeName, Reader, Resource, ResourceKind, StorageId, StorageStatus};
+
+use super::media::{self, Medium};
+use crate::context::{Cluster, Context};
+use crate::fault::{Fault, Kind};
+use crate::words;
+
+/// What the place must have.
+pub(super) struct Wanted<'a> {
+    pub(super) node: Option<&'a NodeName>,
+    pub(super) storage: Option<&'a StorageId>,
+    pub(super) content: Content,
+    /// What is read from there: an ISO image, a container template.
+    pub(super) medium: Option<media::Wanted<'a>>,
+}
+
+/// What a storage must take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Content {
+    Images,
+    RootDir,
+}
+
+impl Content {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Images => "images",
+            Self::RootDir => "rootdir",
+        }
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Images => "disks of VMs",
+            Self::RootDir => "disks of containers",
+        }
+    }
+}
+
+/// The place that was found.
+pub(super) struct Place {
+    pub(super) cluster: Arc<Cluster>,
+    pub(super) node: Node,
+    /// Why this node, if the caller did not say.
+    pub(super) why_node: Option<String>,
+    pub(super) storage: StorageStatus,
+    /// Why this storage, if the caller did not say.
+    pub(super) why_storage: Option<String>,
+    pub(super) medium: Option<Medium>,
+}
+
+/// A node and its figures, as far as they can be seen: that takes Sys.Audit.
+#[derive(Debug, Clone)]
+pub(super) struct Node {
+    pub(super) name: NodeName,
+    pub(super) memory: Option<u64>,
+    pub(super) free_memory: Option<u64>,
+    pub(super) cpus: Option<u64>,
+}
+
+impl Node {
+    fn of(row: &Resource) -> Option<Self> {
+        let online = row.kind == ResourceKind::Node && row.status.as_deref() == Some("online");
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a number of CPUs"
+        )]
+        let whole = |cpus: f64| cpus as u64;
+        Some(Self {
+            name: row.node.clone().filter(|_| online)?,
+            memory: row.maxmem,
+            free_memory: row
+                .maxmem
+                .zip(row.mem)
+                .map(|(all, used)| all.saturating_sub(used)),
+            cpus: row.maxcpu.map(whole),
+        })
+    }
+}
+
+/// The figures of a node that is known by its name.
+pub(super) async fn node(pve: &Reader, name: &NodeName) -> Result<Node, Fault> {
+    let rows = pve.resources().await?;
+    let mut nodes = rows.iter().filter_map(Node::of);
+    nodes.find(|node| node.name == *name).ok_or_else(|| {
+        Fault::new(Kind::Unreachable, format!("node {name} is offline"))
+            .hint("list_proxmox_resources with resource_type \"node\" shows those that are up")
+    })
+}
+
+impl Wanted<'_> {
+    /// Tries the nodes, the one with the most free memory first, and takes the first that has all that is wanted.
+    pub(super) async fn find(&self, cx: &Context) -> Result<Place, Fault> {
+        let cluster = self.cluster(cx).await?;
+        let nodes = self.candidates(&cluster).await?;
+        let mut passed: Vec<(Node, Fault)> = Vec::new();
+        for node in nodes {
+            match self.on(&cluster.pve, &node.name).await {
+                Ok((storage, why_storage, medium)) => {
+                    return Ok(Place {
+                        why_node: self.node.is_none().then(|| why(&node, &passed)),
+                        cluster,
+                        node,
+                        storage,
+                        why_storage,
+                        medium,
+                    });
+                }
+                Err(fault) => passed.push((node, fault)),
+            }
+        }
+        Err(nowhere(passed))
+    }
+
+    async fn cluster(&self, cx: &Context) -> Result<Arc<Cluster>, Fault> {
+        if let Some(node) = self.node {
+            return Ok(cx.node(node).await?.0);
+        }
+        if let [only] = cx.clusters.as_slice() {
+            return Ok(only.clone());
+        }
+        let names: Vec<_> = cx.clusters.iter().map(|cluster| &cluster.name).collect();
+        Err(
+            Fault::bad_input("there are several clusters, and it could go to any").hint(format!(
+                "send node, or cluster: one of {}",
+                words::list(&names)
+            )),
+        )
+    }
+
+    async fn candidates(&self, cluster: &Cluster) -> Result<Vec<Node>, Fault> {
+        if let Some(name) = self.node {
+            return Ok(vec![node(&cluster.pve, name).await?]);
+        }
+        let rows = cluster.pve.resources().await?;
+        let mut nodes: Vec<_> = rows.iter().filter_map(Node::of).collect();
+        nodes.sort_by(|a, b| {
+            (Reverse(a.free_memory), &a.name).cmp(&(Reverse(b.free_memory), &b.name))
+        });
+        Ok(nodes)
+    }
+
+    async fn on(
+        &self,
+        pve: &Reader,
+        node: &NodeName,
+    ) -> Result<(StorageStatus, Option<String>, Option<Medium>), Fault> {
+        let storages = pve.storages(node).await?;
+        let (storage, why) = if let Some(wanted) = self.storage {
+            (named(&storages, wanted, self.content, node)?, None)
+        } else {
+            let (storage, why) = roomiest(pve, &storages, self.content, node).await?;
+            (storage, Some(why))
+        };
+        let medium = match &self.medium {
+            Some(wanted) => Some(wanted.find(pve, node, &storages).await?),
+            None => None,
+        };
+        Ok((storage.clone(), why, medium))
+    }
+}
+
+/// "it has the most free memory (96.0 GiB)"
+fn why(chosen: &Node, passed: &[(Node, Fault)]) -> String {
+    let name = &chosen.name;
+    let Some(free) = chosen.free_memory.map(words::size) else {
+        return format!("on {name}; the free memory of the nodes is not shown without Sys.Audit");
+    };
+    match passed {
+        [] => format!("on {name}, the node with the most free memory ({free})"),
+        passed => {
+            let whys: Vec<_> = passed
+                .iter()
+                .map(|(_, fault)| fault.message.as_str())
+                .collect();
+            format!("on {name} ({free} of memory free): {}", whys.join("; "))
+        }
+    }
+}
+
+/// No node fits: what each lacks.
+fn nowhere(mut passed: Vec<(Node, Fault)>) -> Fault {
+    if passed.len() > 1 {
+        let whys: Vec<_> = passed
+            .iter()
+            .map(|(_, fault)| fault.message.clone())
+            .collect();
+        let (_, best) = passed.swap_remove(0);
+        return Fault {
+            message: format!("no node has what it takes: {}", whys.join("; ")),
+            ..best
+        };
+    }
+    match passed.pop() {
+        Some((_, fault)) => fault,
+        None => Fault::new(Kind::Unreachable, "no node is online"),
+    }
+}
+
+fn fits(storage: &StorageStatus, content: Content) -> bool {
+    storage.active && storage.enabled && storage.holds(content.word())
+}
+
+/// The storage that the caller wants, if it is there and takes such disks.
+pub(super) fn named<'s>(
+    storages: &'s [StorageStatus],
+    wanted: &StorageId,
+    content: Content,
+    node: &NodeName,
+) -> Result<&'s StorageStatus, Fault> {
+    let found = storages
+        .iter()
+        .find(|storage| storage.storage == wanted.as_str());
+    if let Some(storage) = found.filter(|storage| fits(storage, content)) {
+        return Ok(storage);
+    }
+    let message = match found {
+        Some(storage) if !storage.enabled || !storage.active => {
+            format!("storage {wanted} does not work on {node} now")
+        }
+        Some(_) => format!("storage {wanted} takes no {} on {node}", content.noun()),
+        None => format!("there is no storage {wanted} on {node}, or it cannot be seen"),
+    };
+    let names: Vec<_> = storages
+        .iter()
+        .filter(|storage| fits(storage, content))
+        .map(|storage| storage.storage.as_str())
+        .collect();
+    let others = match names.as_slice() {
+        [] => format!("none that takes {} can be seen there", content.noun()),
+        some => format!(
+            "those that take {} there: {}",
+            content.noun(),
+            words::list(some)
+        ),
+    };
+    let hint = match found {
+        Some(_) => others,
+        None => format!(
+            "{others}; if it exists, the token needs Datastore.AllocateSpace on /storage/{wanted}"
+        ),
+    };
+    Err(Fault::new(Kind::NotFound, message).hint(hint))
+}
+
+/// The storage with the most room among those that the token may use.
+async fn roomiest<'s>(
+    pve: &Reader,
+    storages: &'s [StorageStatus],
+    content: Content,
+    node: &NodeName,
+) -> Result<(&'s StorageStatus, String), Fault> {
+    let mut fitting: Vec<_> = storages
+        .iter()
+        .filter(|storage| fits(storage, content))
+        .collect();
+    fitting.sort_by_key(|storage| Reverse(storage.avail));
+    let Some(largest) = fitting.first().copied() else {
+        let message = format!("no storage for {} can be seen on {node}", content.noun());
+        return Err(Fault::new(Kind::NotFound, message).hint(
+            "if there is one, the token needs Datastore.AllocateSpace on /storage/<its name>",
+        ));
+    };
+    let mut chosen = largest;
+    for storage in fitting {
+        let path = format!("/storage/{}", storage.storage);
+        if pve
+            .permissions_on(&path)
+            .await?
+            .has(&path, "Datastore.AllocateSpace")
+        {
+            chosen = storage;
+            break;
+        }
+    }
+    let free = chosen.avail.map(words::size).unwrap_or_default();
+    let why = format!(
+        "the most free space on {node} for {} ({free})",
+        content.noun()
+    );
+    Ok((chosen, why))
+}

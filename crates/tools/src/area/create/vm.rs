@@ -1,0 +1,181 @@
+//! create_proxmox_vm
+
+use pve::{DnsName, NodeName, PoolId, Size, StorageId, Vmid};
+use schemars::JsonSchema;
+use secrecy::SecretString;
+use serde::Deserialize;
+
+use super::network::{self, Vlan};
+use super::values::{SshKeys, Tags, secret};
+use crate::context::Context;
+use crate::fault::Fault;
+use crate::plan::Plan;
+use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::tool::Changes;
+
+/// Creates a VM, from a cloud-init template or with an empty disk and an optional ISO.
+///
+/// With template it is cloned in full, set up, grown and started, a step each; a step that fails leaves what was made.
+/// clone_proxmox_vm copies any guest as it is, also linked; create_proxmox_lxc makes a container. What is left
+/// out is chosen, with the reason in the plan; a storage, bridge or ISO that is not there is refused with those that are.
+/// Needs VM.Allocate, VM.Config.*, Datastore.AllocateSpace, SDN.Use, with template VM.Clone. Waits and reads back every
+/// step. Undo: delete_proxmox_vm.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(in super::super) struct CreateVm {
+    /// A DNS name.
+    pub(super) name: DnsName,
+    /// Next free if left out.
+    pub(super) vmid: Option<Vmid>,
+    /// Chosen if left out.
+    pub(super) node: Option<NodeName>,
+    /// The VM template to clone.
+    pub(super) template: Option<Vmid>,
+    /// MiB. Default 2048, or the template's.
+    #[schemars(range(min = 16))]
+    pub(super) memory: Option<u32>,
+    /// Default 2, or the template's.
+    #[schemars(range(min = 1))]
+    pub(super) cores: Option<u32>,
+    /// Default 1.
+    #[schemars(range(min = 1))]
+    pub(super) sockets: Option<u32>,
+    /// GiB. Default 32, or the template's.
+    pub(super) disk_size: Option<Size>,
+    /// Chosen if left out.
+    pub(super) storage: Option<StorageId>,
+    /// Volume or file in the CD drive.
+    pub(super) iso: Option<String>,
+    /// Default vmbr0, or the template's.
+    pub(super) bridge: Option<String>,
+    /// VLAN tag.
+    pub(super) vlan: Option<Vlan>,
+    /// Default l26; win11 brings UEFI and TPM.
+    #[schemars(with = "Option<String>")]
+    pub(super) ostype: Option<OsType>,
+    /// Default seabios.
+    pub(super) bios: Option<Bios>,
+    /// Split by ";".
+    pub(super) tags: Option<Tags>,
+    /// Its pool.
+    pub(super) pool: Option<PoolId>,
+    /// Cloud-init user.
+    pub(super) ciuser: Option<String>,
+    /// Cloud-init password.
+    #[serde(default, deserialize_with = "secret")]
+    #[schemars(with = "Option<String>")]
+    pub(super) cipassword: Option<SecretString>,
+    /// Public SSH keys, one a line.
+    pub(super) sshkeys: Option<SshKeys>,
+    /// Cloud-init: dhcp or CIDR.
+    pub(super) ip: Option<String>,
+    /// With a fixed ip.
+    pub(super) gateway: Option<String>,
+    /// Start it.
+    #[serde(default)]
+    pub(super) start: bool,
+}
+
+/// What PVE tunes the machine for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum OsType {
+    #[default]
+    L26,
+    L24,
+    Win11,
+    Win10,
+    Win8,
+    Win7,
+    Wvista,
+    W2k8,
+    W2k3,
+    W2k,
+    Wxp,
+    Solaris,
+    Other,
+}
+
+impl OsType {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::L26 => "l26",
+            Self::L24 => "l24",
+            Self::Win11 => "win11",
+            Self::Win10 => "win10",
+            Self::Win8 => "win8",
+            Self::Win7 => "win7",
+            Self::Wvista => "wvista",
+            Self::W2k8 => "w2k8",
+            Self::W2k3 => "w2k3",
+            Self::W2k => "w2k",
+            Self::Wxp => "wxp",
+            Self::Solaris => "solaris",
+            Self::Other => "other",
+        }
+    }
+
+    /// Only Linux brings the drivers for paravirtual disks and cards on its installation media.
+    pub(super) fn has_virtio(self) -> bool {
+        self == Self::L26
+    }
+}
+
+/// The firmware.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub(super) enum Bios {
+    Seabios,
+    Ovmf,
+}
+
+impl Changes for CreateVm {
+    const SPEC: Spec = Spec {
+        name: "create_proxmox_vm",
+        title: "Create a VM",
+        toolset: Toolset::Core,
+        risk: Risk::Change,
+        idempotent: false,
+        takes_host: true,
+        leasable: false,
+        examples: &[
+            Example {
+                ask: "A VM to install Debian on",
+                args: r#"{"name": "app1", "storage": "local-lvm", "iso": "nas:iso/debian-13.1.0-amd64-netinst.iso", "memory": 4096}"#,
+            },
+            Example {
+                ask: "A web server from the Debian template, with my key and a fixed address, started",
+                args: r#"{"name": "app2", "template": 900, "cores": 4, "disk_size": 40, "ciuser": "admin", "sshkeys": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJX5LbHZ1e2jVJ0y7cXw3dJQe0vY4m9tUo8pW1aBcDeF me@laptop", "ip": "192.168.1.50/24", "gateway": "192.168.1.1", "tags": "web", "start": true}"#,
+            },
+            Example {
+                ask: "A Windows 11 VM on pve2 in VLAN 20",
+                args: r#"{"node": "pve2", "vmid": 310, "name": "office", "ostype": "win11", "storage": "local-lvm", "disk_size": 80, "vlan": 20}"#,
+            },
+        ],
+    };
+
+    async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
+        match self.template {
+            Some(template) => self.clone_of(cx, template).await,
+            None => self.blank(cx).await,
+        }
+    }
+}
+
+impl CreateVm {
+    /// The settings that cloud-init reads, as a request takes them; the password is apart.
+    pub(super) fn cloud_init(&self) -> Result<Vec<(&'static str, String)>, Fault> {
+        let mut settings = Vec::new();
+        if let Some(user) = &self.ciuser {
+            settings.push(("ciuser", user.clone()));
+        }
+        if let Some(keys) = &self.sshkeys {
+            // PVE wants them encoded once more than the form that carries them.
+            settings.push(("sshkeys", pve::encode_value(&keys.lines())));
+        }
+        if let Some(address) = network::address(self.ip.as_deref(), self.gateway.as_deref())? {
+            settings.push(("ipconfig0", address));
+        }
+        Ok(settings)
+    }
+}
