@@ -58,6 +58,8 @@ def populate(pve: FakePve) -> None:
     pve.add_vm(TEMPLATE, "base", node=NODE, template=True,
                config={"scsi0": f"local-lvm:base-{TEMPLATE}-disk-0,size=8G", **identity})
     pve.add_ct(CONTAINER, "dns", node=NODE, status="running", config={})
+    template = {"content": "vztmpl", "format": "tzst", "size": 130_000_000, "ctime": 1760000000}
+    pve.storages["local"]["volumes"] = {"vztmpl/debian-13-standard_13.1-2_amd64.tar.zst": template}
 
 
 @contextlib.asynccontextmanager
@@ -98,6 +100,13 @@ STORY: list[tuple[str, dict[str, Any], Effect]] = [
      lambda pve: pve.vm(COPY) is not None),
     ("clone_proxmox_vm", {"vmid": TEMPLATE, "new_vmid": COPY + 1, "full": False},
      lambda pve: pve.vm(COPY + 1) is not None),
+    ("create_proxmox_vm", {"name": "fresh", "vmid": COPY + 2, "storage": "local-lvm", "disk_size": 4},
+     lambda pve: pve.vm(COPY + 2) is not None),
+    ("create_proxmox_vm", {"name": "app", "vmid": COPY + 3, "template": TEMPLATE, "ciuser": "me",
+                           "cipassword": "change-me", "start": True},
+     lambda pve: pve.vm(COPY + 3).status == "running" and pve.vm(COPY + 3).config["ciuser"] == "me"),
+    ("create_proxmox_lxc", {"hostname": "cache", "vmid": COPY + 4, "storage": "local-lvm"},
+     lambda pve: pve.guest(COPY + 4) is not None),
     ("get_proxmox_task", {"upid": lambda pve: next(iter(pve.tasks))}, lambda pve: True),
     ("start_proxmox_vm", {"vmid": COPY}, lambda pve: pve.vm(COPY).status == "running"),
     ("send_vm_key", {"node": NODE, "vmid": COPY, "key": "ctrl-alt-delete"},
