@@ -47,6 +47,7 @@ pub(super) fn begin(
                 .to_owned(),
         );
     }
+    check_limit(world, order, &guest)?;
     job.log(format!(
         "INFO: Starting Backup of VM {vmid} ({})",
         kind.name()
@@ -78,6 +79,34 @@ pub(super) fn begin(
         restart: stops,
         guest,
     })
+}
+
+/// A backup that removes none may not go beyond what the retention rule keeps.
+fn check_limit(world: &World, order: &Order, guest: &Guest) -> Result<(), String> {
+    let storage = world.storages.get(&order.storage);
+    let own_rule = storage.and_then(|storage| storage.props.get("prune-backups"));
+    let Some(rule) = order.keep.as_ref().or(own_rule).filter(|_| !order.remove) else {
+        return Ok(());
+    };
+    let counts = rule.split(',').filter_map(|part| part.split_once('='));
+    let counts = counts.filter(|(key, _)| *key != "keep-all");
+    let most: usize = counts
+        .filter_map(|(_, count)| count.parse::<usize>().ok())
+        .sum();
+    let have = world.volumes_on(&order.node).filter(|volume| {
+        volume.storage() == order.storage
+            && volume.content == "backup"
+            && volume.vmid == Some(guest.vmid)
+            && volume.guest_kind() == guest.kind.name()
+            && !volume.protected
+    });
+    if most > 0 && !order.protected && have.count() >= most {
+        return Err(format!(
+            "There is a max backup limit of {most} enforced by the target storage or the vzdump parameters. \
+             Either increase the limit or delete old backups."
+        ));
+    }
+    Ok(())
 }
 
 /// A stopped guest needs no mode, and a container whose disks have no snapshots cannot have the best one.

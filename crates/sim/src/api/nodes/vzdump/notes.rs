@@ -22,6 +22,20 @@ fn variables(template: &str) -> Vec<(&str, usize)> {
     found
 }
 
+/// Every backslash that begins an escape, its place and what follows it. An escaped backslash begins none.
+fn escapes(template: &str) -> Vec<(usize, char)> {
+    let mut found = Vec::new();
+    let mut chars = template.char_indices();
+    while let Some((at, c)) = chars.next() {
+        if c == '\\'
+            && let Some((_, next)) = chars.next()
+        {
+            found.push((at, next));
+        }
+    }
+    found
+}
+
 /// Checks a template.
 ///
 /// # Errors
@@ -30,11 +44,10 @@ pub(super) fn check(template: &str) -> Result<(), String> {
     if template.contains('\n') {
         return Err("contains a line feed".to_owned());
     }
-    let escapes = template.match_indices('\\').filter_map(|(at, _)| {
-        let next = template[at + 1..].chars().next()?;
-        let unknown = !matches!(next, 'n' | '\\');
-        unknown.then(|| format!("escape sequence '\\{next}' at char {at}"))
-    });
+    let escapes = escapes(template)
+        .into_iter()
+        .filter(|(_, next)| !matches!(next, 'n' | '\\'))
+        .map(|(at, next)| format!("escape sequence '\\{next}' at char {at}"));
     let names = variables(template).into_iter();
     let names = names.filter(|(name, _)| !VARIABLES.contains(name));
     let names = names.map(|(name, at)| format!("variable '{name}' at char {at}"));
@@ -69,6 +82,7 @@ mod tests {
             check("{{bogus}}"),
             Err("found unknown: variable 'bogus' at char 4".to_owned())
         );
+        assert_eq!(check("a\\\\x\\n"), Ok(()));
         assert_eq!(
             check("a\\x"),
             Err("found unknown: escape sequence '\\x' at char 1".to_owned())

@@ -2,8 +2,9 @@
 
 use super::Order;
 use super::task::extracted;
-use crate::api::nodes::guest::access::is_network_device;
+use crate::api::nodes::guest::access::{check_bridges, is_network_device};
 use crate::api::nodes::lxc::volumes::{Source, is_mount_key, source, written};
+use crate::permission::require;
 use crate::world::World;
 use crate::world::config::Config;
 use crate::world::guest::Kind::Lxc;
@@ -20,6 +21,32 @@ pub(super) fn saved_config(world: &World, node: &str, archive: &str) -> Result<C
     config
         .filter(|config| config.get("rootfs").is_some())
         .ok_or_else(|| "ERROR: archive contains no configuration file".to_owned())
+}
+
+/// Bridges that the backup brings, and a container that becomes privileged by it, take rights of their own.
+///
+/// # Errors
+/// PVE's refusal, in words.
+pub(super) fn check_rights(
+    world: &World,
+    order: &Order,
+    old: &Config,
+    unprivileged: bool,
+) -> Result<(), String> {
+    let call = &order.call;
+    if call.who.is_root() {
+        return Ok(());
+    }
+    let given = |key: &str| order.options.iter().any(|(given, _)| given == key);
+    let brought: Config = old.iter().filter(|(key, _)| !given(key)).collect();
+    check_bridges(world, call, &brought).map_err(|error| error.message)?;
+    let present = world.guest(Lxc, &order.node, order.vmid);
+    let was_privileged =
+        order.replaces && present.is_some_and(|guest| !guest.config.flag("unprivileged"));
+    if !unprivileged && !was_privileged {
+        require(world, &call.who, "/", &["Sys.Modify"]).map_err(|error| error.message)?;
+    }
+    Ok(())
 }
 
 /// The disks that the backup wants, as new ones on `storage`.

@@ -63,6 +63,7 @@ fn make(world: &mut World, order: &Order, log: &mut Vec<String>) -> Result<(Conf
         ));
         let old = restore::saved_config(world, &order.node, &order.archive)?;
         unprivileged = unprivileged.or(Some(old.flag("unprivileged")));
+        restore::check_rights(world, order, &old, unprivileged == Some(true))?;
         if mounts.is_empty() {
             mounts = restore::mounts(&old, &order.storage);
         }

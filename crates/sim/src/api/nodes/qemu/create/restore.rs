@@ -2,11 +2,13 @@
 
 use super::Order;
 use super::task::remember;
+use crate::api::nodes::guest::access::check_bridges;
 use crate::api::nodes::guest::disk::{self, CLOUDINIT_SIZE, NewDisk, is_cloudinit, on_volume};
 use crate::api::nodes::qemu::change::request::add_mac_addresses;
+use crate::permission::require;
 use crate::world::World;
 use crate::world::agent::Agent;
-use crate::world::config::{Config, property};
+use crate::world::config::{Config, Drive, property};
 use crate::world::guest::Inside;
 use crate::world::guest::Kind::Qemu;
 use crate::world::layout::Layout;
@@ -29,19 +31,75 @@ pub(super) fn run(
              is NOT cleaned up."
         ));
     })?;
-    let old = world.guest(Qemu, node, vmid).map(|guest| guest.volumes());
-    let old: Vec<String> = old.into_iter().flatten().map(str::to_owned).collect();
-    if order.replaces {
-        for volid in old {
-            // An image that linked clones need stays.
-            let _ = world.free_volume(node, &volid);
-        }
-    }
-    log.push(format!("restoring '{archive}' now.."));
     let mut config = merged(world, order, &saved);
+    check_rights(world, order, &saved, &config)?;
+    let kept = clear_old(world, order, &saved);
+    log.push(format!("restoring '{archive}' now.."));
     let bytes = restore_disks(world, order, &saved, &mut config, log)?;
     log.push("rescan volumes...".to_owned());
+    for (number, volid) in kept.into_iter().enumerate() {
+        config.set(format!("unused{number}"), volid);
+    }
     Ok((config, bytes))
+}
+
+/// Bridges and storages that the backup brings are checked before anything is removed.
+fn check_rights(
+    world: &World,
+    order: &Order,
+    saved: &Config,
+    config: &Config,
+) -> Result<(), String> {
+    let call = &order.call;
+    if call.who.is_root() {
+        return Ok(());
+    }
+    check_bridges(world, call, config).map_err(|error| error.message)?;
+    for drive in saved.drives().filter(is_restored) {
+        let storage = call.text("storage").or(drive.storage()).unwrap_or("local");
+        let path = format!("/storage/{storage}");
+        let allowed = require(world, &call.who, &path, &["Datastore.AllocateSpace"]);
+        allowed.map_err(|error| error.message)?;
+    }
+    Ok(())
+}
+
+/// Whether the archive has a disk: CD-ROM drives but cloud-init's are not in it, nor what was left out on purpose.
+fn is_restored(drive: &Drive<'_>) -> bool {
+    let on_cdrom = drive.is_cdrom() && !is_cloudinit(drive);
+    let left_out = drive.option("backup") == Some("0");
+    !drive.key.starts_with("unused") && !on_cdrom && !left_out && drive.storage().is_some()
+}
+
+/// Removes the disks of the machine that is being replaced as far as the archive has them too, and the RAM of its
+/// snapshots. Answers the others, which stay as unused ones.
+fn clear_old(world: &mut World, order: &Order, saved: &Config) -> Vec<String> {
+    let (node, vmid) = (order.call.node(), order.call.vmid());
+    let Some(old) = world.guest(Qemu, node, vmid).filter(|_| order.replaces) else {
+        return Vec::new();
+    };
+    let comes = |key: &str| {
+        saved
+            .drives()
+            .any(|drive| drive.key == key && is_restored(&drive))
+    };
+    let own = old.config.drives().filter(|drive| {
+        let on_cdrom = drive.is_cdrom() && !is_cloudinit(drive);
+        drive.storage().is_some() && !on_cdrom
+    });
+    let (gone, kept): (Vec<_>, Vec<_>) = own.partition(|drive| comes(drive.key));
+    let states = old
+        .snapshots
+        .iter()
+        .filter_map(|snapshot| snapshot.vmstate.clone());
+    let volume = |drive: Drive<'_>| drive.volume.to_owned();
+    let gone: Vec<String> = gone.into_iter().map(volume).chain(states).collect();
+    let kept = kept.into_iter().map(volume).collect();
+    for volid in gone {
+        // An image that linked clones need stays.
+        let _ = world.free_volume(node, &volid);
+    }
+    kept
 }
 
 fn check_old(world: &World, order: &Order) -> Result<(), String> {
@@ -111,6 +169,8 @@ fn merged(world: &mut World, order: &Order, saved: &Config) -> Config {
             config.set(key, value);
         }
         config.set("smbios1", format!("uuid={}", world.new_uuid()));
+    }
+    if config.get("vmgenid").is_some_and(|id| id != "0") {
         config.set("vmgenid", world.new_uuid());
     }
     for (key, value) in &order.options {
@@ -144,10 +204,14 @@ fn restore_disks(
         let Some(storage) = drive.storage() else {
             continue;
         };
-        let cloudinit = is_cloudinit(&drive);
-        if drive.key.starts_with("unused") || (drive.is_cdrom() && !cloudinit) {
+        if !is_restored(&drive) {
+            // What was left out of the backup is only a remark in the restored config.
+            if drive.option("backup") == Some("0") {
+                config.remove(drive.key);
+            }
             continue;
         }
+        let cloudinit = is_cloudinit(&drive);
         let storage = target.unwrap_or(storage);
         let size = if cloudinit {
             CLOUDINIT_SIZE
