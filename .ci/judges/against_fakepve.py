@@ -38,6 +38,17 @@ class Recorder(FakePve):
         app.on_response_prepare.append(self._remember)
         return app
 
+    async def answer(self, request: Any, match: Any, params: Any, user: Any, call: Any = None) -> Any:
+        """Two effects that fakepve checks the requests for but does not model: what snapshots need, and a backup made."""
+        data = await super().answer(request, match, params, user, call)
+        if request.path.endswith("/feature"):
+            return {"hasFeature": 1}
+        if request.method == "POST" and request.path.endswith("/vzdump"):
+            storage, name = params["storage"], f"vzdump-qemu-{params['vmid']}-2026_01_01-00_00_00.vma.zst"
+            self.store_file(storage, name, 1 << 20, content="backup")
+            self.storages[storage]["volumes"][f"backup/{name}"]["vmid"] = int(params["vmid"])
+        return data
+
     async def _remember(self, request: Any, response: Any) -> None:
         self.answers.append((request.method, request.path_qs, response.status, response.reason))
 
@@ -116,6 +127,11 @@ STORY: list[tuple[str, dict[str, Any], Effect]] = [
     ("stop_proxmox_vm", {"vmid": COPY}, lambda pve: pve.vm(COPY).status == "stopped"),
     ("stop_proxmox_vm", {"vmid": CONTAINER}, lambda pve: pve.guest(CONTAINER).status == "stopped"),
     ("start_proxmox_vm", {"vmid": CONTAINER}, lambda pve: pve.guest(CONTAINER).status == "running"),
+    ("snapshot_proxmox_vm", {"vmid": SPARE, "name": "before"}, lambda pve: "before" in pve.vm(SPARE).snapshots),
+    ("rollback_proxmox_vm", {"vmid": SPARE, "snapshot": "before"},
+     lambda pve: pve.accepted("POST", f"/qemu/{SPARE}/snapshot/before/rollback")),
+    ("delete_proxmox_vm_snapshot", {"vmid": SPARE, "snapshot": "before"}, lambda pve: not pve.vm(SPARE).snapshots),
+    ("backup_proxmox_vm", {"vmid": SPARE, "storage": "local"}, lambda pve: pve.accepted("POST", "/vzdump")),
     ("delete_proxmox_vm_preview", {"node": NODE, "vmid": COPY}, lambda pve: pve.vm(COPY) is not None),
     ("delete_proxmox_vm", {"vmid": COPY}, lambda pve: pve.vm(COPY) is None),
 ]

@@ -12,7 +12,8 @@ pub const REDACTED: &str = "<redacted>";
 /// snapshot's configuration.
 const SECRET_NAMES: &[&str] = &["password", "passwd", "secret", "ticket", "csrf", "token"];
 
-fn is_secret(name: &str) -> bool {
+/// Whether a field of this name holds a secret.
+pub(crate) fn is_secret(name: &str) -> bool {
     let name = name.to_lowercase();
     SECRET_NAMES.iter().any(|part| name.contains(part))
 }

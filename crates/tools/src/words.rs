@@ -116,6 +116,19 @@ pub fn time(unix: i64) -> String {
     jiff::Timestamp::from_second(unix).map_or_else(|_| unix.to_string(), |at| at.to_string())
 }
 
+/// A past moment and how long ago that is: `2026-11-12T19:35:49Z, 3 days ago`. In whole days, since it stands in plans: a plan
+/// that reads differently is a new one, and asks a person anew.
+pub fn past(unix: u64) -> String {
+    let unix = i64::try_from(unix).unwrap_or(i64::MAX);
+    let seconds = jiff::Timestamp::now().as_second().saturating_sub(unix);
+    match usize::try_from(seconds / 86_400) {
+        Ok(0) => format!("{}, less than a day ago", time(unix)),
+        Ok(days) => format!("{}, {} ago", time(unix), count(days, "day")),
+        // Clocks differ.
+        Err(_) => time(unix),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,6 +142,14 @@ mod tests {
         assert_eq!(duration(3_600), "1 h");
         assert_eq!(duration(273_600), "3 d 4 h");
         assert_eq!(list(&["a", "b", "c"]), "a, b and c");
+    }
+
+    #[test]
+    fn what_is_past_is_told_in_days() {
+        let now = u64::try_from(jiff::Timestamp::now().as_second()).unwrap();
+        assert!(past(now - 60).ends_with("Z, less than a day ago"));
+        assert!(past(now - 86_400 * 3 - 60).ends_with("Z, 3 days ago"));
+        assert!(past(now + 86_400 * 2).ends_with('Z'), "not yet");
     }
 
     #[test]

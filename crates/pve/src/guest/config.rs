@@ -35,6 +35,12 @@ impl Disk {
     pub fn is_unused(&self) -> bool {
         self.key.starts_with("unused")
     }
+
+    /// True for an image in the format that keeps its snapshots itself.
+    pub fn is_qcow2(&self) -> bool {
+        let (_, format) = self.volume.rsplit_once('.').unwrap_or_default();
+        format == "qcow2"
+    }
 }
 
 /// A network card.

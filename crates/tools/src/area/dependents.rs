@@ -1,13 +1,13 @@
 //! What hangs on a guest: disks, snapshots, clones, jobs, backups. Everything that a delete would take along or leave
 //! behind, each with a note where it could not be looked at.
 
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use pve::{Error, GuestConfig, GuestKind, Request, StorageStatus};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::backups::{Backups, holds};
 use crate::context::Guest;
 use crate::plan::{Effect, Impact};
 
@@ -35,10 +35,6 @@ struct Volume {
     volid: String,
     #[serde(default, deserialize_with = "pve::lenient::opt_u64")]
     vmid: Option<u64>,
-    #[serde(default, deserialize_with = "pve::lenient::opt_u64")]
-    size: Option<u64>,
-    #[serde(default, deserialize_with = "pve::lenient::opt_u64")]
-    ctime: Option<u64>,
     #[serde(default)]
     parent: Option<String>,
 }
@@ -63,59 +59,16 @@ impl Dependents {
 
     /// The guest's backups alone.
     pub(super) async fn backups(guest: &Guest) -> Self {
-        let mut found = Self {
-            backups_known: true,
+        let Backups { found, unchecked } =
+            Backups::of(guest.pve(), &guest.at.node, guest.at.vmid).await;
+        Self {
+            backups: found
+                .iter()
+                .map(|backup| backup.impact(Effect::Kept))
+                .collect(),
+            backups_known: unchecked.is_empty(),
+            unchecked,
             ..Self::default()
-        };
-        let mut volumes = Vec::new();
-        match guest.pve().storages(&guest.at.node).await {
-            Ok(storages) if storages.is_empty() => {
-                found.backups_known = false;
-                let why = "the token sees no storage: Datastore.Audit on /storage is missing";
-                found.unchecked.push(format!("backups ({why})"));
-            }
-            Ok(storages) => {
-                for storage in storages
-                    .iter()
-                    .filter(|storage| storage.active && storage.holds("backup"))
-                {
-                    let request = content(guest, storage)
-                        .with("content", "backup")
-                        .with("vmid", guest.at.vmid);
-                    match guest.pve().list::<Volume>(request).await {
-                        Ok(more) if more.is_empty() => {
-                            found.rule_out_hidden_backups(guest, storage).await;
-                        }
-                        Ok(more) => volumes.extend(more),
-                        Err(error) => {
-                            found.backups_known = false;
-                            found.skip(&format!("backups on {}", storage.storage), &error);
-                        }
-                    }
-                }
-            }
-            Err(error) => {
-                found.backups_known = false;
-                found.skip("backups", &error);
-            }
-        }
-        volumes.sort_by_key(|volume| Reverse(volume.ctime));
-        found.backups = volumes.iter().map(Volume::kept).collect();
-        found
-    }
-
-    /// PVE leaves backups out of the list for tokens that may not restore them; an empty list then says nothing.
-    async fn rule_out_hidden_backups(&mut self, guest: &Guest, storage: &StorageStatus) {
-        let (on_guest, on_storage) = (guest.at.acl_path(), format!("/storage/{}", storage.storage));
-        let sees_all = holds(guest, &on_storage, &["Datastore.Allocate"]).await;
-        let sees_own = holds(guest, &on_guest, &["VM.Backup"]).await
-            && holds(guest, &on_storage, &["Datastore.AllocateSpace"]).await;
-        if !sees_all && !sees_own {
-            self.backups_known = false;
-            self.unchecked.push(format!(
-                "backups on {} (hidden: the token needs VM.Backup on {on_guest} and Datastore.AllocateSpace on {on_storage})",
-                storage.storage
-            ));
         }
     }
 
@@ -158,7 +111,7 @@ impl Dependents {
                     let clones = clones_among(&volumes, guest);
                     // PVE leaves out disks of guests whose disks the token may not configure.
                     let path = format!("/storage/{name}");
-                    if clones.is_empty() && !holds(guest, &path, &["Datastore.Allocate"]).await {
+                    if clones.is_empty() && !holds(guest.pve(), &path, "Datastore.Allocate").await {
                         let why = format!(
                             "disks may be hidden: the token needs Datastore.Allocate on {path}"
                         );
@@ -254,30 +207,8 @@ impl Dependents {
     }
 
     fn skip(&mut self, what: &str, error: &Error) {
-        let why = match error.missing_privilege() {
-            Some((path, privileges)) => format!("{} on {path} is missing", privileges.join(" or ")),
-            None => error.to_string(),
-        };
-        self.unchecked.push(format!("{what} ({why})"));
-    }
-}
-
-impl Volume {
-    /// As something that a delete leaves alone.
-    fn kept(&self) -> Impact {
-        let item = Impact::new(Effect::Kept, "backup", &self.volid).bytes(self.size);
-        match self.ctime.and_then(|at| i64::try_from(at).ok()) {
-            Some(taken) => item.note(format!("taken {}", crate::words::time(taken))),
-            None => item,
-        }
-    }
-}
-
-/// Whether the token is known to hold all of these privileges on a path.
-async fn holds(guest: &Guest, path: &str, privileges: &[&str]) -> bool {
-    match guest.pve().permissions_on(path).await {
-        Ok(held) => privileges.iter().all(|privilege| held.has(path, privilege)),
-        Err(_) => false,
+        self.unchecked
+            .push(format!("{what} ({})", super::backups::why(error)));
     }
 }
 

@@ -1,6 +1,8 @@
 //! The tools, a file per operation. Each file reads the same way: the arguments struct with the words
 //! that a model reads, its SPEC, its plan or read, its helpers.
 
+mod backup;
+mod backups;
 mod clone;
 mod create;
 mod delete;
@@ -11,6 +13,8 @@ mod keyboard;
 mod node_status;
 mod power;
 mod preview;
+mod rollback;
+mod snapshot;
 mod task;
 mod task_rows;
 
@@ -32,6 +36,10 @@ const GUEST: &[&dyn Tool] = &[
     &Change::<clone::CloneVm>::NEW,
     &Change::<power::StartVm>::NEW,
     &Change::<power::StopVm>::NEW,
+    &Change::<snapshot::SnapshotVm>::NEW,
+    &Change::<snapshot::DeleteSnapshot>::NEW,
+    &Change::<rollback::RollbackVm>::NEW,
+    &Change::<backup::BackupVm>::NEW,
     &Change::<delete::DeleteVm>::NEW,
     &Read::<delete::DeleteVmPreview>::NEW,
     &Read::<preview::PreviewChange>::NEW,

@@ -1,6 +1,6 @@
 //! One thing that is sent, what it waits for, and what must be true afterwards.
 
-use pve::{NodeName, Request, Vmid};
+use pve::{GuestKind, GuestRef, NodeName, Request, Vmid};
 use serde::{Deserialize, Serialize};
 
 use super::Check;
@@ -92,4 +92,19 @@ pub struct Trace {
     pub vmid: Vmid,
     /// The task types that this step may start (an HA-managed guest gives another one).
     pub types: Vec<String>,
+}
+
+impl Trace {
+    /// The task that PVE calls `qm<name>` for a VM and `vz<name>` for a container.
+    pub fn of(at: &GuestRef, name: &str) -> Self {
+        let program = match at.kind {
+            GuestKind::Qemu => "qm",
+            GuestKind::Lxc => "vz",
+        };
+        Self {
+            node: at.node.clone(),
+            vmid: at.vmid,
+            types: vec![format!("{program}{name}")],
+        }
+    }
 }

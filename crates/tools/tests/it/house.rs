@@ -133,6 +133,32 @@ impl House {
         self.ask(tool, arguments, &Person::saying_yes()).await
     }
 
+    /// What a change would do.
+    pub(crate) async fn preview(&self, tool: &str, arguments: &str) -> Result<Rendered, Fault> {
+        let mut call = call(tool, arguments);
+        call.preview = true;
+        done(self.engine.call(call, &Nobody).await)
+    }
+
+    /// Somebody changes a guest's configuration behind our back.
+    pub(crate) fn set(&self, vmid: u32, key: &str, value: &str) {
+        self.sim.world(|world| {
+            let guest = world.guests.get_mut(&vmid).unwrap();
+            guest.config.set(key, value);
+        });
+    }
+
+    /// What a guest's configuration holds.
+    pub(crate) fn config(&self, vmid: u32, key: &str) -> Option<String> {
+        self.sim
+            .world(|world| world.guests[&vmid].config.get(key).map(str::to_owned))
+    }
+
+    /// Whether a guest runs.
+    pub(crate) fn runs(&self, vmid: u32) -> bool {
+        self.sim.world(|world| world.guests[&vmid].is_running())
+    }
+
     /// What a tool sees here.
     pub(crate) fn context(&self) -> tools::context::Context {
         tools::context::Context {

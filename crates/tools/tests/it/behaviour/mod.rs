@@ -1,5 +1,6 @@
 //! One story each: what happens when the world is not as the caller thinks.
 
+mod backup;
 mod bad_input;
 mod bulk;
 mod clone;
@@ -12,5 +13,8 @@ mod lists;
 mod lost_answer;
 mod policy;
 mod power;
+mod restore;
+mod rollback;
+mod snapshot;
 mod store;
 mod trouble;

@@ -12,7 +12,9 @@ mod silent;
 
 use tools::registry;
 use tools::spec::Risk;
-use tools::tool::Tool;
+use tools::tool::{Ran, Tool};
+
+use crate::house::{House, object};
 
 /// Every tool with each of its examples.
 pub(crate) fn examples() -> impl Iterator<Item = (&'static dyn Tool, &'static str)> {
@@ -27,4 +29,13 @@ pub(crate) fn examples() -> impl Iterator<Item = (&'static dyn Tool, &'static st
 /// Those that change something.
 pub(crate) fn changes() -> impl Iterator<Item = (&'static dyn Tool, &'static str)> {
     examples().filter(|(tool, _)| tool.spec().risk > Risk::Read)
+}
+
+/// Whether somebody has to agree to this call: what counts is what these arguments do, not what the tool may do.
+pub(crate) async fn asks(house: &House, tool: &'static dyn Tool, args: &str) -> bool {
+    match tool.run(object(args), &house.context()).await {
+        Ok(Ran::Plan(plan)) => plan.risk > Risk::Change,
+        Ok(Ran::Answer(_)) => false,
+        Err(fault) => panic!("{} {args}: {fault}", tool.spec().name),
+    }
 }

@@ -11,6 +11,30 @@ const WAYS: &[(&str, &str)] = &[
         r#"{"vmid": 101, "stop": true, "purge": true}"#,
     ),
     ("delete_proxmox_vm", r#"{"vmid": 109, "stop": true}"#),
+    (
+        "delete_proxmox_vm_snapshot",
+        r#"{"vmid": 101, "snapshot": "weekly"}"#,
+    ),
+    (
+        "delete_proxmox_vm_snapshot",
+        r#"{"vmid": 109, "snapshot": "weekly", "force": true}"#,
+    ),
+    (
+        "rollback_proxmox_vm",
+        r#"{"vmid": 101, "snapshot": "weekly", "start": true}"#,
+    ),
+    (
+        "rollback_proxmox_vm",
+        r#"{"vmid": 109, "snapshot": "weekly"}"#,
+    ),
+    (
+        "rollback_proxmox_vm",
+        r#"{"vmid": 101, "backup": "latest"}"#,
+    ),
+    (
+        "backup_proxmox_vm",
+        r#"{"vmid": 101, "storage": "vault", "keep_last": 1}"#,
+    ),
 ];
 
 #[tokio::test]
@@ -31,6 +55,17 @@ async fn a_protected_guest_is_never_destroyed() {
             ..Furnish::default()
         })
         .await;
+        house.sim.world(|world| {
+            let snapshots = world.guests[&100].snapshots.clone();
+            for vmid in [101, 109] {
+                world
+                    .guests
+                    .get_mut(&vmid)
+                    .unwrap()
+                    .snapshots
+                    .clone_from(&snapshots);
+            }
+        });
         for (tool, args) in WAYS {
             let fault = house.agreed(tool, args).await.unwrap_err();
             assert!(

@@ -1,0 +1,338 @@
+//! backup_proxmox_vm
+
+mod contents;
+mod retention;
+
+pub(super) use contents::is_included;
+
+use pve::{GuestConfig, GuestKind, NodeName, Request, StorageId, StorageStatus, Vmid};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::backups::{Backup, Backups};
+use super::power::{State, locked};
+use super::snapshot::{can_snapshot, unlocked};
+use crate::context::{Context, Guest};
+use crate::fault::{Fault, Kind};
+use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
+use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::tool::Changes;
+use crate::words;
+
+/// What PVE fills in in the notes of a backup.
+const VARIABLES: [&str; 4] = ["cluster", "guestname", "node", "vmid"];
+
+/// How the guest is held still.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum Mode {
+    #[default]
+    Snapshot,
+    Suspend,
+    Stop,
+}
+
+/// Backs up a VM or container now, to a storage that takes backups, a Proxmox Backup Server included.
+///
+/// Use it before what a snapshot does not survive; for a quick way back use snapshot_proxmox_vm; restore with
+/// rollback_proxmox_vm. Mode snapshot keeps the guest running; suspend and stop interrupt it and ask first, and so does a
+/// container without snapshots. Older backups stay unless keep_last removes them, which a person has to
+/// confirm. Needs VM.Backup, Datastore.AllocateSpace on the storage, and Datastore.Allocate for keep_last. Waits
+/// until the storage lists it. Undo: none; a person deletes the volume.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct BackupVm {
+    /// The guest's id.
+    vmid: Vmid,
+    /// Where to. Left out: the one with the most room.
+    storage: Option<StorageId>,
+    /// How it is held still.
+    #[serde(default)]
+    mode: Mode,
+    /// Then remove its older backups there but this many.
+    #[schemars(range(min = 1, max = 1000))]
+    keep_last: Option<u32>,
+    /// Notes. Left out: its name.
+    notes: Option<String>,
+    /// Protect it from removal.
+    #[serde(default)]
+    protected: bool,
+    /// Its node; looked up if left out.
+    node: Option<NodeName>,
+    /// Its kind; looked up if left out.
+    vm_type: Option<GuestKind>,
+}
+
+impl Changes for BackupVm {
+    const SPEC: Spec = Spec {
+        name: "backup_proxmox_vm",
+        title: "Back up a VM or container",
+        toolset: Toolset::Core,
+        risk: Risk::Destroy,
+        idempotent: false,
+        takes_host: false,
+        leasable: false,
+        examples: &[
+            Example {
+                ask: "Back up staging to the NAS before I touch it",
+                args: r#"{"vmid": 105, "storage": "nas", "notes": "before the move", "protected": true}"#,
+            },
+            Example {
+                ask: "Back up git to the backup server",
+                args: r#"{"vmid": 202, "storage": "vault"}"#,
+            },
+            Example {
+                ask: "Back up the DNS container while it is down, and keep the last two",
+                args: r#"{"vmid": 200, "storage": "nas", "mode": "stop", "keep_last": 2}"#,
+            },
+        ],
+    };
+
+    async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
+        let guest = cx
+            .guest(self.vmid, self.node.as_ref(), self.vm_type)
+            .await?;
+        guest.require_online()?;
+        let notes = self.notes_template()?;
+        let (storage, why) = self.storage(&guest).await?;
+        let config = guest.config().await?;
+        let state = State::of(&guest).await?;
+        let before =
+            Backups::on(guest.pve(), &guest.at.node, guest.at.vmid, &storage.storage).await;
+        let mode = words::word(&self.mode);
+        let mut plan = Plan::new(
+            &Self::SPEC,
+            &guest.cluster.name,
+            Risk::Change,
+            format!(
+                "Back up {} on {} to {}, in {mode} mode",
+                guest.label(),
+                guest.at.node,
+                storage.storage
+            ),
+        );
+        guest.bind(&mut plan, &config);
+        plan.needs = self.needs(&guest, &storage);
+        plan.warnings.extend(why);
+        plan.blockers = self.blockers(&guest, &config, &state);
+        contents::show(&mut plan, &guest, &config, &storage, &before.found);
+        self.interruption(&mut plan, &guest, &state).await?;
+        if let Some(keep) = self.keep_last {
+            retention::prune(&mut plan, &guest, &before.found, &storage, keep).await?;
+        } else {
+            plan.blockers
+                .extend(retention::limit(&guest, &before.found, &storage).await);
+        }
+        plan.steps
+            .push(self.step(&guest, &state, &storage, &before.found, notes));
+        plan.undo = Undo::Impossible {
+            because: "a backup is removed as a volume of its storage, by a person in PVE (or `pvesm free`)"
+                .to_owned(),
+        };
+        Ok(plan)
+    }
+}
+
+impl BackupVm {
+    /// The text as PVE's template: backslashes and line breaks written out, unknown variables refused.
+    fn notes_template(&self) -> Result<String, Fault> {
+        let Some(notes) = &self.notes else {
+            return Ok("{{guestname}}".to_owned());
+        };
+        let names = notes
+            .split("{{")
+            .skip(1)
+            .filter_map(|rest| rest.split_once("}}"));
+        for (name, _) in names {
+            let is_word =
+                !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || "{}".contains(c));
+            if is_word && !VARIABLES.contains(&name) {
+                return Err(Fault::bad_input(format!(
+                    "PVE knows no {{{{{}}}}} in notes",
+                    words::clip(name, 40)
+                ))
+                .hint("it fills in {{cluster}}, {{guestname}}, {{node}} and {{vmid}}"));
+            }
+        }
+        let template = notes.replace('\\', "\\\\").replace('\n', "\\n");
+        if template.chars().count() > 1024 {
+            return Err(
+                Fault::bad_input("the notes are too long").hint("send at most 1024 characters")
+            );
+        }
+        Ok(template)
+    }
+
+    /// The storage that was named, or the one with the most room and why it was taken.
+    async fn storage(&self, guest: &Guest) -> Result<(StorageStatus, Option<String>), Fault> {
+        let node = &guest.at.node;
+        let mut takers = guest.pve().storages(node).await?;
+        takers.retain(|storage| storage.active && storage.holds("backup"));
+        takers.sort_by_key(|storage| std::cmp::Reverse(storage.avail));
+        let names: Vec<_> = takers
+            .iter()
+            .map(|storage| storage.storage.clone())
+            .collect();
+        if let Some(wanted) = &self.storage {
+            let found = takers
+                .into_iter()
+                .find(|storage| *wanted == *storage.storage);
+            return found
+                .map(|storage| (storage, None))
+                .ok_or_else(|| no_taker(guest, wanted, &names));
+        }
+        match takers.into_iter().next() {
+            Some(only) if names.len() == 1 => Ok((only, None)),
+            Some(roomiest) => {
+                let why = format!(
+                    "{} is taken, with the most room of {}; storage chooses another",
+                    roomiest.storage,
+                    words::list(&names)
+                );
+                Ok((roomiest, Some(why)))
+            }
+            None => Err(Fault::new(
+                Kind::NotFound,
+                format!("the token sees no storage on {node} that takes backups"),
+            )
+            .hint("it needs Datastore.AllocateSpace on the storage (/storage/NAME), and the storage the content type backup")),
+        }
+    }
+
+    fn needs(&self, guest: &Guest, storage: &StorageStatus) -> Needs {
+        let (on_guest, on_storage) = (guest.at.acl_path(), format!("/storage/{}", storage.storage));
+        let mut all = vec![
+            Needs::on(&on_guest, "VM.Audit"),
+            Needs::on(&on_guest, "VM.Backup"),
+            Needs::on(&on_storage, "Datastore.AllocateSpace"),
+        ];
+        if self.keep_last.is_some() {
+            all.push(Needs::on(&on_storage, "Datastore.Allocate"));
+        }
+        Needs::All(all)
+    }
+
+    fn blockers(&self, guest: &Guest, config: &GuestConfig, state: &State) -> Vec<Blocker> {
+        let mut blockers = Vec::new();
+        if let Some(lock) = config.lock() {
+            blockers.push(locked(guest, &lock));
+        }
+        if state.managed && state.running && self.mode == Mode::Stop {
+            blockers.push(Blocker::new(
+                format!(
+                    "{} is under HA, and PVE does not stop it for a backup",
+                    guest.label()
+                ),
+                "send mode: \"snapshot\"",
+            ));
+        }
+        blockers
+    }
+
+    /// What a running guest notices of it.
+    async fn interruption(
+        &self,
+        plan: &mut Plan,
+        guest: &Guest,
+        state: &State,
+    ) -> Result<(), Fault> {
+        if !state.running {
+            return Ok(());
+        }
+        let container = guest.at.kind == GuestKind::Lxc;
+        let how = match self.mode {
+            Mode::Stop if container => {
+                "shut down for as long as the backup takes, then started again"
+            }
+            Mode::Stop => "shut down, and started again as soon as the backup has begun",
+            Mode::Suspend if container => {
+                "paused while what changed during the first copy is copied again"
+            }
+            Mode::Suspend => "paused until the backup has begun",
+            Mode::Snapshot if container && !can_snapshot(guest).await? => {
+                plan.warnings.push(format!(
+                    "not all disks of {} have snapshots, so PVE falls back to suspend mode",
+                    guest.label()
+                ));
+                "paused while what changed during the first copy is copied again"
+            }
+            Mode::Snapshot => return Ok(()),
+        };
+        plan.risk = Risk::Disrupt;
+        plan.impact.push(
+            Impact::new(
+                Effect::Interrupted,
+                guest.at.kind.noun(),
+                guest.at.vmid.to_string(),
+            )
+            .note(how),
+        );
+        Ok(())
+    }
+
+    fn step(
+        &self,
+        guest: &Guest,
+        state: &State,
+        storage: &StorageStatus,
+        before: &[Backup],
+        notes: String,
+    ) -> Step {
+        let (at, id) = (&guest.at, &storage.storage);
+        let on_server = storage.kind.as_deref() == Some("pbs");
+        let keep = self.keep_last.map(|keep| format!("keep-last={keep}"));
+        // Said outright, so that neither the node's nor the storage's defaults decide about older backups.
+        let request = Request::post(format!("/nodes/{}/vzdump", at.node))
+            .with("vmid", at.vmid.to_string())
+            .with("storage", id.as_str())
+            .with("mode", words::word(&self.mode))
+            .maybe("compress", (!on_server).then_some("zstd"))
+            .with("notes-template", notes)
+            .maybe("protected", self.protected.then_some(true))
+            .with("remove", keep.is_some())
+            .maybe("prune-backups", keep);
+        // A vzdump that finds nothing to do ends well too: only a backup that was not there before counts.
+        let known: Vec<Value> = before.iter().map(|backup| json!(backup.volid)).collect();
+        let mut made = Check::list(
+            Backups::request(&at.node, at.vmid, id),
+            format!("{id} lists a new backup of {}", guest.label()),
+            Expect::Added("volid".to_owned(), known),
+        )
+        .and(unlocked(guest));
+        if state.running && self.mode == Mode::Stop {
+            made = made.and(runs(guest));
+        }
+        let trace = Trace {
+            types: vec!["vzdump".to_owned()],
+            ..Trace::of(at, "dump")
+        };
+        Step::request(format!("Back up {} to {id}", guest.label()), request)
+            .task(trace)
+            .after(made)
+    }
+}
+
+fn runs(guest: &Guest) -> Check {
+    Check::guest(
+        &guest.at,
+        "status/current",
+        format!("{} runs again", guest.label()),
+        vec![Expect::Is("status".to_owned(), json!("running"))],
+    )
+}
+
+fn no_taker(guest: &Guest, wanted: &StorageId, others: &[String]) -> Fault {
+    let fault = Fault::new(
+        Kind::NotFound,
+        format!(
+            "no storage {wanted} takes backups on {}, or the token may not see it: that needs Datastore.AllocateSpace on /storage/{wanted}",
+            guest.at.node
+        ),
+    );
+    if others.is_empty() {
+        fault
+    } else {
+        fault.hint(format!("those that do are {}", words::list(others)))
+    }
+}
