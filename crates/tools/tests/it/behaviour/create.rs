@@ -622,3 +622,29 @@ async fn on_many_nodes_the_answer_stays_short() {
     let more = format!("and {} more nodes", nodes - 3);
     assert!(fault.message.contains(&more), "{fault}");
 }
+
+/// Nothing is made on a cluster that nobody named.
+#[tokio::test]
+async fn several_clusters_need_a_word_which() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let mut context = house.context();
+    let reader = context.clusters[0].pve.clone();
+    let second = tools::context::Cluster::new("second", reader);
+    context.clusters.push(std::sync::Arc::new(second));
+    for name in ["create_proxmox_vm", "create_proxmox_lxc"] {
+        let tool = tools::registry::find_change(name).unwrap();
+        for args in [
+            json!({"name": "a", "hostname": "a"}),
+            json!({"name": "a", "hostname": "a", "node": "pve1"}),
+        ] {
+            let Err(fault) = tool.run(object(&args.to_string()), &context).await else {
+                panic!("{name} {args} chose a cluster");
+            };
+            let said = fault.to_string();
+            assert!(
+                said.contains("second") && said.contains("cluster"),
+                "{name}: {said}"
+            );
+        }
+    }
+}
