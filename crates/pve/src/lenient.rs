@@ -3,39 +3,62 @@
 //! For use in `#[serde(deserialize_with = "…")]`. An optional value that cannot be read counts as absent, so that one
 //! odd field never hides the rest of an answer.
 
+mod scalar;
+
+use std::borrow::Cow;
+use std::str::FromStr;
+
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _};
 use serde_json::Value;
 
+use scalar::Scalar;
+
 /// A text, or a number or boolean as text.
 pub fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let value = Value::deserialize(deserializer)?;
-    as_text(&value).ok_or_else(|| D::Error::custom("expected a text or a number"))
+    word(deserializer).map(Cow::into_owned)
+}
+
+/// As [`text`], without a copy where there need be none.
+pub(crate) fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'de, str>, D::Error> {
+    Scalar::deserialize(deserializer)?
+        .text()
+        .ok_or_else(|| D::Error::custom("expected a text or a number"))
 }
 
 /// A text, a number as text, or nothing; null and absent are nothing.
 pub fn opt_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    Ok(as_text(&Value::deserialize(deserializer)?))
+    Ok(Scalar::deserialize(deserializer)?
+        .text()
+        .map(Cow::into_owned))
 }
 
 /// A whole number of at least zero, also as text.
 pub fn opt_u64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    Ok(as_u64(&Value::deserialize(deserializer)?))
+    Ok(Scalar::deserialize(deserializer)?.whole())
 }
 
 /// A number, also as text.
 pub fn opt_f64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    Ok(as_f64(&Value::deserialize(deserializer)?))
+    Ok(Scalar::deserialize(deserializer)?.number())
 }
 
 /// A flag as PVE writes it; anything that is not clearly true is false.
 pub fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    Ok(as_bool(&Value::deserialize(deserializer)?).unwrap_or(false))
+    Ok(Scalar::deserialize(deserializer)?.flag().unwrap_or(false))
 }
 
 /// A flag that may be absent.
 pub fn opt_flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D::Error> {
-    Ok(as_bool(&Value::deserialize(deserializer)?))
+    Ok(Scalar::deserialize(deserializer)?.flag())
+}
+
+/// A number or name with rules of its own, which counts as absent when it breaks them.
+pub fn opt_parsed<'de, D: Deserializer<'de>, T: FromStr>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    let text = Scalar::deserialize(deserializer)?.text();
+    Ok(text.and_then(|text| text.parse().ok()))
 }
 
 /// A value that counts as absent when it cannot be read.
@@ -59,63 +82,22 @@ pub fn list<T: DeserializeOwned>(data: Value) -> Result<Vec<T>, String> {
 
 /// The value as text, if it is a text, a number or a boolean (as 0 or 1, the way PVE writes it).
 pub fn as_text(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Bool(flag) => Some(u8::from(*flag).to_string()),
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
-    }
+    Scalar::from(value).text().map(Cow::into_owned)
 }
 
 /// The value as a whole number of at least zero.
 pub fn as_u64(value: &Value) -> Option<u64> {
-    match value {
-        Value::Number(number) => number.as_u64().or_else(|| number.as_f64().and_then(whole)),
-        Value::String(text) => {
-            let text = text.trim();
-            text.parse()
-                .ok()
-                .or_else(|| text.parse::<f64>().ok().and_then(whole))
-        }
-        Value::Bool(flag) => Some(u64::from(*flag)),
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
-    }
+    Scalar::from(value).whole()
 }
 
 /// The value as a finite number.
 pub fn as_f64(value: &Value) -> Option<f64> {
-    match value {
-        Value::Number(number) => number.as_f64(),
-        Value::String(text) => text.trim().parse().ok(),
-        _ => None,
-    }
-    .filter(|number: &f64| number.is_finite())
+    Scalar::from(value).number()
 }
 
 /// The value as a flag: true, 1, "1", "yes", "on", "true" and their opposites.
 pub fn as_bool(value: &Value) -> Option<bool> {
-    match value {
-        Value::Bool(flag) => Some(*flag),
-        Value::Number(number) => number.as_f64().map(|n| n != 0.0),
-        Value::String(text) => match text.trim().to_ascii_lowercase().as_str() {
-            "1" | "true" | "yes" | "on" => Some(true),
-            "0" | "false" | "no" | "off" | "" => Some(false),
-            _ => None,
-        },
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
-    }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the range is checked first; the cut fraction is meant"
-)]
-fn whole(number: f64) -> Option<u64> {
-    // 2^63 is exact as a float; PVE has no larger counter.
-    (0.0..9_223_372_036_854_775_808.0)
-        .contains(&number)
-        .then_some(number as u64)
+    Scalar::from(value).flag()
 }
 
 #[cfg(test)]

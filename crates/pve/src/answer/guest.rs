@@ -10,7 +10,7 @@ use crate::lenient;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GuestStatus {
     /// The guest.
-    #[serde(default, deserialize_with = "lenient::opt")]
+    #[serde(default, deserialize_with = "lenient::opt_parsed")]
     pub vmid: Option<Vmid>,
     /// `running` or `stopped`; a paused VM is running.
     #[serde(default, deserialize_with = "lenient::opt_text")]

@@ -38,6 +38,18 @@ impl ResourceKind {
         }
     }
 
+    fn of(word: &str) -> Self {
+        match word {
+            "qemu" => Self::Qemu,
+            "lxc" => Self::Lxc,
+            "node" => Self::Node,
+            "storage" => Self::Storage,
+            "pool" => Self::Pool,
+            "sdn" => Self::Sdn,
+            _ => Self::Other(word.to_owned()),
+        }
+    }
+
     /// The kind of guest, if it is one.
     pub fn guest_kind(&self) -> Option<GuestKind> {
         match self {
@@ -48,23 +60,9 @@ impl ResourceKind {
     }
 }
 
-impl From<String> for ResourceKind {
-    fn from(word: String) -> Self {
-        match word.as_str() {
-            "qemu" => Self::Qemu,
-            "lxc" => Self::Lxc,
-            "node" => Self::Node,
-            "storage" => Self::Storage,
-            "pool" => Self::Pool,
-            "sdn" => Self::Sdn,
-            _ => Self::Other(word),
-        }
-    }
-}
-
 impl<'de> Deserialize<'de> for ResourceKind {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        lenient::text(deserializer).map(Self::from)
+        lenient::word(deserializer).map(|word| Self::of(&word))
     }
 }
 
@@ -84,13 +82,13 @@ pub struct Resource {
     #[serde(default, deserialize_with = "lenient::opt_text")]
     pub id: Option<String>,
     /// The node it is on.
-    #[serde(default, deserialize_with = "lenient::opt")]
+    #[serde(default, deserialize_with = "lenient::opt_parsed")]
     pub node: Option<NodeName>,
     /// `running`, `online`, `available`, …; stale for up to five minutes after a node went down, then `unknown`.
     #[serde(default, deserialize_with = "lenient::opt_text")]
     pub status: Option<String>,
     /// Of a guest.
-    #[serde(default, deserialize_with = "lenient::opt")]
+    #[serde(default, deserialize_with = "lenient::opt_parsed")]
     pub vmid: Option<Vmid>,
     /// Of a guest.
     #[serde(default, deserialize_with = "lenient::opt_text")]

@@ -21,7 +21,7 @@ pub struct Volume {
     #[serde(default, deserialize_with = "lenient::opt_u64")]
     pub size: Option<u64>,
     /// The guest that it belongs to.
-    #[serde(default, deserialize_with = "lenient::opt")]
+    #[serde(default, deserialize_with = "lenient::opt_parsed")]
     pub vmid: Option<Vmid>,
     /// When it was made, in Unix seconds; not every storage knows.
     #[serde(default, deserialize_with = "lenient::opt_u64")]

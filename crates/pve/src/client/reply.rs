@@ -24,8 +24,9 @@ pub(super) struct Reply {
 /// The parts of a successful answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    /// `data`, still unread: lists of thousands of entries are read once, straight into their type.
-    data: Box<RawValue>,
+    /// `data`, still unread and a part of the answer as it came: a list of thousands of entries is read once, straight
+    /// into its type.
+    data: Bytes,
     /// `total`, which stands beside `data` in some lists.
     pub(crate) total: Option<u64>,
     request: String,
@@ -33,8 +34,9 @@ pub(crate) struct Answer {
 
 /// How PVE wraps every answer.
 #[derive(Deserialize)]
-struct Envelope {
-    data: Box<RawValue>,
+struct Envelope<'a> {
+    #[serde(borrow)]
+    data: &'a RawValue,
     #[serde(default)]
     total: Option<Value>,
 }
@@ -68,9 +70,9 @@ impl Reply {
         if self.body.is_empty() {
             return Err(decode("it is empty"));
         }
-        match serde_json::from_slice::<Envelope>(&self.body) {
+        match serde_json::from_slice::<Envelope<'_>>(&self.body) {
             Ok(Envelope { data, total }) => Ok(Answer {
-                data,
+                data: self.body.slice_ref(data.get().as_bytes()),
                 total: total.as_ref().and_then(lenient::as_u64),
                 request: request.to_string(),
             }),
@@ -152,7 +154,7 @@ impl Reply {
 impl Answer {
     /// Reads `data` as a type.
     pub(crate) fn decode<T: DeserializeOwned>(self) -> Result<T, Error> {
-        serde_json::from_str(self.data.get()).map_err(|error| Error::Decode {
+        serde_json::from_slice(&self.data).map_err(|error| Error::Decode {
             what: without_values(&error.to_string()),
             request: self.request,
         })
@@ -160,11 +162,11 @@ impl Answer {
 
     /// Reads `data` as a list, leaving out items that cannot be read.
     pub(crate) fn decode_list<T: DeserializeOwned>(self) -> Result<Vec<T>, Error> {
-        if let Ok(items) = serde_json::from_str(self.data.get()) {
+        if let Ok(items) = serde_json::from_slice(&self.data) {
             return Ok(items);
         }
         // One bad item must not cost the others: the slow way, one by one.
-        let data = serde_json::from_str(self.data.get()).unwrap_or_default();
+        let data = serde_json::from_slice(&self.data).unwrap_or_default();
         lenient::list(data).map_err(|what| Error::Decode {
             request: self.request,
             what,
