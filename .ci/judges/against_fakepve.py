@@ -104,6 +104,9 @@ def text_of(result: CallToolResult) -> str:
 Effect = Callable[[Recorder], bool]
 STORY: list[tuple[str, dict[str, Any], Effect]] = [
     ("list_proxmox_resources", {}, lambda pve: pve.accepted("GET", "/cluster/resources")),
+    ("list_proxmox_resources", {"resource_type": "volume"}, lambda pve: pve.accepted("GET", "/content")),
+    ("list_proxmox_resources", {"resource_type": "snapshot", "filter": f"vmid:{WEB},{CONTAINER}"},
+     lambda pve: pve.accepted("GET", f"/lxc/{CONTAINER}/snapshot")),
     ("get_proxmox_vm_status", {"vmid": WEB}, lambda pve: pve.accepted("GET", f"/qemu/{WEB}/status/current")),
     ("get_proxmox_vm_status", {"vmid": CONTAINER}, lambda pve: pve.accepted("GET", f"/lxc/{CONTAINER}/status/current")),
     ("get_proxmox_node_status", {"node": NODE}, lambda pve: pve.accepted("GET", f"/nodes/{NODE}/status")),

@@ -133,10 +133,10 @@ class Simulator:
 
 
 @contextlib.contextmanager
-def simulator() -> Iterator[Simulator]:
+def simulator(*flags: str) -> Iterator[Simulator]:
     """`oxmox sim` in a process of its own."""
     port = free_port()
-    with running("sim", "--listen", f"127.0.0.1:{port}", port=port) as log:
+    with running("sim", "--listen", f"127.0.0.1:{port}", *flags, port=port) as log:
         said = _await_words(log, "password")
         fingerprint = re.search(r"(?:[0-9A-Fa-f]{2}:){31}[0-9A-Fa-f]{2}", said)
         token = re.search(r"([\w.-]+@[\w.-]+)!([\w.-]+)=([\w-]+)", said)

@@ -38,7 +38,9 @@ pub(super) enum Thing<'a> {
 #[derive(Debug)]
 pub(super) struct Place<'a> {
     pub(super) storage: &'a str,
-    /// The one that is asked comes first.
+    /// The node that is asked.
+    pub(super) asked: &'a NodeName,
+    /// All nodes that have it and that the filter takes.
     pub(super) nodes: Vec<&'a NodeName>,
     pub(super) shared: bool,
 }
@@ -112,11 +114,11 @@ impl<'a> Item<'a> {
 
 impl Key<'static> {
     /// Behind every snapshot of a guest.
-    pub(super) fn behind_snapshots(cluster: &str, guest: &Resource) -> Self {
+    pub(super) fn behind_snapshots(cluster: &str, vmid: pve::Vmid) -> Self {
         Self {
             cluster: Cow::Owned(cluster.to_owned()),
             rank: SNAPSHOTS,
-            number: guest.vmid.map_or(0, pve::Vmid::get),
+            number: vmid.get(),
             time: u64::MAX,
             id: Cow::Borrowed(""),
             node: Cow::Borrowed(""),
@@ -127,7 +129,7 @@ impl Key<'static> {
 impl<'a> Place<'a> {
     /// The node that alone has it.
     pub(super) fn node(&self) -> Option<&'a NodeName> {
-        self.nodes.first().copied().filter(|_| !self.shared)
+        (!self.shared).then_some(self.asked)
     }
 }
 

@@ -1,8 +1,9 @@
 //! list_proxmox_resources
 //!
 //! A call is read ([`query`]), the clusters are asked for everything at once ([`estate`]), and for what that does not
-//! tell storage by storage ([`volumes`]) or guest by guest ([`snapshots`]). What comes of it ([`item`]) is filtered
-//! ([`matching`]), sorted and cut ([`page`]) and shown ([`column`], [`answer`]), with what could not be seen ([`hidden`], [`notes`]).
+//! tell storage by storage ([`volumes`]) or guest by guest ([`snapshots`]), a few at a time ([`turns`]). What comes of it
+//! ([`item`]) is filtered ([`matching`]), sorted and cut ([`page`]) and shown ([`column`], [`answer`]), with what could
+//! not be seen ([`hidden`], [`notes`]).
 
 mod answer;
 mod column;
@@ -15,10 +16,9 @@ mod notes;
 mod page;
 mod query;
 mod snapshots;
+mod turns;
 mod volumes;
 
-use futures_util::StreamExt as _;
-use futures_util::stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -34,8 +34,6 @@ use page::{Page, Position};
 use query::Query;
 use snapshots::Snapshots;
 
-/// How many requests run at the same time.
-const AT_ONCE: usize = 8;
 /// How many storages or guests one call asks.
 const MOST_REQUESTS: usize = 200;
 
@@ -148,11 +146,6 @@ impl Reads for ListResources {
             .map(Position::at);
         Ok(Listing::new(&query, &page, beyond.as_ref(), notes.finish()))
     }
-}
-
-/// The results of all, in order, with only so many under way at a time.
-async fn in_turns<F: Future>(requests: Vec<F>) -> Vec<F::Output> {
-    stream::iter(requests).buffered(AT_ONCE).collect().await
 }
 
 fn tell_unasked(query: &Query, snapshots: &Snapshots<'_>, notes: &mut Notes) {

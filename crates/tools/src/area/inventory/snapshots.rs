@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
-use pve::{Error, Guest, NodeName, Resource, SnapshotEntry};
+use pve::{GuestRef, NodeName, Resource, SnapshotEntry};
 
+use super::MOST_REQUESTS;
 use super::estate::{Estate, Part};
 use super::item::Key;
 use super::notes::Notes;
 use super::page::Position;
-use super::{MOST_REQUESTS, in_turns};
+use super::turns::{NO_ANSWER, in_turns};
 use crate::filter::{Field, Filter, Measure, Word};
 
 /// What was found.
@@ -32,7 +33,10 @@ pub(super) async fn look<'a>(
         .parts
         .iter()
         .flat_map(|part| part.askable(filter))
-        .map(|(part, row)| (Key::behind_snapshots(&part.cluster.name, row), part, row))
+        .map(|(part, guest)| {
+            let last = Key::behind_snapshots(&part.cluster.name, guest.at.vmid);
+            (last, part, guest)
+        })
         .filter(|(key, ..)| behind.is_none_or(|behind| key > behind.key()))
         .collect();
     guests.sort_unstable_by(|one, two| one.0.cmp(&two.0));
@@ -42,16 +46,18 @@ pub(super) async fn look<'a>(
         .last()
         .filter(|_| unasked > 0)
         .map(|(key, ..)| key.clone());
-    let mut asked = Vec::new();
-    for (_, part, row) in guests {
-        asked.push(ask(part, row));
+    let mut requests = Vec::new();
+    for (_, part, guest) in &guests {
+        requests.push(part.cluster.pve.snapshots(&guest.at));
     }
-    let answers = in_turns(asked).await;
+    let answers = in_turns(requests).await;
     let mut found = Vec::new();
-    for (part, row, answer) in answers {
+    for ((_, part, guest), answer) in guests.into_iter().zip(answers) {
+        let name = || format!("{} {}", guest.at.kind.noun(), guest.at.vmid);
         match answer {
-            Ok(entries) => found.push((part, row, entries)),
-            Err(error) => notes.failed(row.id.clone().unwrap_or_default(), &error),
+            Some(Ok(entries)) => found.push((part, guest.row, entries)),
+            Some(Err(error)) => notes.failed(name(), &error),
+            None => notes.leave_out(name(), NO_ANSWER),
         }
     }
     Snapshots {
@@ -61,31 +67,29 @@ pub(super) async fn look<'a>(
     }
 }
 
-/// One guest's answer.
-async fn ask<'a>(
-    part: &'a Part,
+/// A guest that can be asked.
+struct Askable<'a> {
+    at: GuestRef,
     row: &'a Resource,
-) -> (&'a Part, &'a Resource, Result<Vec<SnapshotEntry>, Error>) {
-    let answer = match Guest::from_resource(row) {
-        Some(guest) => part.cluster.pve.snapshots(&guest.at).await,
-        None => Ok(Vec::new()),
-    };
-    (part, row, answer)
 }
 
 impl Part {
     /// The guests that may have snapshots that match, on nodes that answer. PVE makes none of a template.
-    fn askable(&self, filter: &Filter) -> impl Iterator<Item = (&Self, &Resource)> {
+    fn askable(&self, filter: &Filter) -> impl Iterator<Item = (&Self, Askable<'_>)> {
         let online: HashSet<&NodeName> = self.online();
-        self.resources
-            .iter()
-            .filter(move |row| {
-                row.kind.guest_kind().is_some()
-                    && !row.template
-                    && row.node.as_ref().is_some_and(|node| online.contains(node))
-                    && filter.could_match(*row, is_of_the_guest)
-            })
-            .map(move |row| (self, row))
+        let rows = self.resources.iter().filter(move |row| {
+            !row.template
+                && row.node.as_ref().is_some_and(|node| online.contains(node))
+                && filter.could_match(*row, is_of_the_guest)
+        });
+        rows.filter_map(move |row| {
+            let at = GuestRef {
+                vmid: row.vmid?,
+                node: row.node.clone()?,
+                kind: row.kind.guest_kind()?,
+            };
+            Some((self, Askable { at, row }))
+        })
     }
 }
 

@@ -1,18 +1,15 @@
 //! What is on the storages, asked storage by storage: a shared one once, one of a node's own on every node.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
+use std::collections::{BTreeMap, BTreeSet};
 
-use pve::{Error, ResourceKind, Volume};
+use pve::{ResourceKind, Volume};
 
+use super::MOST_REQUESTS;
 use super::estate::{Estate, Part};
 use super::item::Place;
 use super::notes::Notes;
-use super::{MOST_REQUESTS, in_turns};
+use super::turns::{NO_ANSWER, in_turns};
 use crate::filter::{Field, Filter, Word};
-
-/// How long a storage may take. One whose server hangs must not hold up the others until the caller gives up.
-const PATIENCE: Duration = Duration::from_secs(15);
 
 /// What one storage of a cluster holds.
 #[derive(Debug)]
@@ -43,13 +40,17 @@ pub(super) async fn look<'a>(
         notes.leave_out(name(place), why);
     }
     places.truncate(MOST_REQUESTS);
-    let mut asked = Vec::new();
-    for (part, place) in places {
-        asked.push(ask(part, place, content));
+    let mut requests = Vec::new();
+    for (part, place) in &places {
+        requests.push(
+            part.cluster
+                .pve
+                .volumes(place.asked, place.storage, content),
+        );
     }
-    let answers = in_turns(asked).await;
+    let answers = in_turns(requests).await;
     let mut held = Vec::new();
-    for (part, place, answer) in answers {
+    for ((part, place), answer) in places.into_iter().zip(answers) {
         match answer {
             Some(Ok(volumes)) => held.push(Held {
                 part,
@@ -57,29 +58,10 @@ pub(super) async fn look<'a>(
                 volumes,
             }),
             Some(Err(error)) => notes.failed(name(&place), &error),
-            None => notes.leave_out(
-                name(&place),
-                &format!("no answer within {} s", PATIENCE.as_secs()),
-            ),
+            None => notes.leave_out(name(&place), NO_ANSWER),
         }
     }
     held
-}
-
-/// One storage's answer, or nothing if it takes too long.
-async fn ask<'a>(
-    part: &'a Part,
-    place: Place<'a>,
-    content: Option<&str>,
-) -> (&'a Part, Place<'a>, Option<Result<Vec<Volume>, Error>>) {
-    let answer = match place.nodes.first() {
-        Some(node) => {
-            let request = part.cluster.pve.volumes(node, place.storage, content);
-            tokio::time::timeout(PATIENCE, request).await.ok()
-        }
-        None => Some(Ok(Vec::new())),
-    };
-    (part, place, answer)
 }
 
 fn name(place: &Place<'_>) -> String {
@@ -101,34 +83,35 @@ impl Part {
                 })
         });
         let mut places: BTreeMap<(&str, &str), Place<'_>> = BTreeMap::new();
+        let mut missing = BTreeSet::new();
         for row in rows {
             let (Some(storage), Some(node)) = (row.storage.as_deref(), row.node.as_ref()) else {
                 continue;
             };
-            let own = if row.shared { "" } else { node.as_str() };
-            let place = places.entry((storage, own)).or_insert_with(|| Place {
+            let key = (storage, if row.shared { "" } else { node.as_str() });
+            if !online.contains(node) {
+                continue;
+            }
+            if row.status.as_deref() != Some("available") {
+                missing.insert(key);
+                continue;
+            }
+            let place = places.entry(key).or_insert_with(|| Place {
                 storage,
+                asked: node,
                 nodes: Vec::new(),
                 shared: row.shared,
             });
-            if online.contains(node) && row.status.as_deref() == Some("available") {
-                place.nodes.push(node);
-            } else if online.contains(node) && !row.shared {
-                let why = "PVE says that it is not available";
-                notes.leave_out(format!("storage {storage} on {node}"), why);
-            }
+            place.nodes.push(node);
         }
-        for place in places
-            .values()
-            .filter(|place| place.shared && place.nodes.is_empty())
-        {
-            let why = "PVE says that it is not available";
-            notes.leave_out(format!("storage {}", place.storage), why);
+        for (storage, node) in missing.into_iter().filter(|key| !places.contains_key(key)) {
+            let what = match node {
+                "" => format!("storage {storage}"),
+                node => format!("storage {storage} on {node}"),
+            };
+            notes.leave_out(what, "PVE says that it is not available");
         }
-        places
-            .into_values()
-            .filter(|place| !place.nodes.is_empty())
-            .collect()
+        places.into_values().collect()
     }
 }
 
