@@ -10,8 +10,10 @@ use rmcp::model::{
     GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, SetLevelRequestMethod, Tool, UpdateTaskParams,
+    ServerConfig, SetLevelRequestMethod, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams, UpdateTaskParams,
 };
+use rmcp::service::SubscriptionContext;
 use rmcp::{ErrorData, ServerHandler};
 use tools::fault::{Fault, Kind};
 
@@ -50,6 +52,9 @@ const KNOWN: &[&str] = &[
     "prompts/get",
     "prompts/list",
     "completion/complete",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "subscriptions/listen",
     "tasks/get",
     "tasks/update",
     "tasks/cancel",
@@ -75,6 +80,7 @@ impl ServerHandler for Server {
             .enable_completions()
             .enable_prompts()
             .enable_resources()
+            .enable_resources_subscribe()
             .enable_tasks()
             .enable_tools()
             .build();
@@ -143,7 +149,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         ctx: Context,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let listed = vec![resources::template()];
+        let listed = resources::templates();
         Ok(with_ttl!(
             ListResourceTemplatesResult::with_all_items(listed),
             ctx
@@ -166,6 +172,34 @@ impl ServerHandler for Server {
         .into())
     }
 
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(self.granted(requested))
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        caught(Box::pin(self.keep_listening(&subscription))).await
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        ctx: Context,
+    ) -> Result<(), ErrorData> {
+        caught(Box::pin(self.begin_listening(&request.uri, &ctx))).await?
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: Context,
+    ) -> Result<(), ErrorData> {
+        self.end_listening(&request.uri);
+        Ok(())
+    }
+
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,
@@ -180,7 +214,8 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         _: Context,
     ) -> Result<GetPromptResponse, ErrorData> {
-        prompts::get(&request.name, request.arguments.as_ref()).map(Into::into)
+        let registry = self.shared.engine.registry();
+        prompts::get(registry, &request.name, request.arguments.as_ref()).map(Into::into)
     }
 
     async fn complete(
@@ -255,7 +290,12 @@ mod tests {
     #[test]
     fn the_instructions_are_short_and_name_real_tools() {
         assert!(INSTRUCTIONS.split_whitespace().count() <= 120);
-        prompts::tests::assert_names_real_tools(INSTRUCTIONS);
+        let registry = tools::registry::Registry::new(
+            tools::spec::Toolset::ALL,
+            tools::policy::Mode::Ask,
+            Vec::new(),
+        );
+        prompts::tests::assert_names_real_tools(&registry, INSTRUCTIONS);
     }
 
     #[tokio::test]

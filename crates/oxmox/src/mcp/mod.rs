@@ -8,6 +8,7 @@
 //! | `opening` | what a client may send before its first request |
 //! | `peer` | who is at the other end, and what it can do |
 //! | `resources`, `prompts`, `complete` | what a client can offer its user besides tools |
+//! | `subscribe`, `watch` | who listens to which resources, and what tells them |
 //! | `handler` | the methods of the protocol, each a line or two over the modules above |
 //!
 //! What a call means is decided in `tools::engine`. Nothing in here can change PVE; resources and completions read it,
@@ -22,8 +23,10 @@ mod opening;
 mod peer;
 mod prompts;
 mod resources;
+mod subscribe;
 mod talk;
 mod tasks;
+mod watch;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,15 +39,22 @@ use tokio_util::sync::CancellationToken;
 use tools::engine::Engine;
 
 pub use listing::tools_json;
+use subscribe::Subscriptions;
+use watch::Watcher;
 
-/// How long a person may take over a question that is put while the call waits. Past it the plan is still there to be
-/// approved; only this call stops waiting.
-const PATIENCE: Duration = Duration::from_mins(5);
-
-/// The handler. Cheap to clone: HTTP makes one per session and per request.
-#[derive(Clone)]
+/// The handler of one connection. A clone is one for another connection; HTTP makes one per session and per request.
 pub struct Server {
     shared: Arc<Shared>,
+    subscriptions: Subscriptions,
+}
+
+impl Clone for Server {
+    fn clone(&self) -> Self {
+        Self {
+            shared: self.shared.clone(),
+            subscriptions: Subscriptions::default(),
+        }
+    }
 }
 
 struct Shared {
@@ -52,23 +62,45 @@ struct Shared {
     /// Made once: the list must be the same for every client, and every call.
     tools: Vec<rmcp::model::Tool>,
     patience: Duration,
+    watcher: Arc<Watcher>,
+}
+
+/// How long a server waits for what.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    /// How long a person may take over a question that is put while the call waits. Past it the plan is still there to be
+    /// approved; only this call stops waiting.
+    pub patience: Duration,
+    /// How often a cluster is looked at while somebody listens to its resources.
+    pub look_again: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            patience: Duration::from_mins(5),
+            look_again: Duration::from_secs(5),
+        }
+    }
 }
 
 impl Server {
     /// A server over this engine.
     pub fn new(engine: Arc<Engine>) -> Self {
-        Self::with_patience(engine, PATIENCE)
+        Self::at_pace(engine, Pace::default())
     }
 
-    /// The same, with another limit to how long a person may take over a question.
-    pub fn with_patience(engine: Arc<Engine>, patience: Duration) -> Self {
+    /// The same, at another pace.
+    pub fn at_pace(engine: Arc<Engine>, pace: Pace) -> Self {
         let tools = listing::tools(engine.registry());
         Self {
             shared: Arc::new(Shared {
                 engine,
                 tools,
-                patience,
+                patience: pace.patience,
+                watcher: Watcher::new(pace.look_again),
             }),
+            subscriptions: Subscriptions::default(),
         }
     }
 }

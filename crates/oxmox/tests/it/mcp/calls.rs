@@ -84,6 +84,44 @@ async fn progress_goes_to_who_asked_for_it_and_grows() {
     }
 }
 
+/// The first of two steps does not count as all of it, and the second goes on from there.
+#[tokio::test]
+async fn progress_counts_over_all_steps_of_a_plan() {
+    for era in BOTH {
+        let world = world().await;
+        let mut wire = Wire::new(&world, era, Person::Absent).await;
+        let clone = json!({
+            "name": "clone_proxmox_vm", "arguments": {"vmid": 900, "new_vmid": 300, "start": true},
+            "_meta": {"progressToken": 7},
+        });
+        wire.result("tools/call", clone).await;
+        let of_step = |word: &str| -> Vec<f64> {
+            let notes = wire.notes.iter().map(|note| &note["params"]);
+            let those = notes.filter(|note| note["message"].as_str().unwrap().starts_with(word));
+            those
+                .map(|note| note["progress"].as_f64().unwrap())
+                .collect()
+        };
+        let (cloning, starting) = (of_step("Clone"), of_step("Start"));
+        assert!(cloning.len() > 2, "{:?}", wire.notes);
+        assert!(
+            cloning.iter().all(|progress| *progress <= 52.0),
+            "{cloning:?}"
+        );
+        assert!(
+            cloning.iter().any(|progress| *progress > 20.0),
+            "{cloning:?}"
+        );
+        assert!(
+            starting.iter().all(|progress| *progress >= 49.0),
+            "{starting:?}"
+        );
+        // PVE's own words, too.
+        let notes = Value::from(wire.notes.clone()).to_string();
+        assert!(notes.contains("transferred"), "{notes}");
+    }
+}
+
 #[tokio::test]
 async fn what_is_wrong_is_said_in_a_tool_result() {
     let world = world().await;

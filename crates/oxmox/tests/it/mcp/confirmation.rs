@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use oxmox::mcp::Server;
+use oxmox::mcp::{Pace, Server};
 use serde_json::{Value, json};
 
 use super::wire::{BOTH, Era, Person, Wire, is_error, says, text, yes};
@@ -118,7 +118,11 @@ async fn nobody_to_ask_leaves_it_waiting() {
 #[tokio::test]
 async fn a_person_who_takes_too_long_has_not_said_no() {
     let world = world().await;
-    let server = Server::with_patience(world.engine.clone(), Duration::from_millis(20));
+    let pace = Pace {
+        patience: Duration::from_millis(20),
+        ..Pace::default()
+    };
+    let server = Server::at_pace(world.engine.clone(), pace);
     let mut wire = Wire::on(server, Era::Y2025, Person::Silent).await;
     let result = wire.call(STOP, stop()).await;
     assert_eq!(status(&result), "needs_confirmation");

@@ -3,6 +3,8 @@
 mod calls;
 mod confirmation;
 mod http;
+mod resources;
+mod subscriptions;
 mod surface;
 mod tasks;
 mod wire;

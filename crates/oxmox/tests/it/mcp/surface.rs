@@ -95,7 +95,7 @@ async fn a_cluster_is_a_resource() {
         assert_eq!(listed["resources"][0]["uri"], CLUSTER);
         let templates = wire.result("resources/templates/list", json!({})).await;
         let template = &templates["resourceTemplates"][0]["uriTemplate"];
-        assert_eq!(template, "proxmox://cluster/{name}");
+        assert_eq!(template, "proxmox://cluster/{cluster}");
         let summary = summary(&mut wire).await;
         assert_eq!(summary["quorate"], true);
         assert_eq!(summary["nodes"]["pve1"], "online");
@@ -176,27 +176,86 @@ async fn completed(wire: &mut Wire, reference: Value, name: &str, typed: &str) -
 async fn names_are_completed_as_far_as_they_are_known() {
     let world = world().await;
     let prompt = json!({"type": "ref/prompt", "name": "health_check"});
-    let cluster = json!({"type": "ref/resource", "uri": "proxmox://cluster/{name}"});
+    let drill = json!({"type": "ref/prompt", "name": "restore_drill"});
+    let at = |path: &str| json!({"type": "ref/resource", "uri": format!("proxmox://cluster/{{cluster}}{path}")});
     let other = json!({"type": "ref/prompt", "name": "x"});
+    let hundred: Vec<String> = (100..110).map(|vmid| vmid.to_string()).collect();
+    let cases = [
+        (&prompt, "node", "", json!(["pve1", "pve2", "pve3"])),
+        (&prompt, "node", "pve2", json!(["pve2"])),
+        (&prompt, "node", "x", json!([])),
+        (&prompt, "other", "", json!([])),
+        (&prompt, "tag", "prod", json!(["prod"])),
+        (&drill, "vmid", "10", json!(hundred)),
+        (&drill, "storage", "local", json!(["local", "local-lvm"])),
+        // Of which guest is not known yet.
+        (&drill, "snapshot", "", json!([])),
+        (&at(""), "cluster", "home", json!(["homelab"])),
+        (&at(""), "other", "", json!([])),
+        (&at("/node/{node}"), "node", "pve3", json!(["pve3"])),
+        (&at("/guest/{vmid}"), "vmid", "105", json!(["105"])),
+        (&at("/guest/{vmid}"), "node", "", json!([])),
+        (&other, "node", "", json!([])),
+    ];
     for era in BOTH {
         let mut wire = Wire::new(&world, era, Person::Absent).await;
-        let cases = [
-            (&prompt, "node", "", json!(["pve1", "pve2", "pve3"])),
-            (&prompt, "node", "pve2", json!(["pve2"])),
-            (&prompt, "node", "x", json!([])),
-            (&prompt, "other", "", json!([])),
-            (&cluster, "name", "home", json!(["homelab"])),
-            (&cluster, "other", "", json!([])),
-            (&other, "node", "", json!([])),
-        ];
-        for (reference, name, typed, expected) in cases {
-            let values = completed(&mut wire, reference.clone(), name, typed).await;
-            assert_eq!(values, expected, "{reference} {name} {typed}");
+        for (reference, name, typed, expected) in &cases {
+            let values = completed(&mut wire, (*reference).clone(), name, typed).await;
+            assert_eq!(values, *expected, "{reference} {name} {typed}");
         }
     }
     world
         .sim
-        .fault(Fault::refuse(500, "no").on("GET", "/nodes"));
+        .fault(Fault::refuse(500, "no").on("GET", "/cluster/resources"));
     let mut wire = Wire::new(&world, Era::Y2026, Person::Absent).await;
     assert_eq!(completed(&mut wire, prompt, "node", "").await, json!([]));
+}
+
+#[tokio::test]
+async fn what_was_chosen_before_narrows_what_is_completed() {
+    let world = world().await;
+    let mut wire = Wire::new(&world, Era::Y2026, Person::Absent).await;
+    let mut params = json!({
+        "ref": {"type": "ref/prompt", "name": "restore_drill"},
+        "argument": {"name": "snapshot", "value": ""},
+        "context": {"arguments": {"vmid": "100"}},
+    });
+    let result = wire.result("completion/complete", params.clone()).await;
+    let values = result["completion"]["values"].as_array().unwrap();
+    assert!(
+        !values.is_empty() && !values.contains(&json!("current")),
+        "{values:?}"
+    );
+    params["ref"] =
+        json!({"type": "ref/resource", "uri": "proxmox://cluster/{cluster}/task/{upid}"});
+    params["argument"] = json!({"name": "upid", "value": "UPID:"});
+    params["context"] = json!({"arguments": {"cluster": "homelab"}});
+    let result = wire.result("completion/complete", params.clone()).await;
+    assert!(
+        !result["completion"]["values"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
+    params["context"] = json!({"arguments": {"cluster": "another"}});
+    let result = wire.result("completion/complete", params).await;
+    assert_eq!(result["completion"]["values"], json!([]));
+}
+
+#[tokio::test]
+async fn all_prompts_are_listed_and_filled_in() {
+    let world = world().await;
+    let mut wire = Wire::new(&world, Era::Y2026, Person::Absent).await;
+    let listed = wire.result("prompts/list", json!({})).await;
+    let arguments = json!({"node": "pve1", "vmid": "105", "snapshot": "s1", "storage": "nas"});
+    let listed = listed["prompts"].as_array().unwrap();
+    assert_eq!(listed.len(), 5);
+    for prompt in listed {
+        let params = json!({"name": prompt["name"], "arguments": arguments});
+        let filled = wire.result("prompts/get", params).await;
+        let text = filled["messages"][0]["content"]["text"].as_str().unwrap();
+        assert!(text.contains("pve1") || text.contains("105"), "{text}");
+    }
+    // Asking for them asks nobody else.
+    assert!(world.sim.requests().is_empty());
 }

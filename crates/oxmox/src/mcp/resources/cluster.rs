@@ -1,69 +1,17 @@
-//! `proxmox://cluster/{name}`: each configured cluster at a glance, as JSON.
+//! A cluster at a glance: version, quorum, nodes and guest counts.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
-use pve::{ClusterStatus, NodeName, Resource as Row, ResourceKind, encode_segment};
-use rmcp::ErrorData;
-use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
+use pve::{ClusterStatus, NodeName, Resource as Row, ResourceKind};
 use serde::Serialize;
-use serde_json::json;
 use tools::context::Cluster;
 use tools::fault::Fault;
 
-/// How long a summary may be kept, in milliseconds.
-pub(super) const TTL: u64 = 10_000;
-/// The address of a cluster's summary.
-pub(super) const TEMPLATE: &str = "proxmox://cluster/{name}";
-const PREFIX: &str = "proxmox://cluster/";
-const JSON: &str = "application/json";
+use super::view::{Seen, View};
+
 /// What does not answer within this is reported as not answering.
 const PATIENCE: Duration = Duration::from_secs(15);
-
-/// One per configured cluster. Asks nobody.
-pub(super) fn list(clusters: &[Arc<Cluster>]) -> Vec<Resource> {
-    clusters
-        .iter()
-        .map(|cluster| {
-            Resource::new(uri(&cluster.name), cluster.name.clone())
-                .with_title(format!("Cluster {}", cluster.name))
-                .with_description("Version, quorum, nodes and guest counts of this cluster")
-                .with_mime_type(JSON)
-        })
-        .collect()
-}
-
-/// The form of all of them.
-pub(super) fn template() -> ResourceTemplate {
-    ResourceTemplate::new(TEMPLATE, "cluster")
-        .with_title("A cluster at a glance")
-        .with_description("Version, quorum, nodes and guest counts of a configured cluster")
-        .with_mime_type(JSON)
-}
-
-/// The summary at this address.
-pub(super) async fn read(
-    clusters: &[Arc<Cluster>],
-    address: &str,
-) -> Result<ReadResourceResult, ErrorData> {
-    let mut clusters = clusters.iter();
-    let Some(cluster) = clusters.find(|cluster| uri(&cluster.name) == address) else {
-        let data = json!({ "uri": address });
-        return Err(ErrorData::resource_not_found(
-            "Resource not found",
-            Some(data),
-        ));
-    };
-    let summary = serde_json::to_string_pretty(&Box::pin(summary(cluster)).await)
-        .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-    let contents = ResourceContents::text(summary, address).with_mime_type(JSON);
-    Ok(ReadResourceResult::new(vec![contents]))
-}
-
-fn uri(cluster: &str) -> String {
-    format!("{PREFIX}{}", encode_segment(cluster))
-}
 
 /// A cluster at a glance. What could not be read is left out, and said.
 #[derive(Debug, Default, Serialize)]
@@ -78,6 +26,18 @@ struct Summary {
     containers: BTreeMap<String, usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<String>,
+}
+
+/// The summary of a cluster.
+pub(super) async fn seen(cluster: &Cluster) -> Seen {
+    let summary = Box::pin(summary(cluster)).await;
+    let shown = serde_json::to_value(&summary).unwrap_or_default();
+    let view = View::new(shown, serde_json::Value::Null);
+    if summary.problems.is_empty() {
+        Seen::Whole(view)
+    } else {
+        Seen::InPart(view)
+    }
 }
 
 async fn summary(cluster: &Cluster) -> Summary {
@@ -170,6 +130,8 @@ impl Summary {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

@@ -1,0 +1,128 @@
+//! Subscriptions to resources, in both eras: `resources/subscribe` in a 2025 session, `subscriptions/listen` as one long
+//! request in 2026. What feeds them is in `watch`.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, SelectAll};
+use rmcp::ErrorData;
+use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
+use rmcp::service::SubscriptionContext;
+use tokio::task::AbortHandle;
+
+use super::Server;
+use super::peer::Context;
+use super::resources::{Address, not_found};
+use super::watch::Listener;
+
+/// The most resources that one client listens to.
+const MOST_PER_CLIENT: usize = 100;
+
+/// What a 2025 session listens to. Ends with it.
+#[derive(Default)]
+pub(super) struct Subscriptions(Mutex<HashMap<String, AbortHandle>>);
+
+impl Subscriptions {
+    fn has_room_for(&self, uri: &str) -> bool {
+        let all = self.all();
+        all.contains_key(uri) || all.len() < MOST_PER_CLIENT
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<String, AbortHandle>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Subscriptions {
+    fn drop(&mut self) {
+        self.all().drain().for_each(|(_, task)| task.abort());
+    }
+}
+
+impl Server {
+    /// resources/subscribe
+    pub(super) async fn begin_listening(&self, uri: &str, ctx: &Context) -> Result<(), ErrorData> {
+        let clusters = self.shared.engine.clusters();
+        let address = Address::parse(clusters, uri).ok_or_else(|| not_found(uri))?;
+        if !self.subscriptions.has_room_for(uri) {
+            return Err(too_many());
+        }
+        let listener = self.shared.watcher.listen(uri, &address).await;
+        let listener = listener.ok_or_else(too_many)?;
+        let task = tokio::spawn(forward(listener, ctx.peer.clone()));
+        let old = self
+            .subscriptions
+            .all()
+            .insert(uri.to_owned(), task.abort_handle());
+        if let Some(old) = old {
+            old.abort();
+        }
+        Ok(())
+    }
+
+    /// resources/unsubscribe. What was not subscribed to needs no end.
+    pub(super) fn end_listening(&self, uri: &str) {
+        if let Some(task) = self.subscriptions.all().remove(uri) {
+            task.abort();
+        }
+    }
+
+    /// What of a wish to listen is granted: changes of resources that there may be. The lists never change.
+    pub(super) fn granted(&self, wish: &SubscriptionFilter) -> SubscriptionFilter {
+        let clusters = self.shared.engine.clusters();
+        let uris = wish.resource_subscriptions.iter().flatten();
+        let known = uris.filter(|uri| Address::parse(clusters, uri).is_some());
+        let mut granted = SubscriptionFilter::new();
+        granted.resource_subscriptions = Some(known.take(MOST_PER_CLIENT).cloned().collect());
+        granted
+    }
+
+    /// subscriptions/listen, until the client ends it.
+    pub(super) async fn keep_listening(&self, subscription: &SubscriptionContext) {
+        let clusters = self.shared.engine.clusters();
+        let mut news = SelectAll::new();
+        let accepted = subscription.accepted().resource_subscriptions.iter();
+        for uri in accepted.flatten() {
+            let Some(address) = Address::parse(clusters, uri) else {
+                continue;
+            };
+            if let Some(listener) = self.shared.watcher.listen(uri, &address).await {
+                news.push(Box::pin(changes(listener)));
+            }
+        }
+        loop {
+            tokio::select! {
+                () = subscription.cancelled() => return,
+                Some(uri) = news.next() => {
+                    if subscription.sink().notify_resource_updated(uri).await.is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Passes changes on to a 2025 session.
+async fn forward(mut listener: Listener, peer: rmcp::Peer<rmcp::RoleServer>) {
+    while listener.changed().await {
+        let note = ResourceUpdatedNotificationParam::new(listener.uri.clone());
+        if peer.notify_resource_updated(note).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// The address, once for every change.
+fn changes(listener: Listener) -> impl stream::Stream<Item = String> {
+    stream::unfold(listener, |mut listener| async {
+        let changed = listener.changed().await;
+        changed.then(|| (listener.uri.clone(), listener))
+    })
+}
+
+fn too_many() -> ErrorData {
+    let message = "too many resources are listened to; unsubscribe from some first";
+    ErrorData::invalid_request(message, None)
+}
