@@ -18,6 +18,7 @@ mod migrate;
 mod power;
 mod reference;
 mod replay;
+mod restore;
 mod routes;
 mod snapshot;
 mod storage;
