@@ -181,7 +181,7 @@ fn undo(dependents: &Dependents) -> Undo {
         Some(backup) => {
             let taken = backup.note.as_deref().unwrap_or("of unknown date");
             format!(
-                "the disks are gone; the backup {} ({taken}) could be restored",
+                "the disks are gone; rollback_proxmox_vm could restore the backup {} ({taken})",
                 backup.id
             )
         }

@@ -19,12 +19,12 @@ use crate::tool::Changes;
 
 /// Takes a VM or container back to a snapshot, or restores one of its backups, over it or as a new guest.
 ///
-/// With snapshot, all written since is lost and the settings of that time return, tags and protection
-/// included; a running guest is switched off, and runs again only with start or if its memory was saved. With backup,
-/// its disks and snapshots are replaced and it must be off (stop_proxmox_vm), unless new_vmid makes a second guest;
-/// a deleted guest returns by its old vmid and a node. Locked and protected guests are refused. Needs
-/// VM.Snapshot.Rollback, or VM.Backup and Datastore.AllocateSpace. Waits and reads it back. A person has to
-/// confirm. No undo: take backup_proxmox_vm first.
+/// With snapshot, all written since is lost and the settings of that time return, protection included; a
+/// running guest is switched off, and runs again only with start or saved memory. With backup, its disks and
+/// snapshots are replaced and it must be off (stop_proxmox_vm), unless new_vmid makes a second guest; a deleted
+/// guest returns by its old vmid and a node. Locked and protected guests are refused. Needs
+/// VM.Snapshot.Rollback, or VM.Backup and Datastore.AllocateSpace. Waits and reads it back. No undo, so a person
+/// confirms: take backup_proxmox_vm first.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct RollbackVm {
     /// The guest's id.

@@ -249,6 +249,9 @@ async fn consistency(
     if !config.agent_enabled() {
         return LIKE_A_POWER_CUT;
     }
+    if freezing_is_off(config) {
+        return "disks as after a power cut: the agent option says not to freeze";
+    }
     let info = guest
         .pve()
         .get::<serde_json::Value>(Request::get(guest.at.path("agent/info")));
@@ -259,6 +262,14 @@ async fn consistency(
         }
         Err(_) => LIKE_A_POWER_CUT,
     }
+}
+
+/// The option has had three names.
+fn freezing_is_off(config: &GuestConfig) -> bool {
+    let agent = config.properties("agent").unwrap_or_default();
+    ["freeze-fs", "freeze-fs-on-backup", "guest-fsfreeze"]
+        .iter()
+        .any(|name| matches!(agent.get(name), Some("0" | "no" | "off" | "false")))
 }
 
 fn impact(

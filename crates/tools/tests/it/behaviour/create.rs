@@ -130,19 +130,11 @@ async fn what_is_not_there_is_answered_with_what_is() {
         ),
         (
             json!({"name": "a", "node": "pve1", "iso": "tank:iso/debian-12.iso"}),
-            "those with ISO images on pve1: local and nas",
+            "those with ISO images there: local and nas",
         ),
         (
             json!({"name": "a", "node": "pve9"}),
             "the nodes are pve1, pve2 and pve3",
-        ),
-        (
-            json!({"name": "a", "pool": "nope"}),
-            "there is no pool nope\nhint: the pools: lab and prod",
-        ),
-        (
-            json!({"name": "a", "template": 900, "pool": "nope"}),
-            "there is no pool nope",
         ),
         (json!({"name": "a", "vmid": 200}), "the vmid 200 is taken"),
         (
@@ -554,97 +546,4 @@ async fn secrets_are_sent_and_shown_nowhere() {
     }
     let arrived = config(&house, 320, "cipassword").unwrap();
     assert_eq!(arrived, canary, "PVE keeps it as it was given");
-}
-
-/// Rights on a pool are enough for a guest that goes into it.
-#[tokio::test]
-async fn rights_on_the_pool_count() {
-    let house = House::in_mode(Mode::Trusted).await;
-    let on_pool = [
-        "VM.Allocate",
-        "VM.Audit",
-        "VM.Clone",
-        "VM.Config.CDROM",
-        "VM.Config.Cloudinit",
-        "VM.Config.CPU",
-        "VM.Config.Disk",
-        "VM.Config.HWType",
-        "VM.Config.Memory",
-        "VM.Config.Network",
-        "VM.Config.Options",
-        "VM.PowerMgmt",
-    ];
-    house.sim.world(|world| {
-        world.grant("narrow@pve", "/sdn", &["SDN.Use"]);
-        world.grant("narrow@pve", "/storage", &["Datastore.AllocateSpace"]);
-        world.grant("narrow@pve", "/vms/900", &["VM.Audit", "VM.Clone"]);
-    });
-    for (tool, args) in [
-        (
-            "create_proxmox_vm",
-            json!({"name": "a", "pool": "lab", "ciuser": "me"}),
-        ),
-        (
-            "create_proxmox_vm",
-            json!({"name": "b", "pool": "lab", "template": 900, "ciuser": "me", "cores": 1, "disk_size": 20}),
-        ),
-        (
-            "create_proxmox_lxc",
-            json!({"hostname": "c", "pool": "lab", "start": true}),
-        ),
-    ] {
-        let answer = house
-            .call_with(("/pool/lab", &on_pool), tool, &args.to_string())
-            .await
-            .unwrap_or_else(|fault| panic!("{tool} {args}: {fault}"));
-        assert_eq!(answer.data["status"], "applied", "{}", answer.text);
-        let vmid = made(&answer);
-        let member = house
-            .sim
-            .world(|world| world.pools["lab"].guests.contains(&vmid));
-        assert!(member, "{tool} {args}");
-    }
-}
-
-/// A name that no node knows is asked for everywhere, and the answer stays short.
-#[tokio::test]
-async fn on_many_nodes_the_answer_stays_short() {
-    let furnish = crate::house::Furnish {
-        world: sim::worlds::fleet(2000),
-        ..crate::house::Furnish::default()
-    };
-    let house = House::furnished(furnish).await;
-    let nodes = house.sim.world(|world| world.nodes.len());
-    assert!(nodes > 3, "a fleet");
-    let fault = vm(&house, &json!({"name": "a", "storage": "nope"}))
-        .await
-        .unwrap_err();
-    let more = format!("and {} more nodes", nodes - 3);
-    assert!(fault.message.contains(&more), "{fault}");
-}
-
-/// Nothing is made on a cluster that nobody named.
-#[tokio::test]
-async fn several_clusters_need_a_word_which() {
-    let house = House::in_mode(Mode::Trusted).await;
-    let mut context = house.context();
-    let reader = context.clusters[0].pve.clone();
-    let second = tools::context::Cluster::new("second", reader);
-    context.clusters.push(std::sync::Arc::new(second));
-    for name in ["create_proxmox_vm", "create_proxmox_lxc"] {
-        let tool = tools::registry::find_change(name).unwrap();
-        for args in [
-            json!({"name": "a", "hostname": "a"}),
-            json!({"name": "a", "hostname": "a", "node": "pve1"}),
-        ] {
-            let Err(fault) = tool.run(object(&args.to_string()), &context).await else {
-                panic!("{name} {args} chose a cluster");
-            };
-            let said = fault.to_string();
-            assert!(
-                said.contains("second") && said.contains("cluster"),
-                "{name}: {said}"
-            );
-        }
-    }
 }

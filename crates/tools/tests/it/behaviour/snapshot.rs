@@ -99,6 +99,8 @@ async fn how_still_the_disks_are_is_said() {
     assert!(said(110).await.contains("as after a power cut"));
     assert!(said(202).await.contains("frozen for the moment"));
     assert!(said(105).await.contains("is off"));
+    house.set(106, "agent", "1,freeze-fs-on-backup=0");
+    assert!(said(106).await.contains("says not to freeze"));
     house
         .sim
         .world(|world| world.guests.get_mut(&100).unwrap().inside.agent = false);
