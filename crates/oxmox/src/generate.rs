@@ -26,21 +26,31 @@ pub struct Args {
 
 /// Writes or checks them.
 pub fn run(args: &Args) -> Result<Exit, Fault> {
-    let file = args.dir.join("TOOLS.md");
-    let wanted = tools_document(&every_tool());
-    if args.check {
-        return check(&file, &wanted);
+    for (name, wanted) in documents() {
+        let file = args.dir.join(name);
+        if args.check {
+            check(&file, &wanted)?;
+            continue;
+        }
+        std::fs::create_dir_all(&args.dir)
+            .and_then(|()| std::fs::write(&file, wanted))
+            .map_err(|error| Fault::new(Kind::Internal, format!("{}: {error}", file.display())))?;
+        out::say(format_args!("wrote {}", file.display()));
     }
-    std::fs::create_dir_all(&args.dir)
-        .and_then(|()| std::fs::write(&file, wanted))
-        .map_err(|error| Fault::new(Kind::Internal, format!("{}: {error}", file.display())))?;
-    out::say(format_args!("wrote {}", file.display()));
     Ok(Exit::Done)
 }
 
-fn check(file: &Path, wanted: &str) -> Result<Exit, Fault> {
+/// Every document, by its name.
+pub fn documents() -> [(&'static str, String); 2] {
+    [
+        ("TOOLS.md", tools_document(&every_tool())),
+        ("FINDINGS.md", tools::area::findings_document()),
+    ]
+}
+
+fn check(file: &Path, wanted: &str) -> Result<(), Fault> {
     match std::fs::read_to_string(file) {
-        Ok(found) if found == wanted => Ok(Exit::Done),
+        Ok(found) if found == wanted => Ok(()),
         _ => Err(
             Fault::new(Kind::Failed, format!("{} is not current", file.display()))
                 .hint("`oxmox generate` writes it anew"),

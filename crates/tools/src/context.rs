@@ -125,6 +125,8 @@ pub struct Context {
     pub policy: Arc<Policy>,
     /// The plans that were begun, for those that tell how one stands.
     pub begun: Option<Arc<dyn Begun>>,
+    /// The time by our own clock, in Unix seconds.
+    pub now: i64,
 }
 
 impl Context {

@@ -156,6 +156,7 @@ fn in_words(stored: &StoredPlan, config: &Config) -> Result<String, Fault> {
         registry: Arc::new(every_tool()),
         policy: Arc::new(policy),
         begun: None,
+        now: crate::session::now(),
     };
     let preview = runtime::block_on(Threads::One, async {
         Ok(tools::preview::of(&stored.plan, &context).await)

@@ -95,6 +95,7 @@ impl World {
         let guest = vmid.and_then(|vmid: u32| self.guests.get(&vmid));
         let (state, shown) = match (requested, guest.map(Guest::is_running)) {
             ("ignored", _) => (None, "ignored"),
+            _ if self.ha_errors.contains(sid) => (Some("error"), "error"),
             (_, None) => (None, "not found"),
             ("started", Some(true)) => (Some("started"), "started"),
             ("started", Some(false)) => (Some("started"), "starting"),

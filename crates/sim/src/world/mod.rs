@@ -89,6 +89,10 @@ pub struct World {
     pub quorum_lost: bool,
     /// HA takes requests but carries none out (a fault to inject).
     pub ha_frozen: bool,
+    /// Services that the HA manager has given up (a fault to inject).
+    pub ha_errors: BTreeSet<String>,
+    /// Replication jobs that do not run as they should, by id (a fault to inject).
+    pub replication_trouble: BTreeMap<String, ReplicationTrouble>,
     /// Consoles that wait for their client.
     pub consoles: Vec<Console>,
     /// The certificate of the cluster's own authority, filled in when the simulator listens.
@@ -110,6 +114,17 @@ pub struct Pool {
     pub guests: BTreeSet<u32>,
     /// Its storages.
     pub storages: BTreeSet<String>,
+}
+
+/// A replication job that has stopped working.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplicationTrouble {
+    /// When it last worked.
+    pub last_sync: Time,
+    /// How often it failed since; 0 if it was not even tried.
+    pub fail_count: u32,
+    /// What went wrong the last time.
+    pub error: String,
 }
 
 /// One section of a config file: a type and properties, all of them text.
@@ -150,6 +165,8 @@ impl World {
             tasks: Tasks::default(),
             quorum_lost: false,
             ha_frozen: false,
+            ha_errors: BTreeSet::new(),
+            replication_trouble: BTreeMap::new(),
             consoles: Vec::new(),
             certificate: String::new(),
             signer: Signer::new(name),

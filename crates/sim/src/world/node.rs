@@ -38,6 +38,8 @@ pub struct Node {
     pub down_since: Option<Time>,
     /// SHA-256 of its certificate, filled in when the simulator listens.
     pub fingerprint: String,
+    /// When its certificate ends, where that is not two years after it was made.
+    pub certificate_end: Option<Time>,
     /// When a reboot under way ends.
     pub back_at: Option<Time>,
     /// What can be set on it.

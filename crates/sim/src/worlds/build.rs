@@ -107,6 +107,7 @@ fn node(part: NodePart, id: u32, now: Time) -> Node {
         }
     }
     Node {
+        certificate_end: None,
         back_at: None,
         settings: Settings {
             search: part.search,

@@ -11,6 +11,7 @@ mod guest_status;
 mod inventory;
 mod keyboard;
 mod node_status;
+mod ops;
 mod power;
 mod preview;
 mod rollback;
@@ -20,8 +21,10 @@ mod task_rows;
 
 use crate::tool::{Change, Read, Tool};
 
+pub use ops::document as findings_document;
+
 /// Every area's tools, in the order of the documentation.
-pub const ALL: &[&[&dyn Tool]] = &[INVENTORY, GUEST, CONSOLE];
+pub const ALL: &[&[&dyn Tool]] = &[INVENTORY, GUEST, CONSOLE, ops::TOOLS];
 
 const INVENTORY: &[&dyn Tool] = &[
     &Read::<inventory::ListResources>::NEW,

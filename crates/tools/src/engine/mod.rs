@@ -240,6 +240,7 @@ impl Engine {
             registry: self.registry.clone(),
             policy: self.policy.clone(),
             begun: Some(Arc::new(handle::Looker(self.clone()))),
+            now: self.now(),
         };
         all.narrowed(extras)
     }

@@ -173,6 +173,7 @@ impl House {
                 ..Policy::default()
             }),
             begun: None,
+            now: self.clock.load(Ordering::Relaxed),
         }
     }
 

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::api::index;
 use crate::call::Call;
+use crate::clock::Time;
 use crate::error::{Reply, done};
 use crate::permission::Perm;
 use crate::route::{Route, get};
@@ -35,6 +36,7 @@ fn info(world: &mut World, call: &Call) -> Reply {
     };
     let authority = "/CN=Proxmox Virtual Environment/O=PVE Cluster Manager CA";
     let made = node.boot.secs();
+    let end = node.certificate_end.map_or(made + 2 * YEAR, Time::secs);
     Ok(json!([
         {
             "filename": "pve-root-ca.pem",
@@ -57,7 +59,7 @@ fn info(world: &mut World, call: &Call) -> Reply {
             "public-key-type": "rsaEncryption",
             "public-key-bits": 2048,
             "notbefore": made,
-            "notafter": made + 2 * YEAR,
+            "notafter": end,
             "pem": PEM,
         },
     ])

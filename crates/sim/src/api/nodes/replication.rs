@@ -1,4 +1,5 @@
-//! `/nodes/{node}/replication`: how the replication jobs of a node's guests fare. They never fail here, and run on time.
+//! `/nodes/{node}/replication`: how the replication jobs of a node's guests fare. They run on time, unless the world says
+//! that one has trouble.
 
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use crate::permission::{Perm, require};
 use crate::route::{Route, get};
 use crate::schema::common::NODE;
 use crate::schema::{Param, format, int, text};
-use crate::world::{Section, World};
+use crate::world::{ReplicationTrouble, Section, World};
 
 const ID: Param = text("id").is(format::replication_job);
 
@@ -76,7 +77,26 @@ fn with_state(world: &World, id: &str, job: &Section) -> Value {
     entry["last_try"] = json!(last.secs());
     entry["last_sync"] = json!(last.secs());
     entry["next_sync"] = json!(next.map_or(0, Time::secs));
+    if let Some(trouble) = world.replication_trouble.get(id) {
+        add_trouble(&mut entry, trouble, step);
+    }
     entry
+}
+
+/// A job that fails is tried again, later each time, up to every half hour. One that nobody tries stays due.
+fn add_trouble(entry: &mut Value, trouble: &ReplicationTrouble, step: u64) {
+    let last = trouble.last_sync.secs();
+    entry["last_sync"] = json!(last);
+    if trouble.fail_count == 0 {
+        entry["last_try"] = json!(last);
+        entry["next_sync"] = json!(last + step);
+        return;
+    }
+    let tried = entry["last_try"].as_u64().unwrap_or_default();
+    let pause = 60 * u64::from((5 * trouble.fail_count).min(30));
+    entry["fail_count"] = json!(trouble.fail_count);
+    entry["error"] = json!(trouble.error);
+    entry["next_sync"] = json!(tried + pause);
 }
 
 fn list(world: &mut World, call: &Call) -> Reply {

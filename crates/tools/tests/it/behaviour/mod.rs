@@ -7,6 +7,8 @@ mod clone;
 mod confirm;
 mod create;
 mod delete;
+mod digest;
+mod findings;
 mod handles;
 mod keys;
 mod lists;

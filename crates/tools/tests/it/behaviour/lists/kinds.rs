@@ -42,7 +42,7 @@ async fn every_kind_shows_what_there_is() {
                 "nas:backup/vzdump-lxc-200-2026_11_08-03_04_40.tar.zst",
             ],
         ),
-        ("volume", 50, &["local-lvm:vm-100-disk-0"]),
+        ("volume", 51, &["local-lvm:vm-100-disk-0"]),
         ("snapshot", 4, &["before-upgrade", "nightly"]),
     ] {
         let answer = house.list(&json!({"resource_type": kind})).await;

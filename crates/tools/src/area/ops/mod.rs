@@ -1,0 +1,24 @@
+//! How the whole estate does: history, findings, digest, drift. None of it changes anything.
+//!
+//! `estate` reads each cluster once, `checks` judge what was read, and `report` collects what they found and what they
+//! could not look at. Findings and digest are two views of the same report.
+
+mod ask;
+mod checks;
+mod code;
+mod digest;
+mod estate;
+mod failures;
+mod findings;
+mod report;
+mod volumes;
+
+use crate::tool::{Read, Tool};
+
+pub use code::document;
+
+/// The tools, in the order of the documentation.
+pub(super) const TOOLS: &[&dyn Tool] = &[
+    &Read::<digest::GetDigest>::NEW,
+    &Read::<findings::ListFindings>::NEW,
+];

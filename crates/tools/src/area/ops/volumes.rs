@@ -1,0 +1,141 @@
+//! What lies on the storages: backups and disks, each storage asked once per place where it differs.
+
+use pve::{NodeName, Permissions, Resource, Vmid, Volume};
+
+use super::ask;
+use super::estate::Estate;
+use super::report::Gap;
+
+/// A storage in one place, and what lies on it.
+pub(super) struct Shelf {
+    pub(super) storage: String,
+    /// The node that was asked; of a storage that is not shared, the only one that has these volumes.
+    pub(super) node: NodeName,
+    pub(super) shared: bool,
+    /// Whether backups may lie on it.
+    pub(super) backups: bool,
+    /// Whether disks may lie on it.
+    pub(super) disks: bool,
+    /// Its volumes, or why they could not be read.
+    pub(super) volumes: Result<Vec<Volume>, Gap>,
+    sight: Sight,
+}
+
+/// Whose backups PVE shows to the token.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sight {
+    /// Everybody's.
+    All,
+    /// Those of guests that it may back up.
+    ByGuest,
+    /// Nobody's.
+    None,
+}
+
+/// Whether it is a backup.
+pub(super) fn is_backup(volume: &Volume) -> bool {
+    volume.content.as_deref() == Some("backup")
+}
+
+/// Whether it is a guest's disk.
+pub(super) fn is_disk(volume: &Volume) -> bool {
+    matches!(volume.content.as_deref(), Some("images" | "rootdir"))
+}
+
+impl Shelf {
+    /// The storage's path in access rules.
+    pub(super) fn path(&self) -> String {
+        format!("/storage/{}", self.storage)
+    }
+
+    /// Whether every backup of a guest that lies here is in the list.
+    pub(super) fn shows_backups_of(&self, vmid: Vmid, held: &Permissions) -> bool {
+        match self.sight {
+            Sight::All => true,
+            Sight::ByGuest => held.has(&format!("/vms/{vmid}"), "VM.Backup"),
+            Sight::None => false,
+        }
+    }
+}
+
+/// Reads every storage that holds backups or disks.
+pub(super) async fn read(estate: &Estate) -> Vec<Shelf> {
+    let shelves = places(estate)
+        .into_iter()
+        .filter_map(|row| Shelf::of(estate, row))
+        .collect::<Vec<_>>();
+    ask::each(shelves, |mut shelf| {
+        let cluster = estate.cluster.clone();
+        async move {
+            if shelf.volumes.is_ok() {
+                // One list for both; where only backups matter, ISO images need not travel.
+                let only = (!shelf.disks).then_some("backup");
+                let answer = cluster.pve.volumes(&shelf.node, &shelf.storage, only).await;
+                shelf.volumes = answer.map_err(|error| Gap::of(&error, &shelf.storage));
+            }
+            shelf
+        }
+    })
+    .await
+}
+
+/// A shared storage once, through a node that reaches it; any other on each of its nodes.
+fn places(estate: &Estate) -> Vec<&Resource> {
+    let mut chosen: Vec<&Resource> = Vec::new();
+    let holds = |row: &Resource| holds(row, "backup") || holds_disks(row);
+    for row in estate.storages.iter().filter(|row| holds(row)) {
+        let known = chosen
+            .iter()
+            .position(|other| row.shared && other.shared && other.storage == row.storage);
+        match known {
+            Some(at) if !is_available(estate, chosen[at]) => chosen[at] = row,
+            Some(_) => {}
+            None => chosen.push(row),
+        }
+    }
+    chosen
+}
+
+impl Shelf {
+    fn of(estate: &Estate, row: &Resource) -> Option<Self> {
+        let (storage, node) = (row.storage.clone()?, row.node.clone()?);
+        let path = format!("/storage/{storage}");
+        let volumes = if !estate.is_online(&node) {
+            Err(Gap::offline(&node))
+        } else if is_available(estate, row) {
+            Ok(Vec::new())
+        } else {
+            Err(Gap::because("not available:", &storage))
+        };
+        let sight = if estate.held.has(&path, "Datastore.Allocate") {
+            Sight::All
+        } else if estate.held.has(&path, "Datastore.AllocateSpace") {
+            Sight::ByGuest
+        } else {
+            Sight::None
+        };
+        Some(Self {
+            backups: holds(row, "backup"),
+            disks: holds_disks(row),
+            shared: row.shared,
+            volumes,
+            sight,
+            storage,
+            node,
+        })
+    }
+}
+
+fn is_available(estate: &Estate, row: &Resource) -> bool {
+    row.status.as_deref() == Some("available")
+        && row.node.as_ref().is_some_and(|node| estate.is_online(node))
+}
+
+fn holds(row: &Resource, content: &str) -> bool {
+    let kinds = row.content.as_deref().unwrap_or_default();
+    kinds.split(',').any(|kind| kind.trim() == content)
+}
+
+fn holds_disks(row: &Resource) -> bool {
+    holds(row, "images") || holds(row, "rootdir")
+}
