@@ -32,6 +32,11 @@ pub fn encode_segment(segment: impl AsRef<str>) -> String {
     utf8_percent_encode(segment.as_ref(), IN_SEGMENT).to_string()
 }
 
+/// Decodes a text that PVE keeps percent-encoded (`sshkeys`).
+pub fn decode_value(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
 /// Encodes one key or value of a query or form. Sending does it by itself; a few parameters, such as the `sshkeys` of a VM,
 /// are wanted encoded once more.
 pub fn encode_value(value: &str) -> String {

@@ -33,7 +33,7 @@ pub use answer::{
     ClusterMember, ClusterStatus, GuestStatus, NodeStatus, Permissions, Resource, ResourceKind,
     SnapshotEntry, StorageStatus, Version, Volume,
 };
-pub use encode::{encode_segment, encode_value};
+pub use encode::{decode_value, encode_segment, encode_value};
 pub use error::{Cause, Error, Untrusted};
 pub use fingerprint::Fingerprint;
 pub use guest::{

@@ -18,6 +18,7 @@ mod rollback;
 mod snapshot;
 mod task;
 mod task_rows;
+mod update;
 
 use crate::tool::{Change, Read, Tool};
 
@@ -39,6 +40,7 @@ const GUEST: &[&dyn Tool] = &[
     &Change::<clone::CloneVm>::NEW,
     &Change::<power::StartVm>::NEW,
     &Change::<power::StopVm>::NEW,
+    &Change::<update::UpdateVm>::NEW,
     &Change::<snapshot::SnapshotVm>::NEW,
     &Change::<snapshot::DeleteSnapshot>::NEW,
     &Change::<rollback::RollbackVm>::NEW,

@@ -15,6 +15,7 @@ mod report;
 mod seal;
 mod step;
 mod talk;
+mod tell;
 mod worker;
 
 pub use cancel::Cancelled;

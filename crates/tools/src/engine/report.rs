@@ -58,6 +58,17 @@ impl Report {
         }
     }
 
+    /// Whether PVE has done something of a step that ended in this state: all of it, or what its task got done before it
+    /// failed.
+    pub(super) fn was_carried_out(&self, index: usize, state: StepState) -> bool {
+        let known = self.known();
+        let has_task = known
+            .steps
+            .get(index)
+            .is_some_and(|step| step.task.is_some());
+        state == StepState::Done || state == StepState::Failed && has_task
+    }
+
     /// How far a step is; told as how far the whole plan is. Nobody listening is fine.
     pub(super) fn progress(&self, index: usize, fraction: Option<f64>, message: String) {
         let fraction = self.known().share(index, fraction);

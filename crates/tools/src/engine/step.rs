@@ -54,6 +54,12 @@ impl Engine {
         {
             known.detail = Some(format!("{}\n{standing}", known.detail.unwrap_or_default()));
         }
+        if report.was_carried_out(index, known.state)
+            && let Some(told) = self.told(plan, step).await
+        {
+            let detail = known.detail.map(|detail| format!("{detail}; "));
+            known.detail = Some(format!("{}{told}", detail.unwrap_or_default()));
+        }
         report.step(index, |outcome| {
             outcome.state = known.state;
             outcome.detail = known.detail;

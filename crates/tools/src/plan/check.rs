@@ -4,6 +4,8 @@ use pve::{GuestRef, Request, Vmid};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::reading::{has_parts, parts, reads_as};
+
 /// A read and what it must show.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Check {
@@ -24,7 +26,8 @@ pub struct Check {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expect {
-    /// This field has this value; null stands for "absent".
+    /// This field has this value; null stands for "absent". PVE writes the same number as a number here and as text there, so
+    /// what is compared is how it reads.
     Is(String, Value),
     /// This field is there and has another value than this one.
     Not(String, Value),
@@ -34,6 +37,12 @@ pub enum Expect {
     Unlisted(String, Value),
     /// The read answers a list, and one of its rows has none of these values in this field: it has come since.
     Added(String, Vec<Value>),
+    /// The read answers a list, and none of its rows has this field.
+    Nowhere(String),
+    /// This field, a property string or a list, has each of these parts. PVE sorts them and adds its own: an address, a size.
+    Has(String, Vec<String>),
+    /// This field is a list of these and nothing else.
+    Only(String, Vec<String>),
     /// `/cluster/nextid` says that the id is free. It answers every user, so a guest hidden by a missing privilege
     /// never looks like a deleted one.
     Free,
@@ -105,8 +114,8 @@ impl Check {
     pub fn holds(&self, answer: &Value) -> bool {
         let field = |name: &str| answer.get(name).unwrap_or(&Value::Null);
         self.expect.iter().all(|expect| match expect {
-            Expect::Is(name, value) => field(name) == value,
-            Expect::Not(name, value) => !field(name).is_null() && field(name) != value,
+            Expect::Is(name, value) => reads_as(field(name), value),
+            Expect::Not(name, value) => !field(name).is_null() && !reads_as(field(name), value),
             Expect::Listed(name, value) => answer
                 .as_array()
                 .is_some_and(|rows| has_row(rows, name, value)),
@@ -118,6 +127,14 @@ impl Check {
                     .filter_map(|row| row.get(name))
                     .any(|value| !known.contains(value))
             }),
+            Expect::Nowhere(name) => answer
+                .as_array()
+                .is_some_and(|rows| rows.iter().all(|row| row.get(name).is_none())),
+            Expect::Has(name, wanted) => has_parts(&parts(field(name)), wanted),
+            Expect::Only(name, wanted) => {
+                let found = parts(field(name));
+                found.len() == wanted.len() && has_parts(&found, wanted)
+            }
             Expect::Free => true,
         })
     }

@@ -6,14 +6,16 @@
 mod check;
 mod guard;
 mod needs;
+mod reading;
 mod secrets;
 mod step;
 
 pub use check::{Check, Expect};
 pub use guard::{Fingerprints, Guard};
 pub use needs::Needs;
+pub use reading::parts;
 pub use secrets::Secrets;
-pub use step::{Action, Step, Trace, Wait};
+pub use step::{Action, Step, Tell, Trace, Wait};
 
 use pve::{GuestRef, PoolId, Request};
 use secrecy::SecretString;

@@ -19,6 +19,9 @@ pub struct Step {
     /// What is read if it failed, to tell how things stand: most often that nothing has changed.
     #[serde(default)]
     pub otherwise: Option<Check>,
+    /// What only PVE can tell once it is done.
+    #[serde(default)]
+    pub tells: Option<Tell>,
     /// Steps of the same group run side by side; groups run in ascending order.
     pub group: u16,
 }
@@ -32,6 +35,7 @@ impl Step {
             wait: Wait::Nothing,
             after: None,
             otherwise: None,
+            tells: None,
             group: 0,
         }
     }
@@ -54,6 +58,13 @@ impl Step {
     #[must_use]
     pub fn otherwise(mut self, check: Check) -> Self {
         self.otherwise = Some(check);
+        self
+    }
+
+    /// What is looked up and told once it is done.
+    #[must_use]
+    pub fn tells(mut self, tell: Tell) -> Self {
+        self.tells = Some(tell);
         self
     }
 
@@ -81,6 +92,19 @@ pub enum Wait {
     Nothing,
     /// For the task that PVE names in its answer.
     Task(Trace),
+}
+
+/// What is looked up after a step because it cannot be known before, and told beside its result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tell {
+    /// Which of these settings the running guest has not taken over yet.
+    Pending {
+        /// The guest.
+        at: GuestRef,
+        /// The settings that the step changed.
+        keys: Vec<String>,
+    },
 }
 
 /// How to find the task of a step in the node's own list when PVE's answer was lost.

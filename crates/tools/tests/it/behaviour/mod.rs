@@ -20,3 +20,4 @@ mod rollback;
 mod snapshot;
 mod store;
 mod trouble;
+mod update;

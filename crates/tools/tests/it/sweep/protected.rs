@@ -35,6 +35,58 @@ const WAYS: &[(&str, &str)] = &[
         "backup_proxmox_vm",
         r#"{"vmid": 101, "storage": "vault", "keep_last": 1}"#,
     ),
+    // Its disks taken away, or put in another's place.
+    ("update_proxmox_vm", r#"{"vmid": 101, "delete": ["scsi1"]}"#),
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 101, "set": {"scsi1": "local-lvm:8"}}"#,
+    ),
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 101, "set": {"scsi1": "none,media=cdrom"}}"#,
+    ),
+    ("update_proxmox_vm", r#"{"vmid": 109, "delete": ["scsi0"]}"#),
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 109, "set": {"scsi0": "local-lvm:vm-109-disk-0,snapshot=1"}}"#,
+    ),
+    // Hidden behind what is worse.
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 109, "set": {"ciuser": "me"}, "delete": ["scsi0"]}"#,
+    ),
+    // Its protection taken off.
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 101, "set": {"protection": false}}"#,
+    ),
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 101, "delete": ["protection"]}"#,
+    ),
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 101, "set": {"protection": 0, "ciuser": "me"}}"#,
+    ),
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 109, "set": {"tags": "network"}}"#,
+    ),
+    ("update_proxmox_vm", r#"{"vmid": 109, "set": {"tags": []}}"#),
+    ("update_proxmox_vm", r#"{"vmid": 109, "delete": ["tags"]}"#),
+    // Its disks given to other guests.
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 105, "set": {"scsi1": "local-lvm:vm-101-disk-1"}}"#,
+    ),
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 105, "set": {"scsi1": "file=local-lvm:vm-109-disk-0,size=4G"}}"#,
+    ),
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 208, "set": {"mp1": "volume=local-lvm:vm-101-disk-1,mp=/db"}}"#,
+    ),
 ];
 
 #[tokio::test]

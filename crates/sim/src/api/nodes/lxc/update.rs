@@ -67,6 +67,7 @@ pub(super) fn update(world: &mut World, call: &Call) -> Reply {
         .may_write_config(Lxc, &node, vmid)
         .map_err(ApiError::fail)?;
     apply(world, &mut guest, &touched)?;
+    guest.config.forget_unused_in_use();
     world.guests.insert(vmid, guest);
     done()
 }

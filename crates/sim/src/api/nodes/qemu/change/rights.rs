@@ -1,5 +1,6 @@
 //! What each option of a config asks of the one who sets it.
 
+use crate::api::nodes::guest::access::check_bridge;
 use crate::api::nodes::qemu::drive::{Spec, is_drive};
 use crate::call::Identity;
 use crate::error::ApiError;
@@ -159,6 +160,8 @@ impl Owner<'_> {
             _ if self.who.is_root() => Ok(()),
             _ if is_drive(key) => self.check_drive(world, key, value),
             "tags" => self.require(world, &["VM.Config.Options"]),
+            // The bridge that a card leaves counts as well as the one that it goes to.
+            "net" => check_bridge(world, self.who, value),
             "unused" => self.require(world, &["VM.Config.Disk"]),
             "serial" if value == "socket" => self.require(world, &["VM.Config.HWType"]),
             "serial" => Err(only_root(key, "real devices")),

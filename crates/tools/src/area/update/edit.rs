@@ -1,0 +1,246 @@
+//! What the caller asks for, setting by setting: checked, written as PVE writes it, without what is so already.
+
+use std::collections::BTreeMap;
+
+use pve::GuestKind;
+use secrecy::SecretString;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+
+use super::Subject;
+use super::device::keep_mac;
+use super::keys::{self, Form, Key, Right};
+use crate::fault::Fault;
+use crate::plan::parts;
+
+/// Settings with their new values. The password is kept apart from the start, so that nothing can print it.
+#[derive(Debug, Default)]
+pub(super) struct Settings {
+    plain: BTreeMap<String, Value>,
+    password: Option<SecretString>,
+}
+
+impl Settings {
+    pub(super) fn is_empty(&self) -> bool {
+        self.plain.is_empty() && self.password.is_none()
+    }
+}
+
+impl<'de> Deserialize<'de> for Settings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut given = Map::deserialize(deserializer)?;
+        let password = match given.remove("cipassword") {
+            None => None,
+            Some(Value::String(text)) => Some(SecretString::from(text)),
+            Some(_) => return Err(serde::de::Error::custom("cipassword is a text")),
+        };
+        Ok(Self {
+            plain: given.into_iter().collect(),
+            password,
+        })
+    }
+}
+
+/// What becomes of a setting.
+#[derive(Debug)]
+pub(super) enum New {
+    /// It gets this value.
+    Text(String),
+    /// It gets a value that nobody sees.
+    Secret(SecretString),
+    /// It is removed.
+    Gone,
+}
+
+/// One setting that changes.
+#[derive(Debug)]
+pub(super) struct Edit {
+    pub(super) key: String,
+    pub(super) spec: &'static Key,
+    /// Its value so far, what waits for a restart counted in.
+    pub(super) old: Option<String>,
+    pub(super) new: New,
+}
+
+impl Edit {
+    /// The new value, where it has one that may be seen.
+    pub(super) fn text(&self) -> Option<&str> {
+        match &self.new {
+            New::Text(text) => Some(text),
+            New::Secret(_) | New::Gone => None,
+        }
+    }
+
+    pub(super) fn is_removal(&self) -> bool {
+        matches!(self.new, New::Gone)
+    }
+
+    /// Whether its value names a volume or a medium.
+    pub(super) fn is_drive(&self) -> bool {
+        matches!(self.spec.right, Right::Drive | Right::Mount)
+    }
+}
+
+/// Everything that changes, in the order of the names.
+pub(super) fn all(subject: &Subject, set: Settings, delete: &[String]) -> Result<Vec<Edit>, Fault> {
+    let kind = subject.guest.at.kind;
+    let mut edits = BTreeMap::new();
+    for (name, value) in set.plain {
+        let name = canonical(kind, &name);
+        let spec = settable(kind, name)?;
+        let old = subject.config.text(name);
+        let new = match written(spec, name, &value)? {
+            text if text.is_empty() => New::Gone,
+            text => New::Text(as_kept(spec, name, old.as_deref(), text)),
+        };
+        edits.insert(
+            name.to_owned(),
+            Edit {
+                key: name.to_owned(),
+                spec,
+                old,
+                new,
+            },
+        );
+    }
+    if let Some(password) = set.password {
+        let name = "cipassword";
+        let (spec, old) = (keys::find(kind, name)?, subject.config.text(name));
+        edits.insert(
+            name.to_owned(),
+            Edit {
+                key: name.to_owned(),
+                spec,
+                old,
+                new: New::Secret(password),
+            },
+        );
+    }
+    for name in delete {
+        let name = canonical(kind, name);
+        let spec = deletable(kind, name)?;
+        let edit = Edit {
+            key: name.to_owned(),
+            spec,
+            old: subject.config.text(name),
+            new: New::Gone,
+        };
+        if edits
+            .insert(name.to_owned(), edit)
+            .is_some_and(|twice| !twice.is_removal())
+        {
+            return Err(
+                Fault::bad_input(format!("`{name}` is both set and deleted"))
+                    .hint("leave it in one of the two"),
+            );
+        }
+    }
+    Ok(edits.into_values().filter(is_change).collect())
+}
+
+/// `cdrom` is another name for a VM's `ide2`.
+fn canonical(kind: GuestKind, name: &str) -> &str {
+    match name {
+        "cdrom" if kind == GuestKind::Qemu => "ide2",
+        _ => name,
+    }
+}
+
+fn settable(kind: GuestKind, name: &str) -> Result<&'static Key, Fault> {
+    let instead = match name {
+        "lock" => {
+            "PVE sets and clears it itself; a lock set by hand can only be taken off on the node"
+        }
+        "unprivileged" => {
+            "a container keeps what it was created as; restore a backup of it with the other value"
+        }
+        "digest" | "node" | "vmid" | "skiplock" | "force" | "revert" | "delete" => {
+            "it belongs to PVE's call and is sent by itself; leave it out"
+        }
+        "vmstate" => "it can be deleted only, which gives up the saved memory",
+        _ if name.starts_with("unused") => {
+            "PVE lists detached disks there; attach one by its volume, such as {\"scsi1\": \"local-lvm:vm-105-disk-1\"}"
+        }
+        _ => return keys::find(kind, name),
+    };
+    Err(Fault::bad_input(format!("`{name}` cannot be set")).hint(instead))
+}
+
+fn deletable(kind: GuestKind, name: &str) -> Result<&'static Key, Fault> {
+    let required = kind == GuestKind::Lxc && matches!(name, "memory" | "rootfs" | "ostype");
+    if required || matches!(name, "lock" | "unprivileged") {
+        return Err(
+            Fault::bad_input(format!("`{name}` of a {} cannot be removed", kind.noun()))
+                .hint("leave it out of delete"),
+        );
+    }
+    keys::find(kind, name)
+}
+
+/// The value as PVE takes it. Empty: the setting is removed.
+fn written(spec: &Key, name: &str, value: &Value) -> Result<String, Fault> {
+    let wrong =
+        |hint: &str| Err(Fault::bad_input(format!("`{name}` cannot be {value}")).hint(hint));
+    match (spec.form, value) {
+        (_, Value::Null) => wrong("to remove a setting, name it in delete"),
+        (_, Value::Object(_)) => {
+            wrong("write it as PVE does, such as \"virtio,bridge=vmbr0,tag=20\"")
+        }
+        (Form::Flag, value) => match pve::lenient::as_bool(value) {
+            Some(flag) => Ok(u8::from(flag).to_string()),
+            None => wrong("send true or false"),
+        },
+        (Form::Whole, Value::Number(_) | Value::String(_)) => match pve::lenient::as_u64(value) {
+            Some(number) => Ok(number.to_string()),
+            None => wrong("send a whole number"),
+        },
+        (Form::Whole, _) => wrong("send a whole number"),
+        (Form::Text, Value::Array(items)) => {
+            let texts: Vec<String> = items.iter().filter_map(pve::lenient::as_text).collect();
+            let separator = match name {
+                "sshkeys" => "\n",
+                "nameserver" | "searchdomain" => " ",
+                "tags" => ";",
+                _ => ",",
+            };
+            Ok(texts.join(separator))
+        }
+        (Form::Text, Value::Bool(flag)) => Ok(u8::from(*flag).to_string()),
+        (Form::Text, value) => Ok(pve::lenient::as_text(value).unwrap_or_default()),
+    }
+}
+
+/// The value with what PVE would otherwise make up, in the spelling that it keeps.
+fn as_kept(spec: &Key, name: &str, old: Option<&str>, text: String) -> String {
+    match (name, old) {
+        // PVE keeps them encoded. A key always has a blank, so one without has been encoded already.
+        ("sshkeys", _) if text.trim().contains(char::is_whitespace) => {
+            pve::encode_value(text.trim())
+        }
+        ("tags", _) => {
+            let mut tags = parts(&Value::String(text));
+            tags.sort();
+            tags.dedup();
+            tags.join(";")
+        }
+        (_, Some(old)) if spec.right == Right::Card => keep_mac(old, &text),
+        ("ide2", _) if text.contains(":iso/") && !text.contains("media=") => {
+            format!("{text},media=cdrom")
+        }
+        _ => text,
+    }
+}
+
+/// Whether anything would be different afterwards. A password cannot be compared.
+fn is_change(edit: &Edit) -> bool {
+    let old = edit
+        .old
+        .as_deref()
+        .map(str::trim_end)
+        .filter(|old| !old.is_empty());
+    match &edit.new {
+        New::Text(text) => old != Some(text.trim_end()),
+        New::Secret(_) => true,
+        New::Gone => edit.old.is_some(),
+    }
+}

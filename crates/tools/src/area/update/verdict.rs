@@ -1,0 +1,226 @@
+//! What a change of a setting means: what it costs, what is lost by it, what a person should know.
+
+use pve::GuestKind;
+use serde_json::Value;
+
+use super::Subject;
+use super::device::Drive;
+use super::edit::{Edit, New};
+use super::keys::Right;
+use super::plug::{interrupts, waits};
+use crate::plan::{Effect, Impact, parts};
+use crate::spec::Risk;
+use crate::words;
+
+/// Settings that hand out power: over the guest by credentials and commands, over the node by scripts and features.
+const GRANTS: &[&str] = &[
+    "cicustom",
+    "cipassword",
+    "ciuser",
+    "entrypoint",
+    "env",
+    "features",
+    "sshkeys",
+];
+/// Characters of a value that a preview shows.
+const SHOWN: usize = 60;
+
+/// What one change means.
+#[derive(Debug)]
+pub(super) struct Verdict {
+    pub(super) risk: Risk,
+    pub(super) impact: Vec<Impact>,
+}
+
+impl Verdict {
+    pub(super) fn of(subject: &Subject, edit: &Edit) -> Self {
+        let lost = lost(subject, edit);
+        let interrupted = interrupts(subject, edit);
+        let grants = !edit.is_removal()
+            && (edit.spec.right == Right::Root || GRANTS.contains(&edit.key.as_str()));
+        let risk = if grants {
+            Risk::Grant
+        } else if lost.is_some() {
+            Risk::Destroy
+        } else if interrupted.is_some() {
+            Risk::Disrupt
+        } else {
+            Risk::Change
+        };
+        let mut impact = vec![changed(subject, edit)];
+        impact.extend(lost);
+        impact.extend(made(edit));
+        if let Some(why) = interrupted {
+            let at = &subject.guest.at;
+            impact.push(
+                Impact::new(Effect::Interrupted, at.kind.noun(), at.vmid.to_string()).note(why),
+            );
+        }
+        Self { risk, impact }
+    }
+}
+
+/// "memory: 2048 -> 4096, after a restart"
+fn changed(subject: &Subject, edit: &Edit) -> Impact {
+    let old = edit.old.as_deref().map(|old| shown(edit, old));
+    let old = old.unwrap_or_else(|| "unset".to_owned());
+    let new = match &edit.new {
+        New::Text(text) => shown(edit, text),
+        New::Secret(_) => "(not shown)".to_owned(),
+        New::Gone => "removed".to_owned(),
+    };
+    let when = match (subject.running, waits(subject, edit)) {
+        (_, true) => ", after a restart",
+        (true, false) => ", at once",
+        (false, false) => "",
+    };
+    Impact::new(Effect::Changed, "setting", &edit.key).note(format!("{old} -> {new}{when}"))
+}
+
+fn shown(edit: &Edit, value: &str) -> String {
+    match edit.key.as_str() {
+        "cipassword" => "(not shown)".to_owned(),
+        "sshkeys" => {
+            let keys = pve::decode_value(value);
+            words::count(
+                keys.lines().filter(|line| !line.trim().is_empty()).count(),
+                "key",
+            )
+        }
+        _ => words::clip(value.trim_end(), SHOWN),
+    }
+}
+
+/// A disk that comes to be.
+fn made(edit: &Edit) -> Option<Impact> {
+    let drive = Drive::parse(edit.text().filter(|_| edit.is_drive())?);
+    let bytes = drive.new_size()?;
+    let on = drive.storage().unwrap_or("?");
+    let disk = Impact::new(Effect::Created, "disk", format!("{} on {on}", edit.key));
+    Some(match drive.get("import-from") {
+        Some(source) => disk.note(format!("copy of {source}")),
+        None => disk.bytes(Some(bytes)),
+    })
+}
+
+/// What is gone afterwards.
+fn lost(subject: &Subject, edit: &Edit) -> Option<Impact> {
+    let gone = |kind: &str, id: String, note: &str| {
+        Some(Impact::new(Effect::Destroyed, kind, id).note(note))
+    };
+    let vmid = subject.guest.at.vmid;
+    let old = edit.old.as_deref()?;
+    match (edit.spec.right, edit.key.as_str()) {
+        (Right::Drive | Right::Mount, _) => lost_drive(edit, old),
+        (Right::Unused, key) => {
+            let note = format!("{key}; its data is gone for good");
+            gone("disk", Drive::parse(old).volume, &note)
+        }
+        (Right::SavedState, _) => gone("saved memory", old.to_owned(), "the VM starts anew"),
+        (_, "protection") if is_on(Some(old)) && !is_on(edit.text()) => {
+            gone("protection", vmid.to_string(), "it can be deleted then")
+        }
+        (_, "tags") if is_tagged(Some(old)) && !is_tagged(edit.text()) => {
+            gone("protection", vmid.to_string(), "the tag `protected` goes")
+        }
+        (_, "template") if is_on(Some(old)) && !is_on(edit.text()) => gone(
+            "template",
+            vmid.to_string(),
+            "its disks become writable, which ruins the linked clones of it",
+        ),
+        _ => None,
+    }
+}
+
+fn lost_drive(edit: &Edit, old: &str) -> Option<Impact> {
+    let old = Drive::parse(old);
+    let new = edit.text().map(Drive::parse);
+    let stays = new.as_ref().is_some_and(|new| new.volume == old.volume);
+    let cloudinit_again = old.is_cloudinit() && new.as_ref().is_some_and(Drive::is_cloudinit);
+    if stays && discards(new.as_ref()) && !discards(Some(&old)) {
+        return Some(
+            Impact::new(Effect::Destroyed, "data", &edit.key)
+                .note("with snapshot=1 all that is written from now on is gone at every stop"),
+        );
+    }
+    if stays || cloudinit_again || old.is_path() {
+        return None;
+    }
+    if old.is_cloudinit() {
+        return Some(
+            Impact::new(Effect::Destroyed, "disk", &old.volume).note("the cloud-init drive"),
+        );
+    }
+    if old.cdrom {
+        return None;
+    }
+    let note = format!("detached; {} stays as an unused disk", old.volume);
+    Some(
+        Impact::new(Effect::Destroyed, "attachment", &edit.key)
+            .bytes(old.size())
+            .note(note),
+    )
+}
+
+/// Whether what is written to a drive is thrown away when the VM stops.
+fn discards(drive: Option<&Drive>) -> bool {
+    let flag = drive.and_then(|drive| drive.get("snapshot"));
+    matches!(flag, Some("1" | "on" | "yes" | "true"))
+}
+
+fn is_on(value: Option<&str>) -> bool {
+    value == Some("1")
+}
+
+fn is_tagged(tags: Option<&str>) -> bool {
+    let tags = parts(&Value::String(tags.unwrap_or_default().to_owned()));
+    tags.iter().any(|tag| tag.eq_ignore_ascii_case("protected"))
+}
+
+/// What to know of the changes together.
+pub(super) fn warnings(subject: &Subject, edits: &[Edit], regenerates: bool) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let waiting: Vec<&str> = edits
+        .iter()
+        .filter(|edit| waits(subject, edit))
+        .map(|edit| edit.key.as_str())
+        .collect();
+    if !waiting.is_empty() {
+        warnings.push(format!(
+            "{} runs: {} will take effect only when it is restarted by PVE",
+            subject.guest.label(),
+            words::list(&waiting)
+        ));
+    }
+    let cloudinit = edits.iter().any(|edit| edit.spec.right == Right::Cloudinit);
+    if cloudinit && subject.cloudinit_drive().is_none() {
+        let attached = |edit: &Edit| {
+            let text = edit.text().filter(|_| edit.is_drive());
+            text.is_some_and(|text| Drive::parse(text).is_cloudinit())
+        };
+        if !edits.iter().any(attached) {
+            warnings.push(
+                "it has no cloud-init drive, so the guest will not see these; set {\"ide2\": \"<storage>:cloudinit\"} too"
+                    .to_owned(),
+            );
+        }
+    } else if cloudinit && subject.running && !regenerates {
+        warnings.push(
+            "the cloud-init drive keeps the old values until the next start; regenerate_cloudinit: true writes it now"
+                .to_owned(),
+        );
+    }
+    if edits
+        .iter()
+        .any(|edit| edit.key == "template" && is_on(edit.text()))
+    {
+        warnings.push(
+            "this sets the flag only; the disks are not made into base disks for linked clones"
+                .to_owned(),
+        );
+    }
+    if subject.guest.at.kind == GuestKind::Qemu && edits.iter().any(|edit| edit.key == "ostype") {
+        warnings.push("PVE may pin the machine version along with ostype".to_owned());
+    }
+    warnings
+}
