@@ -122,6 +122,8 @@ STORY: list[tuple[str, dict[str, Any], Effect]] = [
     ("create_proxmox_lxc", {"hostname": "cache", "vmid": COPY + 4, "storage": "local-lvm"},
      lambda pve: pve.guest(COPY + 4) is not None),
     ("get_proxmox_task", {"upid": lambda pve: next(iter(pve.tasks))}, lambda pve: True),
+    ("update_proxmox_vm", {"vmid": COPY, "set": {"memory": 2048, "description": "a copy"}},
+     lambda pve: pve.accepted("POST", f"/qemu/{COPY}/config")),
     ("start_proxmox_vm", {"vmid": COPY}, lambda pve: pve.vm(COPY).status == "running"),
     ("send_vm_key", {"node": NODE, "vmid": COPY, "key": "ctrl-alt-delete"},
      lambda pve: pve.accepted("PUT", f"/qemu/{COPY}/sendkey")),

@@ -1,13 +1,12 @@
-//! The settings that VMs and containers have: how each is written, which privilege it takes, and when a running guest
-//! takes it over. Facts of PVE 8.4 to 9.2, one line per setting.
+//! The settings that VMs and containers have, by name: how each is written, which privilege it takes, and when a running
+//! guest takes it over.
 
 use pve::GuestKind;
 
 use crate::fault::Fault;
 use crate::schema::nearest;
 
-use Form::{Flag, Text, Whole};
-use Plug::{AtOnce, AtRestart};
+use super::table::{CONTAINER, VM};
 
 /// One setting, or a numbered family of them.
 #[derive(Debug)]
@@ -15,7 +14,7 @@ pub(super) struct Key {
     /// Its name; without the number if it is a family.
     pub(super) stem: &'static str,
     /// How many there are of a family (`net0` to `net31` are 32); 0 for a single setting.
-    count: u16,
+    pub(super) count: u16,
     /// How its value is written.
     pub(super) form: Form,
     /// What changing it takes.
@@ -90,149 +89,6 @@ pub(super) enum Plug {
     /// If the VM's `hotplug` and operating system allow it.
     Usb,
 }
-
-const CPU: Right = Right::On("VM.Config.CPU");
-const MEMORY: Right = Right::On("VM.Config.Memory");
-const HARDWARE: Right = Right::On("VM.Config.HWType");
-const OPTIONS: Right = Right::On("VM.Config.Options");
-const NETWORK: Right = Right::On("VM.Config.Network");
-const DISK: Right = Right::On("VM.Config.Disk");
-
-const fn key(stem: &'static str, form: Form, right: Right, plug: Plug) -> Key {
-    Key {
-        stem,
-        count: 0,
-        form,
-        right,
-        plug,
-    }
-}
-
-const fn family(stem: &'static str, count: u16, right: Right, plug: Plug) -> Key {
-    Key {
-        stem,
-        count,
-        form: Text,
-        right,
-        plug,
-    }
-}
-
-const VM: &[Key] = &[
-    key("acpi", Flag, HARDWARE, AtRestart),
-    key("affinity", Text, Right::Root, AtRestart),
-    key("agent", Text, OPTIONS, Plug::Agent),
-    key("allow-ksm", Flag, MEMORY, AtRestart),
-    key("amd-sev", Text, Right::Root, AtRestart),
-    key("arch", Text, Right::Root, AtRestart),
-    key("args", Text, Right::Root, AtRestart),
-    key("audio0", Text, HARDWARE, AtRestart),
-    key("autostart", Flag, OPTIONS, AtRestart),
-    key("balloon", Whole, MEMORY, Plug::Balloon),
-    key("bios", Text, OPTIONS, AtRestart),
-    key("boot", Text, DISK, AtRestart),
-    key("bootdisk", Text, DISK, AtRestart),
-    key("cicustom", Text, Right::Cloudinit, AtOnce),
-    key("cipassword", Text, Right::Cloudinit, AtOnce),
-    key("citype", Text, Right::Cloudinit, AtOnce),
-    key("ciupgrade", Flag, Right::Cloudinit, AtOnce),
-    key("ciuser", Text, Right::Cloudinit, AtOnce),
-    key("cores", Whole, CPU, AtRestart),
-    key("cpu", Text, Right::CpuModel, AtRestart),
-    key("cpulimit", Text, CPU, AtOnce),
-    key("cpuunits", Whole, CPU, AtOnce),
-    key("description", Text, OPTIONS, AtOnce),
-    key("efidisk0", Text, Right::Drive, Plug::Drive),
-    key("freeze", Flag, Right::On("VM.PowerMgmt"), AtRestart),
-    key("hookscript", Text, Right::Root, AtOnce),
-    family("hostpci", 16, Right::Device("pci"), AtRestart),
-    key("hotplug", Text, HARDWARE, Plug::HotplugList),
-    key("hugepages", Text, Right::Root, AtRestart),
-    family("ide", 4, Right::Drive, Plug::Drive),
-    key("intel-tdx", Text, Right::Root, AtRestart),
-    family("ipconfig", 32, Right::Cloudinit, AtRestart),
-    key("ivshmem", Text, Right::Root, AtRestart),
-    key("keephugepages", Flag, Right::Root, AtRestart),
-    key("keyboard", Text, OPTIONS, AtRestart),
-    key("kvm", Flag, HARDWARE, AtRestart),
-    key("localtime", Flag, OPTIONS, AtRestart),
-    key("machine", Text, HARDWARE, AtRestart),
-    key("memory", Text, MEMORY, Plug::Feature("memory")),
-    key("migrate_downtime", Text, OPTIONS, AtOnce),
-    key("migrate_speed", Whole, OPTIONS, AtOnce),
-    key("name", Text, OPTIONS, AtOnce),
-    key("nameserver", Text, Right::Cloudinit, AtOnce),
-    family("net", 32, Right::Card, Plug::Card),
-    key("numa", Flag, CPU, AtRestart),
-    family("numa", 8, CPU, AtRestart),
-    key("onboot", Flag, OPTIONS, AtOnce),
-    key("ostype", Text, OPTIONS, AtRestart),
-    family("parallel", 3, Right::Root, AtRestart),
-    key("protection", Flag, OPTIONS, AtOnce),
-    key("reboot", Flag, OPTIONS, AtRestart),
-    key("rng0", Text, Right::Device("hwrng"), AtRestart),
-    family("sata", 6, Right::Drive, Plug::Drive),
-    family("scsi", 31, Right::Drive, Plug::Drive),
-    key("scsihw", Text, HARDWARE, AtRestart),
-    key("searchdomain", Text, Right::Cloudinit, AtOnce),
-    family("serial", 4, Right::Device("serial"), AtRestart),
-    key("shares", Whole, MEMORY, AtOnce),
-    key("smbios1", Text, HARDWARE, AtRestart),
-    key("smp", Whole, CPU, AtRestart),
-    key("sockets", Whole, CPU, AtRestart),
-    key("spice_enhancements", Text, Right::Root, AtRestart),
-    key("sshkeys", Text, Right::Cloudinit, AtOnce),
-    key("startdate", Text, OPTIONS, AtRestart),
-    key("startup", Text, Right::Startup, AtOnce),
-    key("tablet", Flag, HARDWARE, Plug::Feature("usb")),
-    key("tags", Text, OPTIONS, AtOnce),
-    key("tdf", Flag, OPTIONS, AtRestart),
-    key("template", Flag, OPTIONS, AtRestart),
-    key("tpmstate0", Text, Right::Drive, Plug::Drive),
-    family("unused", 256, Right::Unused, AtOnce),
-    family("usb", 14, Right::Device("usb"), Plug::Usb),
-    key("vcpus", Whole, CPU, Plug::Feature("cpu")),
-    key("vga", Text, HARDWARE, AtRestart),
-    family("virtio", 16, Right::Drive, Plug::Drive),
-    family("virtiofs", 10, Right::Device("dir"), AtRestart),
-    key("vmgenid", Text, Right::Root, AtRestart),
-    key("vmstate", Text, Right::SavedState, AtOnce),
-    key("vmstatestorage", Text, Right::StateStorage, AtOnce),
-    key("watchdog", Text, HARDWARE, AtRestart),
-];
-
-const CONTAINER: &[Key] = &[
-    key("arch", Text, OPTIONS, AtRestart),
-    key("cmode", Text, OPTIONS, AtRestart),
-    key("console", Flag, OPTIONS, AtRestart),
-    key("cores", Whole, CPU, AtOnce),
-    key("cpulimit", Text, CPU, AtOnce),
-    key("cpuunits", Whole, CPU, AtOnce),
-    key("debug", Flag, OPTIONS, AtRestart),
-    key("description", Text, OPTIONS, AtOnce),
-    family("dev", 256, Right::Root, Plug::Added),
-    key("entrypoint", Text, OPTIONS, AtRestart),
-    key("env", Text, OPTIONS, AtRestart),
-    key("features", Text, Right::Features, AtRestart),
-    key("hookscript", Text, Right::Root, AtOnce),
-    key("hostname", Text, NETWORK, AtOnce),
-    key("memory", Whole, MEMORY, AtOnce),
-    family("mp", 256, Right::Mount, Plug::Added),
-    key("nameserver", Text, NETWORK, AtRestart),
-    family("net", 32, Right::Card, AtOnce),
-    key("onboot", Flag, OPTIONS, AtOnce),
-    key("ostype", Text, OPTIONS, AtRestart),
-    key("protection", Flag, OPTIONS, AtOnce),
-    key("rootfs", Text, Right::Mount, AtRestart),
-    key("searchdomain", Text, NETWORK, AtRestart),
-    key("startup", Text, OPTIONS, AtOnce),
-    key("swap", Whole, MEMORY, AtOnce),
-    key("tags", Text, OPTIONS, AtOnce),
-    key("template", Flag, OPTIONS, AtRestart),
-    key("timezone", Text, OPTIONS, AtRestart),
-    key("tty", Whole, OPTIONS, AtRestart),
-    family("unused", 256, Right::Unused, AtOnce),
-];
 
 /// What people call a setting, and what PVE calls it for a VM and for a container.
 const OTHER_NAMES: &[(&str, &str, &str)] = &[
@@ -379,9 +235,9 @@ mod tests {
                     let key = find(kind, &name.replace("[n]", "0"))
                         .unwrap_or_else(|_| panic!("{kind} {version}: {name} is missing"));
                     let form = match option["type"].as_str() {
-                        Some("boolean") => Flag,
-                        Some("integer") => Whole,
-                        _ => Text,
+                        Some("boolean") => Form::Flag,
+                        Some("integer") => Form::Whole,
+                        _ => Form::Text,
                     };
                     assert_eq!(key.form, form, "{kind} {version}: {name}");
                 }

@@ -1,6 +1,6 @@
 //! update_proxmox_vm: any setting of a guest, disks that grow, cloud-init.
 //!
-//! `keys` knows the settings, `edit` what is asked for, `plug` when it takes effect, `verdict` what it means, `needs` what it
+//! `keys` and `table` know the settings, `edit` what is asked for, `plug` when it takes effect, `verdict` what it means, `needs` what it
 //! takes, `steps` and `grow` what is sent, `undo` how it is taken back.
 
 mod device;
@@ -11,6 +11,7 @@ mod needs;
 mod plug;
 mod steps;
 mod subject;
+mod table;
 mod undo;
 mod verdict;
 
@@ -273,7 +274,23 @@ fn all_needs(subject: &Subject, edits: &[Edit], growths: &[Growth], regenerates:
             all.push(need);
         }
     }
+    let above = all.clone();
+    all.retain(|need| !above.iter().any(|other| covers(other, need)));
     Needs::All(all)
+}
+
+/// Whether a privilege on a path comes with the same one further up: on a VLAN with that on its bridge.
+fn covers(above: &Needs, below: &Needs) -> bool {
+    match (above, below) {
+        (
+            Needs::Has { privilege, path },
+            Needs::Has {
+                privilege: same,
+                path: longer,
+            },
+        ) => privilege == same && longer.starts_with(&format!("{path}/")),
+        _ => false,
+    }
 }
 
 /// The configuration first: of all that can fail, a grown disk is what cannot be taken back. The digest goes with the first
