@@ -27,7 +27,7 @@ pub(super) fn check_disk(plan: &mut Plan, storage: &StorageStatus, bytes: u64) {
     }
 }
 
-/// Notes on a plan what so much memory means for the node. `lacking` says what becomes of a guest that wants more than there is.
+/// Notes on a plan what so much memory means for the node: a VM that wants more than there is cannot start.
 pub(super) fn check_memory(
     plan: &mut Plan,
     node: &Node,
