@@ -106,3 +106,18 @@ async fn rights_on_a_pool_reach_its_guests() {
         .collect();
     assert_eq!(ids, [100, 101, 202]);
 }
+
+/// A right on one VLAN shows the bridge; a right to audit the node does not.
+#[tokio::test]
+async fn bridges_are_for_those_who_may_use_them() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    sim.world(|world| {
+        world.add_token("eve@pve!t", "secret");
+        world.grant("eve@pve", "/nodes", &["Sys.Audit"]);
+    });
+    let client = Client::anonymous(&sim).token("eve@pve!t", "secret");
+    let bridges = "/nodes/pve1/network?type=any_bridge";
+    assert_eq!(client.get(bridges).await.data(), &serde_json::json!([]));
+    sim.world(|world| world.grant("eve@pve", "/sdn/zones/localnetwork/vmbr0/20", &["SDN.Use"]));
+    assert_eq!(client.get(bridges).await.data()[0]["iface"], "vmbr0");
+}

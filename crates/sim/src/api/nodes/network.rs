@@ -86,7 +86,7 @@ fn network(zone: &str, id: &str) -> (String, Value) {
     (format!("/sdn/zones/{zone}/{id}"), entry)
 }
 
-/// Who may not audit the node sees the bridges and networks that he may use.
+/// Everybody sees the cards; bridges and networks are for those who may look at them or use them.
 fn list(world: &mut World, call: &Call) -> Reply {
     let kind = call.text("type");
     let (local, virtual_) = match kind {
@@ -97,8 +97,6 @@ fn list(world: &mut World, call: &Call) -> Reply {
         Some("vnet") => ([].as_slice(), true),
         Some(_) => ([].as_slice(), false),
     };
-    let path = format!("/nodes/{}", call.node());
-    let audit = world.may(&call.who, &path, "Sys.Audit");
     let usable = |path: &str| {
         let privs = ["SDN.Audit", "SDN.Use"];
         privs.iter().any(|name| world.may(&call.who, path, name))
@@ -112,8 +110,9 @@ fn list(world: &mut World, call: &Call) -> Reply {
         .flatten()
     {
         let wanted = local.contains(&entry["type"].as_str().unwrap_or_default());
-        let bridge = entry["type"] == "bridge";
-        let visible = audit || (bridge && usable(&format!("/sdn/zones/localnetwork/{name}")));
+        let path = format!("/sdn/zones/localnetwork/{name}");
+        let visible =
+            entry["type"] != "bridge" || usable(&path) || usable_vlan(world, &path, &usable);
         entry["iface"] = json!(name);
         if wanted && visible {
             found.push(entry);
@@ -126,6 +125,13 @@ fn list(world: &mut World, call: &Call) -> Reply {
         usable(&path).then_some(entry)
     }));
     Ok(Value::from(found).into())
+}
+
+/// Whether a right on one of its VLANs makes a bridge visible.
+fn usable_vlan(world: &World, bridge: &str, usable: &impl Fn(&str) -> bool) -> bool {
+    let below = format!("{bridge}/");
+    let paths = world.access.acl.iter().map(|rule| rule.path.as_str());
+    paths.filter(|path| path.starts_with(&below)).any(usable)
 }
 
 fn read(world: &mut World, call: &Call) -> Reply {

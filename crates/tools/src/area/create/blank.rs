@@ -116,6 +116,7 @@ impl CreateVm {
             kind: GuestKind::Qemu,
         };
         let new = self.new_guest(at);
+        new.check_pool(&place.cluster.pve).await?;
         let hardware = Hardware::of(&self);
         let why = place.why_node.clone();
         let mut plan = new.plan(&Self::SPEC, &place.cluster.name, free, why);

@@ -138,6 +138,7 @@ impl Changes for CreateLxc {
             tags: self.tags.clone(),
             start: self.start,
         };
+        new.check_pool(pve).await?;
         let why = place.why_node.clone();
         let mut plan = new.plan(&Self::SPEC, &place.cluster.name, free, why);
         self.impact(&mut plan, &place);

@@ -95,8 +95,8 @@ impl Wanted<'_> {
     fn no_such_storage(&self, node: &NodeName, storage: &str, holders: &[&str]) -> Fault {
         let storage = words::clip(storage, 64);
         let others = match holders {
-            [] => format!("no storage with {}s can be seen there", self.noun),
-            some => format!("those with {}s there: {}", self.noun, words::list(some)),
+            [] => format!("no storage with {}s can be seen", self.noun),
+            some => format!("those with {}s on {node}: {}", self.noun, words::list(some)),
         };
         Fault::new(
             Kind::NotFound,
@@ -129,7 +129,7 @@ impl Wanted<'_> {
             "no storage there shows any; a person has to download one, or give the token Datastore.Audit on its storage"
                 .to_owned()
         } else {
-            format!("those there: {}", words::list(&names))
+            format!("those on {node}: {}", words::list(&names))
         };
         Fault::new(Kind::NotFound, message).hint(hint)
     }

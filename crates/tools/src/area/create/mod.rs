@@ -19,13 +19,21 @@ mod vm;
 pub(super) use lxc::CreateLxc;
 pub(super) use vm::CreateVm;
 
-use pve::{DnsName, GuestKind, GuestRef, PoolId, Request};
+use pve::{DnsName, GuestKind, GuestRef, PoolId, Reader, Request};
+use serde::Deserialize;
 use serde_json::json;
 
 use self::values::Tags;
 use crate::context::{arguments, label};
+use crate::fault::{Fault, Kind};
 use crate::plan::{Check, Effect, Expect, Guard, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::spec::{Risk, Spec};
+use crate::words;
+
+#[derive(Deserialize)]
+struct Pool {
+    poolid: String,
+}
 
 /// A guest that is not there yet.
 struct NewGuest {
@@ -61,6 +69,28 @@ impl NewGuest {
             tool: "delete_proxmox_vm".to_owned(),
             arguments: arguments([("vmid", json!(self.at.vmid)), ("stop", json!(self.start))]),
         }
+    }
+
+    /// Refuses a pool that is not there. PVE answers that with a missing privilege.
+    async fn check_pool(&self, pve: &Reader) -> Result<(), Fault> {
+        let Some(pool) = &self.pool else {
+            return Ok(());
+        };
+        let mut pools: Vec<Pool> = pve.list("/pools").await?;
+        let path = format!("/pool/{pool}");
+        // The list holds what the token may see; one that it may see and that is not listed is not there.
+        if pools.iter().any(|known| known.poolid == pool.as_str())
+            || !pve.permissions_on(&path).await?.has(&path, "Pool.Audit")
+        {
+            return Ok(());
+        }
+        pools.sort_by(|a, b| a.poolid.cmp(&b.poolid));
+        let names: Vec<_> = pools.iter().map(|pool| pool.poolid.as_str()).collect();
+        let hint = match names.as_slice() {
+            [] => "there are no pools; leave pool out".to_owned(),
+            some => format!("the pools: {}", words::list(some)),
+        };
+        Err(Fault::new(Kind::NotFound, format!("there is no pool {pool}")).hint(hint))
     }
 
     /// A privilege on the guest. One that goes into a pool inherits what the pool grants.

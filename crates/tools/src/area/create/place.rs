@@ -3,12 +3,18 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
+use futures_util::{StreamExt as _, stream};
 use pve::{NodeName, Reader, Resource, ResourceKind, StorageId, StorageStatus};
 
 use super::media::{self, Medium};
 use crate::context::{Cluster, Context};
 use crate::fault::{Fault, Kind};
 use crate::words;
+
+/// How many nodes are asked at once.
+const AT_ONCE: usize = 8;
+/// How many that were passed over are named.
+const NAMED: usize = 3;
 
 /// What the place must have.
 pub(super) struct Wanted<'a> {
@@ -99,20 +105,30 @@ impl Wanted<'_> {
     pub(super) async fn find(&self, cx: &Context) -> Result<Place, Fault> {
         let cluster = self.cluster(cx).await?;
         let nodes = self.candidates(&cluster).await?;
-        let mut passed: Vec<(Node, Fault)> = Vec::new();
-        for node in nodes {
-            match self.on(&cluster.pve, &node.name).await {
+        let mut passed: Vec<Fault> = Vec::new();
+        // Mostly the first will do; if not, several of the others are asked at once.
+        let (first, others) = nodes.split_at(nodes.len().min(1));
+        let look = |node: &Node| {
+            let (pve, node) = (&cluster.pve, node.clone());
+            async move { (self.on(pve, &node.name).await, node) }
+        };
+        let mut found = stream::iter(first.iter().map(look))
+            .buffered(1)
+            .chain(stream::iter(others.iter().map(look)).buffered(AT_ONCE))
+            .boxed();
+        while let Some((looked, node)) = found.next().await {
+            match looked {
                 Ok((storage, why_storage, medium)) => {
                     return Ok(Place {
                         why_node: self.node.is_none().then(|| why(&node, &passed)),
-                        cluster,
+                        cluster: cluster.clone(),
                         node,
                         storage,
                         why_storage,
                         medium,
                     });
                 }
-                Err(fault) => passed.push((node, fault)),
+                Err(fault) => passed.push(fault),
             }
         }
         Err(nowhere(passed))
@@ -166,41 +182,41 @@ impl Wanted<'_> {
     }
 }
 
-/// "it has the most free memory (96.0 GiB)"
-fn why(chosen: &Node, passed: &[(Node, Fault)]) -> String {
+/// "on pve1, the node with the most free memory (96.0 GiB)"
+fn why(chosen: &Node, passed: &[Fault]) -> String {
     let name = &chosen.name;
     let Some(free) = chosen.free_memory.map(words::size) else {
         return format!("on {name}; the free memory of the nodes is not shown without Sys.Audit");
     };
-    match passed {
-        [] => format!("on {name}, the node with the most free memory ({free})"),
-        passed => {
-            let whys: Vec<_> = passed
-                .iter()
-                .map(|(_, fault)| fault.message.as_str())
-                .collect();
-            format!("on {name} ({free} of memory free): {}", whys.join("; "))
-        }
+    if passed.is_empty() {
+        return format!("on {name}, the node with the most free memory ({free})");
+    }
+    format!("on {name} ({free} of memory free): {}", reasons(passed))
+}
+
+/// No node fits: what each lacks, and what the best has.
+fn nowhere(mut passed: Vec<Fault>) -> Fault {
+    match passed.len() {
+        0 => Fault::new(Kind::Unreachable, "no node is online"),
+        1 => passed.remove(0),
+        _ => Fault {
+            message: format!("no node has what it takes: {}", reasons(&passed)),
+            ..passed.remove(0)
+        },
     }
 }
 
-/// No node fits: what each lacks.
-fn nowhere(mut passed: Vec<(Node, Fault)>) -> Fault {
-    if passed.len() > 1 {
-        let whys: Vec<_> = passed
-            .iter()
-            .map(|(_, fault)| fault.message.clone())
-            .collect();
-        let (_, best) = passed.swap_remove(0);
-        return Fault {
-            message: format!("no node has what it takes: {}", whys.join("; ")),
-            ..best
-        };
+/// Why nodes were passed over, for the first few of them.
+fn reasons(passed: &[Fault]) -> String {
+    let mut whys: Vec<_> = passed
+        .iter()
+        .take(NAMED)
+        .map(|fault| fault.message.clone())
+        .collect();
+    if passed.len() > NAMED {
+        whys.push(format!("and {} more nodes", passed.len() - NAMED));
     }
-    match passed.pop() {
-        Some((_, fault)) => fault,
-        None => Fault::new(Kind::Unreachable, "no node is online"),
-    }
+    whys.join("; ")
 }
 
 fn fits(storage: &StorageStatus, content: Content) -> bool {
@@ -233,9 +249,9 @@ pub(super) fn named<'s>(
         .map(|storage| storage.storage.as_str())
         .collect();
     let others = match names.as_slice() {
-        [] => format!("none that takes {} can be seen there", content.noun()),
+        [] => format!("none that takes {} can be seen", content.noun()),
         some => format!(
-            "those that take {} there: {}",
+            "those that take {} on {node}: {}",
             content.noun(),
             words::list(some)
         ),

@@ -95,6 +95,13 @@ impl Owner<'_> {
     }
 
     fn require_any(&self, world: &World, privs: &[&str]) -> Result<(), ApiError> {
+        let on_pool = self.pool.is_some_and(|pool| {
+            let path = format!("/pool/{pool}");
+            privs.iter().any(|name| world.may(self.who, &path, name))
+        });
+        if on_pool {
+            return Ok(());
+        }
         permission::require_any(world, self.who, &format!("/vms/{}", self.vmid), privs)
     }
 
