@@ -1,7 +1,6 @@
 //! A VM from a template: cloned in full, set up, grown, started. Each is a step of one plan.
 
 use pve::{NodeName, Request, Size, StorageStatus, Vmid};
-use serde_json::json;
 
 use super::place::{self, Content, Node};
 use super::settings::Settings;
@@ -180,14 +179,13 @@ impl CreateVm {
 }
 
 fn grow_step(new: &NewGuest, disk: &BootDisk, size: Size) -> Step {
-    // PVE shows the size of the disk that a VM boots from.
+    let slot = &disk.slot;
     let grown = Check::guest(
         &new.at,
-        "status/current",
-        format!("the disk of {} has {size}", new.label()),
-        vec![Expect::Is("maxdisk".to_owned(), json!(size.bytes()))],
+        "config",
+        format!("{slot} of {} has {size}", new.label()),
+        vec![Expect::Has(slot.clone(), vec![format!("size={size}")])],
     );
-    let slot = &disk.slot;
     let request = Request::put(new.at.path("resize"))
         .with("disk", slot)
         .with("size", size);
