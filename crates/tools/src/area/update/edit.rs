@@ -179,8 +179,13 @@ fn deletable(kind: GuestKind, name: &str) -> Result<&'static Key, Fault> {
 
 /// The value as PVE takes it. Empty: the setting is removed.
 fn written(spec: &Key, name: &str, value: &Value) -> Result<String, Fault> {
+    if name == "sshkeys" && value.to_string().contains("PRIVATE KEY") {
+        return Err(Fault::bad_input("`sshkeys` holds a private key")
+            .hint("send the public half, a line such as \"ssh-ed25519 AAAA… me@home\""));
+    }
+    let shown = crate::words::clip(&value.to_string(), 60);
     let wrong =
-        |hint: &str| Err(Fault::bad_input(format!("`{name}` cannot be {value}")).hint(hint));
+        |hint: &str| Err(Fault::bad_input(format!("`{name}` cannot be {shown}")).hint(hint));
     match (spec.form, value) {
         (_, Value::Null) => wrong("to remove a setting, name it in delete"),
         (_, Value::Object(_)) => {

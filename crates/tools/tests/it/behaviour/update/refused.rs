@@ -55,6 +55,10 @@ async fn wrong_settings_lead_to_right_ones() {
     let house = House::in_mode(Mode::Trusted).await;
     for (args, part) in [
         (
+            json!({"vmid": 111, "set": {"sshkeys": "-----BEGIN OPENSSH PRIVATE KEY-----"}}),
+            "send the public half",
+        ),
+        (
             json!({"vmid": 105, "set": {"memroy": 1}}),
             "did you mean `memory`?",
         ),
