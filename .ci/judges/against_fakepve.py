@@ -117,7 +117,7 @@ STORY: list[tuple[str, dict[str, Any], Effect]] = [
     ("create_proxmox_vm", {"name": "fresh", "vmid": COPY + 2, "storage": "local-lvm", "disk_size": 4},
      lambda pve: pve.vm(COPY + 2) is not None),
     ("create_proxmox_vm", {"name": "app", "vmid": COPY + 3, "template": TEMPLATE, "cores": 2, "ciuser": "me",
-                           "cipassword": "change-me", "disk_size": 16, "start": True},
+                           "cipassword": "change-me", "start": True},
      lambda pve: pve.vm(COPY + 3).status == "running" and pve.vm(COPY + 3).config["ciuser"] == "me"),
     ("create_proxmox_lxc", {"hostname": "cache", "vmid": COPY + 4, "storage": "local-lvm"},
      lambda pve: pve.guest(COPY + 4) is not None),
