@@ -2,6 +2,7 @@
 
 Every tool answers its own examples with output that fits its schema, refuses bad input in words (a tool error, never a
 protocol error), and destroys nothing that a person did not agree to. Each group of calls gets a fresh demo world.
+What there is besides tools is judged in beyond_tools.py.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import logging
 from collections.abc import AsyncIterator
 from typing import Any
 
+from beyond_tools import Beyond
 from harness import OXMOX, Report, clean_env, examples, http_server, tools_json
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import CallToolResult, ElicitResult
@@ -49,9 +51,11 @@ def _agreeing(prop: dict[str, Any]) -> Any:
 
 
 @contextlib.asynccontextmanager
-async def connected(era: str, transport: str, *flags: str, person: Person | None = None) -> AsyncIterator[Client]:
+async def connected(era: str, transport: str, *flags: str, person: Person | None = None, on_message: Any = None,
+                    extensions: Any = None) -> AsyncIterator[Client]:
     """A client on a demo of its own."""
-    options: dict[str, Any] = {"mode": era, "elicitation_callback": person, "read_timeout_seconds": CALL_SECONDS}
+    options: dict[str, Any] = {"mode": era, "elicitation_callback": person, "read_timeout_seconds": CALL_SECONDS,
+                               "message_handler": on_message, "extensions": extensions}
     if transport == "stdio":
         with clean_env() as env:
             server = StdioServerParameters(command=OXMOX, args=["--demo", *flags], env=env)
@@ -172,6 +176,15 @@ class Session:
         await self.refuses_bad_input()
         await self.asks_before_destroying()
         await self.stays_read_only()
+        await Beyond(self, connected).judge()
+
+
+async def judged(session: Session) -> None:
+    """One broken pair of era and transport must not hide the others."""
+    try:
+        await session.judge()
+    except Exception as error:
+        session.check(False, "runs to its end", repr(error))
 
 
 async def main() -> None:
@@ -180,13 +193,8 @@ async def main() -> None:
     tools = tools_json()
     for tool in tools:
         report.check(bool(examples(tool)), f"{tool['name']} carries examples in its _meta")
-    for era in ERAS:
-        for transport in TRANSPORTS:
-            session = Session(report, era, transport, tools)
-            try:
-                await session.judge()
-            except Exception as error:  # one broken pair of era and transport must not hide the others
-                session.check(False, "runs to its end", repr(error))
+    # Side by side: what takes long is simulated copying of disks, which nobody has to wait for four times.
+    await asyncio.gather(*(judged(Session(report, era, transport, tools)) for era in ERAS for transport in TRANSPORTS))
     report.finish()
 
 
