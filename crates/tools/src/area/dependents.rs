@@ -3,8 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use pve::{Error, GuestConfig, GuestKind, Request, StorageStatus};
-use serde::Deserialize;
+use pve::{Error, GuestConfig, GuestKind, Vmid, Volume};
 use serde_json::Value;
 
 use super::backups::{Backups, holds};
@@ -27,16 +26,6 @@ pub(super) struct Dependents {
     /// Why PVE deletes it only with purge; empty if it does without.
     pub(super) needs_purge: Vec<&'static str>,
     pub(super) unchecked: Vec<String>,
-}
-
-/// A volume as a storage lists it.
-#[derive(Debug, Deserialize)]
-struct Volume {
-    volid: String,
-    #[serde(default, deserialize_with = "pve::lenient::opt_u64")]
-    vmid: Option<u64>,
-    #[serde(default)]
-    parent: Option<String>,
 }
 
 impl Dependents {
@@ -106,7 +95,11 @@ impl Dependents {
                 ));
                 continue;
             };
-            match guest.pve().list::<Volume>(content(guest, storage)).await {
+            match guest
+                .pve()
+                .volumes(&guest.at.node, &storage.storage, None)
+                .await
+            {
                 Ok(volumes) => {
                     let clones = clones_among(&volumes, guest);
                     // PVE leaves out disks of guests whose disks the token may not configure.
@@ -212,14 +205,6 @@ impl Dependents {
     }
 }
 
-/// What a storage holds, as the guest's node sees it.
-fn content(guest: &Guest, storage: &StorageStatus) -> Request {
-    Request::get(format!(
-        "/nodes/{}/storage/{}/content",
-        guest.at.node, storage.storage
-    ))
-}
-
 fn disks(config: &GuestConfig) -> Vec<Impact> {
     config
         .disks()
@@ -239,9 +224,9 @@ fn disks(config: &GuestConfig) -> Vec<Impact> {
 /// (`base-900-disk-0`, `../900/base-900-disk-0.qcow2`), or in the volume id itself
 /// (`nas:900/base-900-disk-0.qcow2/111/vm-111-disk-0.qcow2`, `tank:basevol-290-disk-0/subvol-205-disk-0`).
 fn clones_among(volumes: &[Volume], guest: &Guest) -> Vec<Impact> {
-    let own = u64::from(guest.at.vmid.get());
+    let own = guest.at.vmid;
     let bases = [format!("base-{own}-"), format!("basevol-{own}-")];
-    let mut clones: Vec<u64> = volumes
+    let mut clones: Vec<Vmid> = volumes
         .iter()
         .filter(|volume| {
             let parent = volume.parent.as_deref().unwrap_or_default();

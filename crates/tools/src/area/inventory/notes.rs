@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::area::backups::why;
 use crate::words;
 
 /// So many notes are given; a list of notes must not outgrow the list.
@@ -31,13 +32,7 @@ impl Notes {
 
     /// As [`leave_out`](Self::leave_out), for a request that failed.
     pub(super) fn failed(&mut self, what: impl Into<String>, error: &pve::Error) {
-        match error.missing_privilege() {
-            Some((path, privileges)) => {
-                let why = format!("{} on {path} is missing", privileges.join(" or "));
-                self.leave_out(what, &why);
-            }
-            None => self.leave_out(what, &error.to_string()),
-        }
+        self.leave_out(what, &why(error));
     }
 
     /// All of them, the shortest way to say it.

@@ -1,6 +1,6 @@
 //! delete_proxmox_vm_snapshot
 
-use pve::{GuestConfig, GuestKind, NodeName, Request, SnapName, Vmid};
+use pve::{GuestConfig, GuestKind, NodeName, Request, SnapName, Vmid, Volume};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -172,12 +172,6 @@ async fn impact(guest: &Guest, config: &GuestConfig, found: &Found) -> Vec<Impac
 
 /// The size of a volume, where the token may look.
 async fn volume_size(guest: &Guest, volid: &str) -> Option<u64> {
-    #[derive(Deserialize)]
-    struct Volume {
-        volid: String,
-        #[serde(default, deserialize_with = "pve::lenient::opt_u64")]
-        size: Option<u64>,
-    }
     let (storage, _) = volid.split_once(':')?;
     let request = Request::get(format!(
         "/nodes/{}/storage/{storage}/content",
