@@ -1,5 +1,7 @@
 //! What the HA manager knows about guests.
 
+use std::collections::BTreeMap;
+
 use crate::call::split_list;
 use crate::world::guest::{Guest, Kind};
 use crate::world::node::Node;
@@ -48,6 +50,52 @@ impl World {
             *list = left.join(",");
             keep
         });
+    }
+}
+
+/// What HA's rules say of a resource that shall move.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Motion {
+    /// The resources that move along.
+    pub together: Vec<String>,
+    /// The nodes that it is kept off, with the resources there that are the reason.
+    pub apart: BTreeMap<String, Vec<String>>,
+}
+
+impl World {
+    /// What the rules on resources that belong together or apart mean for one that shall move.
+    pub fn ha_motion(&self, sid: &str) -> Motion {
+        let mut motion = Motion::default();
+        let rules = self.ha_rules.values().filter(|rule| {
+            let props = &rule.props;
+            rule.kind == "resource-affinity" && props.get("disable").is_none_or(|it| it == "0")
+        });
+        for rule in rules {
+            let resources = rule.props.get("resources").map(String::as_str);
+            let members: Vec<&str> = split_list(resources.unwrap_or_default()).collect();
+            if !members.contains(&sid) {
+                continue;
+            }
+            let positive = rule
+                .props
+                .get("affinity")
+                .is_some_and(|it| it == "positive");
+            for other in members.into_iter().filter(|member| *member != sid) {
+                let Some(resource) = self.ha_resources.get(other) else {
+                    continue;
+                };
+                let service = self.ha_service(other, resource);
+                match service.node.filter(|_| service.state.is_some()) {
+                    Some(_) if positive => motion.together.push(other.to_owned()),
+                    Some(node) => {
+                        let there = motion.apart.entry(node.to_owned()).or_default();
+                        there.push(other.to_owned());
+                    }
+                    None => {}
+                }
+            }
+        }
+        motion
     }
 }
 

@@ -196,3 +196,40 @@ async fn ha_moves_what_it_manages_unless_it_is_frozen() {
         assert_eq!(node, if frozen { "pve2" } else { "pve1" });
     }
 }
+
+#[tokio::test]
+async fn ha_keeps_apart_and_together_what_its_rules_say() {
+    let mut world = homelab();
+    for sid in ["vm:100", "ct:201"] {
+        let mut resource = world.ha_resources["vm:102"].clone();
+        sid[..2].clone_into(&mut resource.kind);
+        world.ha_resources.insert(sid.to_owned(), resource);
+    }
+    for (name, affinity, resources) in [
+        ("apart", "negative", "vm:100,vm:102"),
+        ("friends", "positive", "vm:102,ct:201"),
+    ] {
+        let props = [("affinity", affinity), ("resources", resources)];
+        let rule = sim::world::Section {
+            kind: "resource-affinity".to_owned(),
+            props: props
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .into(),
+        };
+        world.ha_rules.insert(name.to_owned(), rule);
+    }
+    let (sim, client) = manual(world).await;
+    let answer = client.get("/nodes/pve2/qemu/102/migrate").await;
+    let answer = answer.data();
+    assert_eq!(answer["dependent-ha-resources"], json!(["ct:201"]));
+    assert_eq!(answer["allowed_nodes"], json!(["pve3"]));
+    assert_eq!(
+        answer["not_allowed_nodes"]["pve1"]["blocking-ha-resources"],
+        json!([{ "sid": "vm:100", "cause": "resource-affinity" }])
+    );
+    let node = |vmid: u32| sim.world(|world| world.guests[&vmid].node.clone());
+    let (exit, _) = migrate(&sim, &client, "pve2", "qemu/102", "target=pve1&online=1").await;
+    assert_eq!((exit.as_str(), node(102).as_str()), ("OK", "pve2"));
+    migrate(&sim, &client, "pve2", "qemu/102", "target=pve3&online=1").await;
+    assert_eq!((node(102).as_str(), node(201).as_str()), ("pve3", "pve3"));
+}

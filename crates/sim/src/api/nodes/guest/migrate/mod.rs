@@ -1,18 +1,21 @@
-//! `migrate` of a guest: the request, what is checked before its task, and the way over HA. The tasks themselves are
-//! in [`qemu`] and [`lxc`], which differ in nearly everything but their log.
+//! `migrate` of a guest: the request, and what is checked before its task. The tasks themselves are in [`qemu`] and
+//! [`lxc`], which differ in nearly everything but their log; [`ha`] is the way over HA.
 
 mod diary;
+mod ha;
 mod lxc;
 pub(super) mod preconditions;
 mod qemu;
 mod volumes;
 
+pub(crate) use ha::{move_by_ha, relocate_by_ha};
+
 use std::collections::BTreeMap;
 
 use crate::api::nodes::guest::clone::need_node;
 use crate::api::nodes::guest::only_root;
-use crate::api::nodes::guest::power::{self, in_task, spawn};
-use crate::call::{Call, Identity, split_list};
+use crate::api::nodes::guest::power::{in_task, spawn};
+use crate::call::{Call, split_list};
 use crate::error::{ApiError, Reply};
 use crate::permission::{self, Perm};
 use crate::world::World;
@@ -81,7 +84,7 @@ pub(super) fn start(world: &mut World, call: &Call, kind: Kind) -> Reply {
     check_state(world, guest, &order).map_err(ApiError::fail)?;
     check_storages(world, call, guest, &order)?;
     if world.ha_resource(kind, order.vmid).is_some() {
-        return ask_ha(world, call, order);
+        return ha::ask(world, call, order);
     }
     let work = order.work();
     spawn(world, call, work)
@@ -103,21 +106,6 @@ impl Order {
             local_disks: call.flag("with-local-disks"),
             storages: StorageMap::read(call.text(storages)),
         }
-    }
-
-    /// What HA would do with a guest: no more than its place and its target is known.
-    fn of_ha(world: &World, vmid: u32, target: &str) -> Option<Self> {
-        let guest = world.guests.get(&vmid)?;
-        Some(Self {
-            kind: guest.kind,
-            node: guest.node.clone(),
-            vmid,
-            target: target.to_owned(),
-            online: false,
-            restart: false,
-            local_disks: false,
-            storages: StorageMap::default(),
-        })
     }
 
     /// The task. It holds the guest to its end.
@@ -218,65 +206,6 @@ fn check_storages(
         }
     }
     Ok(())
-}
-
-/// The request to HA in place of the migration: its task ends once the request is queued, and HA acts a little later.
-fn ask_ha(world: &mut World, call: &Call, order: Order) -> Reply {
-    let (label, vmid, target) = (order.kind.label(), order.vmid, order.target.clone());
-    let work = Work::new("hamigrate", vmid)
-        .log(format!(
-            "Requesting HA migration for {label} {vmid} to node {target}"
-        ))
-        .wait(1)
-        .run(move |world, _| {
-            by_ha(world, order);
-            Ok(())
-        });
-    spawn(world, call, work)
-}
-
-/// Lets HA move a guest that it manages: a machine while it runs, a container with a restart.
-pub(crate) fn move_by_ha(world: &mut World, vmid: u32, target: &str) {
-    if let Some(order) = Order::of_ha(world, vmid, target) {
-        by_ha(world, order);
-    }
-}
-
-/// Lets HA stop a guest that it manages, move it, and start it again if it shall run.
-pub(crate) fn relocate_by_ha(world: &mut World, vmid: u32, target: &str) {
-    let Some(order) = Order::of_ha(world, vmid, target) else {
-        return;
-    };
-    if world.ha_frozen || order.node == order.target {
-        return;
-    }
-    let (kind, node) = (order.kind, order.node.clone());
-    let stop = power::work(kind, "stop", vmid).wait(5).run({
-        let node = node.clone();
-        move |world, _| {
-            power::stop_now(world, kind, &node, vmid)?;
-            let work = order.work().run(move |world, _| {
-                power::follow_ha(world, kind, vmid);
-                Ok(())
-            });
-            world.start_task(&Identity::user("root@pam"), &node, work);
-            Ok(())
-        }
-    });
-    world.start_task(&Identity::user("root@pam"), &node, stop);
-}
-
-fn by_ha(world: &mut World, order: Order) {
-    if world.ha_frozen || order.node == order.target {
-        return;
-    }
-    let node = order.node.clone();
-    let order = Order {
-        online: order.kind == Kind::Qemu,
-        restart: order.kind == Kind::Lxc,
-        ..order
-    };
-    world.start_task(&Identity::user("root@pam"), &node, order.work());
 }
 
 #[cfg(test)]

@@ -11,43 +11,64 @@ use crate::error::{ApiError, Reply};
 use crate::world::World;
 use crate::world::config::{Config, property};
 use crate::world::guest::{Guest, Kind};
+use crate::world::ha::service_id;
 
 /// `GET migrate`. `target` changes nothing.
 pub(in super::super) fn show(world: &mut World, call: &Call, kind: Kind) -> Reply {
     world.require_quorum()?;
     let guest = world.need_guest(kind, call.node(), call.vmid())?;
     guest.check_lock().map_err(ApiError::fail)?;
+    let managed = world.ha_resource(kind, guest.vmid);
+    let motion = managed.map(|_| world.ha_motion(&service_id(kind, guest.vmid)));
+    let apart = motion.iter().flat_map(|motion| &motion.apart);
+    let apart: BTreeMap<&String, Value> = apart
+        .map(|(node, sids)| (node, sids.iter().map(|sid| blocking(sid)).collect()))
+        .collect();
     let mut answer = match kind {
-        Kind::Qemu => of_machine(world, guest),
-        Kind::Lxc => of_container(world, guest),
+        Kind::Qemu => of_machine(world, guest, &apart),
+        Kind::Lxc => of_container(world, guest, &apart),
     };
     answer["running"] = bit(guest.is_running());
-    if world.ha_resource(kind, guest.vmid).is_some() {
-        answer["dependent-ha-resources"] = json!([]);
+    if let Some(motion) = &motion {
+        answer["dependent-ha-resources"] = json!(motion.together);
     }
     Ok(answer.into())
 }
 
-fn of_container(world: &World, guest: &Guest) -> Value {
-    let others: Vec<&String> = world
-        .nodes
-        .keys()
-        .filter(|node| **node != guest.node)
-        .collect();
-    json!({ "allowed-nodes": others, "not-allowed-nodes": {} })
+fn blocking(sid: &str) -> Value {
+    json!({ "sid": sid, "cause": "resource-affinity" })
 }
 
-fn of_machine(world: &World, guest: &Guest) -> Value {
+/// Nodes without an obstacle are allowed; unlike a machine's answer, only the others are listed as not allowed.
+fn of_container(world: &World, guest: &Guest, apart: &BTreeMap<&String, Value>) -> Value {
+    let others = world.nodes.keys().filter(|node| **node != guest.node);
+    let (kept_off, allowed): (Vec<&String>, Vec<&String>) =
+        others.partition(|node| apart.contains_key(node));
+    let kept_off = kept_off.into_iter().map(|node| {
+        (
+            node.clone(),
+            json!({ "blocking-ha-resources": apart[node] }),
+        )
+    });
+    json!({ "allowed-nodes": allowed, "not-allowed-nodes": kept_off.collect::<Map<_, _>>() })
+}
+
+fn of_machine(world: &World, guest: &Guest, apart: &BTreeMap<&String, Value>) -> Value {
     let mut allowed = Vec::new();
     let mut others = Map::new();
     for node in world.nodes.keys().filter(|node| **node != guest.node) {
+        let mut obstacles = Map::new();
         let missing = missing_storages(world, &guest.config, node);
-        if missing.is_empty() {
-            allowed.push(node);
-            others.insert(node.clone(), json!({}));
-        } else {
-            others.insert(node.clone(), json!({ "unavailable_storages": missing }));
+        if !missing.is_empty() {
+            obstacles.insert("unavailable_storages".to_owned(), json!(missing));
         }
+        if let Some(blocking) = apart.get(node) {
+            obstacles.insert("blocking-ha-resources".to_owned(), blocking.clone());
+        }
+        if obstacles.is_empty() {
+            allowed.push(node);
+        }
+        others.insert(node.clone(), Value::Object(obstacles));
     }
     let disks: Value = volumes::local(world, guest).iter().map(disk).collect();
     let mapped = mapped_devices(&guest.config);
