@@ -109,15 +109,8 @@ impl Policy {
         if let Some(fault) = protection(plan) {
             return Decision::Deny(fault);
         }
-        if let Some(blocker) = plan.blockers.first() {
-            let because: Vec<_> = plan
-                .blockers
-                .iter()
-                .map(|blocker| blocker.because.as_str())
-                .collect();
-            return Decision::Deny(
-                Fault::new(Kind::Conflict, because.join("; ")).hint(blocker.instead.clone()),
-            );
+        if let Some(fault) = blocked(plan) {
+            return Decision::Deny(fault);
         }
         let verdict = self
             .rules
@@ -154,6 +147,24 @@ impl Policy {
     pub fn model_may_confirm(&self, plan: &Plan) -> bool {
         plan.risk <= Risk::Disrupt || self.allow_model_confirm
     }
+}
+
+/// Everything that stands in a plan's way, and what to do about each: a caller who mends only the first comes back for
+/// nothing.
+fn blocked(plan: &Plan) -> Option<Fault> {
+    let mut instead: Vec<&str> = Vec::new();
+    for blocker in &plan.blockers {
+        if !instead.contains(&blocker.instead.as_str()) {
+            instead.push(&blocker.instead);
+        }
+    }
+    let because: Vec<_> = plan
+        .blockers
+        .iter()
+        .map(|blocker| blocker.because.as_str())
+        .collect();
+    (!because.is_empty())
+        .then(|| Fault::new(Kind::Conflict, because.join("; ")).hint(instead.join("; ")))
 }
 
 /// Why a plan is denied in every mode: it destroys something of a guest that a person marked as not to be destroyed.
