@@ -20,7 +20,8 @@ from harness import OXMOX, Report, clean_env
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import CallToolResult
 
-NODE, WEB, SPARE, TEMPLATE, CONTAINER, COPY = "pve1", 100, 101, 102, 200, 150
+NODE, OTHER = "pve1", "pve2"
+WEB, SPARE, TEMPLATE, CONTAINER, COPY = 100, 101, 102, 200, 150
 TOKEN_USER, TOKEN_NAME, TOKEN_SECRET = "root@pam", "oxmox", "11111111-2222-3333-4444-555555555555"
 OUR_FAULT = {400, 401, 403, 501}
 TAKEN = "/api2/json/cluster/nextid?vmid="
@@ -63,6 +64,7 @@ def populate(pve: FakePve) -> None:
     identity = {"smbios1": "uuid=6f1e2a54-0c3b-4a5e-9f7d-2b8c9d0e1f2a", "meta": "creation-qemu=10.0.2,ctime=1760000000",
                 "vmgenid": "0b5e7c0e-52a5-4c0a-8a4b-3f1d2c6b7a89"}
     net = {"net0": "virtio=BC:24:11:00:00:01,bridge=vmbr0"}
+    pve.add_node(OTHER)
     pve.add_vm(WEB, "web", node=NODE, status="running",
                config={"memory": "2048", "scsi0": f"local-lvm:vm-{WEB}-disk-0,size=8G", **net, **identity})
     pve.add_vm(SPARE, "spare", node=NODE, config={"scsi0": f"local-lvm:vm-{SPARE}-disk-0,size=8G"})
@@ -137,6 +139,12 @@ STORY: list[tuple[str, dict[str, Any], Effect]] = [
      lambda pve: pve.accepted("POST", f"/qemu/{SPARE}/snapshot/before/rollback")),
     ("delete_proxmox_vm_snapshot", {"vmid": SPARE, "snapshot": "before"}, lambda pve: not pve.vm(SPARE).snapshots),
     ("backup_proxmox_vm", {"vmid": SPARE, "storage": "local"}, lambda pve: pve.accepted("POST", "/vzdump")),
+    ("start_proxmox_vm", {"vmids": [COPY, SPARE]},
+     lambda pve: all(pve.vm(vmid).status == "running" for vmid in (COPY, SPARE))),
+    ("stop_proxmox_vm", {"vmids": [COPY, SPARE]},
+     lambda pve: all(pve.vm(vmid).status == "stopped" for vmid in (COPY, SPARE))),
+    ("migrate_proxmox_vm", {"vmid": CONTAINER, "target": OTHER, "restart": True},
+     lambda pve: pve.guest(CONTAINER).node == OTHER and pve.guest(CONTAINER).status == "running"),
     ("delete_proxmox_vm_preview", {"node": NODE, "vmid": COPY}, lambda pve: pve.vm(COPY) is not None),
     ("delete_proxmox_vm", {"vmid": COPY}, lambda pve: pve.vm(COPY) is None),
 ]

@@ -4,6 +4,7 @@
 mod access;
 mod cluster;
 mod guest;
+mod migrate;
 mod node;
 mod resource;
 mod volume;
@@ -11,6 +12,9 @@ mod volume;
 pub use access::Permissions;
 pub use cluster::{ClusterMember, ClusterStatus, Version};
 pub use guest::{GuestStatus, SnapshotEntry};
+pub use migrate::{
+    BlockingResource, LocalVolume, MappedDevice, MigratePreconditions, NodeObstacles,
+};
 pub use node::{NodeStatus, StorageStatus, Usage};
 pub use resource::{Resource, ResourceKind};
 pub use volume::Volume;

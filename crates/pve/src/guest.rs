@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::answer::{GuestStatus, Resource, SnapshotEntry};
+use crate::answer::{GuestStatus, MigratePreconditions, Resource, SnapshotEntry};
 use crate::error::Error;
 use crate::id::{GuestKind, NodeName, Vmid};
 use crate::reader::Reader;
@@ -139,6 +139,17 @@ impl Reader {
         let mut entries: Vec<SnapshotEntry> = self.list(guest.path("snapshot")).await?;
         entries.retain(|entry| !entry.is_current());
         Ok(entries)
+    }
+
+    /// What PVE says of the guest's way to other nodes; `None` where this version says nothing (8.4 of containers).
+    pub async fn migrate_preconditions(
+        &self,
+        guest: &GuestRef,
+    ) -> Result<Option<MigratePreconditions>, Error> {
+        match self.get(guest.path("migrate")).await {
+            Err(error) if error.status() == Some(501) => Ok(None),
+            answer => answer.map(Some),
+        }
     }
 
     /// What makes the guest this one; read from its configuration.

@@ -30,7 +30,8 @@ mod writer;
 use std::sync::Arc;
 
 pub use answer::{
-    ClusterMember, ClusterStatus, GuestStatus, NodeStatus, Permissions, Resource, ResourceKind,
+    BlockingResource, ClusterMember, ClusterStatus, GuestStatus, LocalVolume, MappedDevice,
+    MigratePreconditions, NodeObstacles, NodeStatus, Permissions, Resource, ResourceKind,
     SnapshotEntry, StorageStatus, Version, Volume,
 };
 pub use encode::{decode_value, encode_segment, encode_value};

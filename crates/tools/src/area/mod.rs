@@ -10,6 +10,7 @@ mod dependents;
 mod guest_status;
 mod inventory;
 mod keyboard;
+mod migrate;
 mod node_status;
 mod ops;
 mod power;
@@ -45,6 +46,7 @@ const GUEST: &[&dyn Tool] = &[
     &Change::<snapshot::DeleteSnapshot>::NEW,
     &Change::<rollback::RollbackVm>::NEW,
     &Change::<backup::BackupVm>::NEW,
+    &Change::<migrate::MigrateVm>::NEW,
     &Change::<delete::DeleteVm>::NEW,
     &Read::<delete::DeleteVmPreview>::NEW,
     &Read::<preview::PreviewChange>::NEW,

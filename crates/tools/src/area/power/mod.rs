@@ -14,7 +14,7 @@ use crate::fault::Fault;
 use crate::plan::{Blocker, Needs};
 
 pub(super) use start::{StartVm, start_step};
-pub(super) use stop::{StopVm, stop_step};
+pub(super) use stop::{StopVm, shutdown_step, stop_step};
 
 /// What power tools need to know of a guest.
 #[derive(Debug)]

@@ -268,3 +268,9 @@ pub(crate) fn stop_step(guest: &Guest, state: &State) -> Step {
     let action = Action::Stop;
     action.step(guest, state, Request::post(guest.at.path(action.path())))
 }
+
+/// Shuts a guest down cleanly, as a step of a larger plan.
+pub(crate) fn shutdown_step(guest: &Guest, state: &State) -> Step {
+    let action = Action::Shutdown;
+    action.step(guest, state, Request::post(guest.at.path(action.path())))
+}

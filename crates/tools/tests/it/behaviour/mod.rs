@@ -13,6 +13,7 @@ mod handles;
 mod keys;
 mod lists;
 mod lost_answer;
+mod migrate;
 mod policy;
 mod power;
 mod restore;
