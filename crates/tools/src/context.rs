@@ -16,6 +16,7 @@ use pve::{GuestKind, NodeName, Reader, Request, Resource, ResourceKind, Version,
 use tokio::sync::OnceCell;
 
 use crate::begun::Begun;
+use crate::claim::Claim;
 use crate::fault::{Fault, Kind};
 use crate::plan::{Guard, Plan, Undo};
 use crate::policy::Policy;
@@ -127,6 +128,8 @@ pub struct Context {
     pub begun: Option<Arc<dyn Begun>>,
     /// The time by our own clock, in Unix seconds.
     pub now: i64,
+    /// What the caller says of the guest that the call is about.
+    pub claim: Claim,
 }
 
 impl Context {
@@ -151,6 +154,7 @@ impl Context {
         }
         Ok(Self {
             clusters,
+            claim: extras.claim.clone(),
             ..self.clone()
         })
     }
@@ -199,28 +203,7 @@ impl Context {
                 return Err(on_several(&format!("guest {vmid}"), &names));
             }
         };
-        if let Some(kind) = kind.filter(|kind| *kind != guest.at.kind) {
-            return Err(Fault::bad_input(format!(
-                "guest {vmid} is a {}, not a {}",
-                guest.at.kind.noun(),
-                kind.noun()
-            ))
-            .hint(format!(
-                "send vm_type: \"{}\", or leave vm_type out",
-                guest.at.kind
-            )));
-        }
-        if let Some(node) = node.filter(|node| **node != guest.at.node) {
-            return Err(Fault::bad_input(format!(
-                "{} is on node {}, not on {node}",
-                guest.label(),
-                guest.at.node
-            ))
-            .hint(format!(
-                "send node: \"{}\", or leave node out",
-                guest.at.node
-            )));
-        }
+        self.claim.or(node, kind).check(&guest)?;
         Ok(guest)
     }
 

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`spec`] | what a tool declares about itself |
 //! | [`tool`], [`schema`], [`registry`] | from a declaration to tools/list and to parsed arguments |
-//! | [`context`], [`begun`], [`filter`] | what a tool may look at, and how a caller picks from it |
+//! | [`context`], [`begun`], [`claim`], [`filter`] | what a tool may look at, and how a caller picks from it |
 //! | [`plan`], [`preview`], [`outcome`] | a change before, shown, and after |
 //! | [`engine`], [`policy`] | the one place that sends, and what it may send |
 //! | [`store`], [`keys`] | what outlives a call |
@@ -16,6 +16,7 @@
 
 pub mod area;
 pub mod begun;
+pub mod claim;
 pub mod clean;
 pub mod context;
 pub mod engine;

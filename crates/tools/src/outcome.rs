@@ -101,6 +101,7 @@ pub struct Outcome {
     /// The plan's id: names it in the audit trail and for `oxmox approve`.
     pub plan: String,
     /// Each step and what became of it.
+    #[schemars(with = "Vec<Object>")]
     pub steps: Vec<StepOutcome>,
     /// While it needs a confirmation: what would be affected.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]

@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::area;
+use crate::claim::Claim;
 use crate::fault::Fault;
 use crate::policy::Mode;
 use crate::schema;
@@ -86,6 +87,8 @@ pub struct Extras {
     pub wait: Option<Duration>,
     /// A confirm value from an earlier answer.
     pub confirm: Option<String>,
+    /// What the caller says of the guest, on tools that do not list it.
+    pub claim: Claim,
 }
 
 impl Registry {
@@ -185,7 +188,7 @@ impl Registry {
                 "host",
                 json!({
                     "type": "string",
-                    "description": "A configured cluster, by name or address.",
+                    "description": "A configured cluster's name or address.",
                 }),
             );
         }
@@ -193,8 +196,8 @@ impl Registry {
             add(
                 "wait",
                 json!({
-                    "type": "integer", "minimum": 0, "maximum": LONGEST_WAIT, "default": DEFAULT_WAIT.as_secs(),
-                    "description": "Seconds to wait; what is not done by then goes on.",
+                    "type": "integer", "maximum": LONGEST_WAIT, "default": DEFAULT_WAIT.as_secs(),
+                    "description": "Seconds to wait; the work goes on.",
                 }),
             );
         }
@@ -203,7 +206,7 @@ impl Registry {
                 "confirm",
                 json!({
                     "type": "string",
-                    "description": "The value from the answer that asked for it.",
+                    "description": "From the answer that asked for it.",
                 }),
             );
         }
@@ -213,10 +216,13 @@ impl Registry {
     /// Checks arguments against the tool's schema, and takes the engine's own out of them.
     pub fn split(&self, tool: &dyn Tool, mut args: Object) -> Result<(Object, Extras), Fault> {
         let described = self.describe(tool);
+        let mut extras = Extras {
+            claim: Claim::take(&mut args, &described.input)?,
+            ..Extras::default()
+        };
         schema::known(&args, &described.input)?;
         schema::coerce(&mut args, &described.input)?;
         let spec = tool.spec();
-        let mut extras = Extras::default();
         let text = |args: &mut Object, name: &str| match args.remove(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),

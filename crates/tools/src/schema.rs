@@ -29,8 +29,8 @@ pub fn output<T: JsonSchema>() -> Object {
     }
 }
 
-/// Leaves names and types. What must be there, and which words a field can have, is said for the outermost object only;
-/// below it, words and fields show the type themselves.
+/// Leaves names and types; of rows and other objects within it, the names. What must be there, and which words a field
+/// can have, is said for the outermost object only.
 fn shorten(schema: &mut Value, outermost: bool) {
     let Value::Object(object) = schema else {
         return;
@@ -43,17 +43,15 @@ fn shorten(schema: &mut Value, outermost: bool) {
     }
     if let Some(Value::Object(properties)) = object.get_mut("properties") {
         for property in properties.values_mut() {
-            if !outermost && let Value::Object(property) = property {
-                property.remove("enum");
+            if outermost {
+                shorten(property, false);
+            } else {
+                *property = json!({});
             }
-            shorten(property, false);
         }
     }
     if let Some(items) = object.get_mut("items") {
         shorten(items, false);
-    }
-    if !outermost && (object.contains_key("enum") || object.contains_key("properties")) {
-        object.remove("type");
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tools::claim::Claim;
 use tools::context::Context;
 use tools::fault::{Fault, Kind};
 use tools::policy::Policy;
@@ -152,6 +153,7 @@ fn in_words(stored: &StoredPlan, config: &Config) -> Result<String, Fault> {
         ..Policy::default()
     };
     let context = Context {
+        claim: Claim::default(),
         clusters: Vec::new(),
         registry: Arc::new(every_tool()),
         policy: Arc::new(policy),

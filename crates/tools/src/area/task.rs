@@ -17,10 +17,9 @@ use crate::words;
 
 /// Tells how a PVE task stands: running, done, done with warnings or failed, with the end of its log.
 ///
-/// Use it with the task id that a change answered while it was still running, or that
-/// get_proxmox_vm_status lists; with wait it returns as soon as the task ends. The node is taken from the id
-/// itself. It changes nothing, and ending the wait never ends the task. Tasks of other users need Sys.Audit
-/// on the node.
+/// Use it with the task id that a change answered while it was still running, or that get_proxmox_vm_status lists;
+/// with wait it returns as soon as the task ends. It changes nothing, and ending the wait never ends the task.
+/// Tasks of other users need Sys.Audit on the node.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetTask {
     /// The task's id, "UPID:node:…", or a plan's id.

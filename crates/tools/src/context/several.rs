@@ -1,23 +1,17 @@
 //! Several guests at once, found by one look at each cluster.
 
-use pve::{GuestKind, NodeName, Resource, Vmid};
+use pve::{Resource, Vmid};
 
 use super::{Context, Guest};
 use crate::fault::Fault;
 
 impl Context {
-    /// The guests with these ids, in this order and all on one cluster. `node` and `kind` are checks, as in
-    /// [`Context::guest`].
-    pub async fn guests(
-        &self,
-        vmids: &[Vmid],
-        node: Option<&NodeName>,
-        kind: Option<GuestKind>,
-    ) -> Result<Vec<Guest>, Fault> {
+    /// The guests with these ids, in this order and all on one cluster.
+    pub async fn guests(&self, vmids: &[Vmid]) -> Result<Vec<Guest>, Fault> {
         let found = self.resources().await?;
         let mut guests = Vec::new();
         for vmid in vmids {
-            guests.push(self.guest_among(&found, *vmid, node, kind).await?);
+            guests.push(self.guest_among(&found, *vmid, None, None).await?);
         }
         on_one_cluster(guests)
     }

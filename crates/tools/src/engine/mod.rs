@@ -31,6 +31,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::task::TaskTracker;
 
+use crate::claim::Claim;
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
 use crate::keys::Keys;
@@ -237,6 +238,7 @@ impl Engine {
                 .hint("a person has to configure one (PROXMOX_HOST and a token, or the config file), or start oxmox with --demo"));
         }
         let all = Context {
+            claim: Claim::default(),
             clusters: self.clusters.clone(),
             registry: self.registry.clone(),
             policy: self.policy.clone(),

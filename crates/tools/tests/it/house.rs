@@ -7,6 +7,7 @@ use std::time::Duration;
 use pve::{Credentials, Fingerprint, Host, Settings};
 use serde_json::{Map, Value};
 use sim::{Sim, World};
+use tools::claim::Claim;
 use tools::context::Cluster;
 use tools::engine::{Asked, Call, Engine, Progress, Question, Reply, Setup, State, Talk};
 use tools::fault::Fault;
@@ -162,6 +163,7 @@ impl House {
     /// What a tool sees here.
     pub(crate) fn context(&self) -> tools::context::Context {
         tools::context::Context {
+            claim: Claim::default(),
             clusters: self.engine.clusters().to_vec(),
             registry: Arc::new(tools::registry::Registry::new(
                 Toolset::ALL,

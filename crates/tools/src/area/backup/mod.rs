@@ -5,7 +5,7 @@ mod retention;
 
 pub(super) use contents::is_included;
 
-use pve::{GuestConfig, GuestKind, NodeName, Request, StorageId, StorageStatus, Vmid};
+use pve::{GuestConfig, GuestKind, Request, StorageId, StorageStatus, Vmid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -37,31 +37,27 @@ enum Mode {
 /// Backs up a VM or container now, to a storage that takes backups, a Proxmox Backup Server included.
 ///
 /// Use it before what a snapshot does not survive; for a quick way back use snapshot_proxmox_vm; restore with
-/// rollback_proxmox_vm. Mode snapshot keeps the guest running; suspend and stop interrupt it and ask first, and so does a
-/// container without snapshots. Older backups stay unless keep_last removes them, which a person has to
-/// confirm. Needs VM.Backup, Datastore.AllocateSpace on the storage, and Datastore.Allocate for keep_last. Waits
-/// until the storage lists it. Undo: none; a person deletes the volume.
+/// rollback_proxmox_vm. Mode snapshot keeps the guest running; suspend and stop interrupt it and ask first, as does
+/// a container without snapshots. keep_last removes older backups, which a person confirms. Needs VM.Backup,
+/// Datastore.AllocateSpace, and Datastore.Allocate for keep_last. Waits until the storage lists it. Undo: none; a
+/// person deletes the volume.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct BackupVm {
     /// The guest's id.
     vmid: Vmid,
-    /// Where to. Left out: the one with the most room.
+    /// Where to; the one with most room if left out.
     storage: Option<StorageId>,
     /// How it is held still.
     #[serde(default)]
     mode: Mode,
-    /// Then remove its older backups there but this many.
+    /// Remove its older backups there but this many.
     #[schemars(range(min = 1, max = 1000))]
     keep_last: Option<u32>,
-    /// Notes. Left out: its name.
+    /// Its name if left out.
     notes: Option<String>,
     /// Protect it from removal.
     #[serde(default)]
     protected: bool,
-    /// Its node; looked up if left out.
-    node: Option<NodeName>,
-    /// Its kind; looked up if left out.
-    vm_type: Option<GuestKind>,
 }
 
 impl Changes for BackupVm {
@@ -90,9 +86,7 @@ impl Changes for BackupVm {
     };
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
-        let guest = cx
-            .guest(self.vmid, self.node.as_ref(), self.vm_type)
-            .await?;
+        let guest = cx.guest(self.vmid, None, None).await?;
         guest.require_online()?;
         let notes = self.notes_template()?;
         let (storage, why) = self.storage(&guest).await?;

@@ -18,10 +18,10 @@ use crate::tool::Changes;
 
 /// Creates a container from an OS template.
 ///
-/// For a VM use create_proxmox_vm, for a copy clone_proxmox_vm. What is left out is chosen, with the reason in the plan; a
-/// storage, bridge or template that is not there is refused with those that are. Unprivileged with nesting by
-/// default; a privileged one takes Sys.Modify on /. Needs VM.Allocate, VM.Config.*, Datastore.AllocateSpace, SDN.Use.
-/// Waits until it is read back, with start until it runs. Undo: delete_proxmox_vm.
+/// For a VM use create_proxmox_vm, for a copy clone_proxmox_vm. What is left out is chosen, with the reason in the
+/// plan; a storage, bridge or template that is not there is refused with those that are. Unprivileged with nesting
+/// by default; a privileged one takes Sys.Modify on /. Needs VM.Allocate, VM.Config.*, Datastore.AllocateSpace,
+/// SDN.Use. Undo: delete_proxmox_vm.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in super::super) struct CreateLxc {
     /// A DNS name.

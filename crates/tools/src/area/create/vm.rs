@@ -15,11 +15,11 @@ use crate::tool::Changes;
 
 /// Creates a VM, from a cloud-init template or with an empty disk and an optional ISO.
 ///
-/// With template it is cloned in full, set up, grown and started, a step each; a step that fails leaves what was made.
-/// clone_proxmox_vm copies any guest as it is, also linked; create_proxmox_lxc makes a container. What is left
-/// out is chosen, with the reason in the plan; a storage, bridge or ISO that is not there is refused with those that are.
-/// Needs VM.Allocate, VM.Config.*, Datastore.AllocateSpace, SDN.Use, with template VM.Clone. Waits and reads back every
-/// step. Undo: delete_proxmox_vm.
+/// With template it is cloned in full, set up, grown and started, a step each; a step that fails leaves what was
+/// made. To copy a guest as it is use clone_proxmox_vm; for a container create_proxmox_lxc. What is left out is
+/// chosen, with the reason in the plan; a storage, bridge or ISO that is not there is refused with those that are.
+/// Needs VM.Allocate, VM.Config.*, Datastore.AllocateSpace, SDN.Use, with template VM.Clone. Undo:
+/// delete_proxmox_vm.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in super::super) struct CreateVm {
     /// A DNS name.
@@ -30,26 +30,26 @@ pub(in super::super) struct CreateVm {
     pub(super) node: Option<NodeName>,
     /// The VM template to clone.
     pub(super) template: Option<Vmid>,
-    /// MiB. Default 2048, or the template's.
+    /// MiB. Default 2048.
     #[schemars(range(min = 16))]
     pub(super) memory: Option<u32>,
-    /// Default 2, or the template's.
+    /// Default 2.
     #[schemars(range(min = 1))]
     pub(super) cores: Option<u32>,
     /// Default 1.
     #[schemars(range(min = 1))]
     pub(super) sockets: Option<u32>,
-    /// GiB. Default 32, or the template's.
+    /// GiB. Default 32.
     pub(super) disk_size: Option<Size>,
     /// Chosen if left out.
     pub(super) storage: Option<StorageId>,
-    /// Volume or file in the CD drive.
+    /// In the CD drive.
     pub(super) iso: Option<String>,
-    /// Default vmbr0, or the template's.
+    /// Default vmbr0.
     pub(super) bridge: Option<String>,
     /// VLAN tag.
     pub(super) vlan: Option<Vlan>,
-    /// Default l26; win11 brings UEFI and TPM.
+    /// Default l26.
     #[schemars(with = "Option<String>")]
     pub(super) ostype: Option<OsType>,
     /// Default seabios.
@@ -64,7 +64,7 @@ pub(in super::super) struct CreateVm {
     #[serde(default, deserialize_with = "secret")]
     #[schemars(with = "Option<String>")]
     pub(super) cipassword: Option<SecretString>,
-    /// Public SSH keys, one a line.
+    /// Public keys, one a line.
     pub(super) sshkeys: Option<SshKeys>,
     /// Cloud-init: dhcp or CIDR.
     pub(super) ip: Option<String>,

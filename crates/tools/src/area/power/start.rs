@@ -1,6 +1,6 @@
 //! start_proxmox_vm
 
-use pve::{GuestKind, GuestRef, NodeName, Request, Vmid};
+use pve::{GuestKind, GuestRef, Request, Vmid};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -16,10 +16,10 @@ use crate::tool::Changes;
 
 /// Starts a stopped VM or container, resumes a paused VM, wakes a hibernated one; one guest, or many at once.
 ///
-/// Many start side by side, in no startup order, and each guest's result is told. Those that run already are
-/// left alone. To restart a guest use stop_proxmox_vm with action reboot. Refused beforehand: templates,
-/// locked guests, offline nodes. Needs VM.PowerMgmt. Waits until each is seen running, not for the system
-/// inside; HA only queues the start. Undo: stop_proxmox_vm.
+/// Many start side by side, in no startup order; each result is told. Those that run are left alone. To restart a
+/// guest use stop_proxmox_vm with action reboot. Refused beforehand: templates, locked guests, offline nodes. Needs
+/// VM.PowerMgmt. Waits until each is seen running, not for the system inside; HA only queues the start. Undo:
+/// stop_proxmox_vm.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct StartVm {
     /// One guest's id.
@@ -27,15 +27,11 @@ pub(crate) struct StartVm {
     /// Several guests' ids.
     #[schemars(with = "Option<Vec<i64>>")]
     vmids: Option<Vec<Vmid>>,
-    /// All guests that match, as in list_proxmox_resources.
+    /// Guests that match, as in list_proxmox_resources.
     filter: Option<String>,
-    /// Guests at most. Left out: 20.
+    /// Guests at most; 20 if left out.
     #[schemars(with = "Option<i64>")]
     max: Option<usize>,
-    /// Its node, as a check.
-    node: Option<NodeName>,
-    /// Its kind, as a check.
-    vm_type: Option<GuestKind>,
 }
 
 impl Changes for StartVm {
@@ -45,7 +41,7 @@ impl Changes for StartVm {
         toolset: Toolset::Core,
         risk: Risk::Change,
         idempotent: true,
-        takes_host: true,
+        takes_host: false,
         leasable: false,
         examples: &[
             Example {
@@ -54,11 +50,11 @@ impl Changes for StartVm {
             },
             Example {
                 ask: "Wake the paused kiosk",
-                args: r#"{"vmid": 108, "vm_type": "qemu"}"#,
+                args: r#"{"vmid": 108}"#,
             },
             Example {
                 ask: "Start the media container",
-                args: r#"{"vmid": 203, "node": "pve3"}"#,
+                args: r#"{"vmid": 203}"#,
             },
             Example {
                 ask: "Start staging, the media container and the backup helper",
@@ -73,8 +69,6 @@ impl Changes for StartVm {
             vmids: self.vmids,
             filter: self.filter,
             max: self.max,
-            node: self.node,
-            vm_type: self.vm_type,
         };
         let sorted = Sorted::of(&which, cx, |seen| Ok(part(seen))).await?;
         let undo = Undo::Call {

@@ -1,6 +1,6 @@
 //! stop_proxmox_vm
 
-use pve::{GuestKind, NodeName, Request, Vmid};
+use pve::{GuestKind, Request, Vmid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -16,11 +16,10 @@ use crate::tool::Changes;
 
 /// Shuts down, switches off, reboots, resets or pauses a running VM or container, or many at once.
 ///
-/// shutdown asks the system inside to end. Use stop only for a guest that does not react: it pulls the plug;
-/// what was not written is lost. reset and suspend (freeze in memory) are for VMs only. Many stop side by
-/// side, in no startup order; each result is told. To remove a guest use delete_proxmox_vm.
-/// Interrupts what runs inside. Needs VM.PowerMgmt. Waits until the new state is read back. Undo:
-/// start_proxmox_vm.
+/// shutdown asks the system inside to end. Use stop only for a guest that does not react: it pulls the plug, and
+/// what was not written is lost. reset and suspend (freeze in memory) are for VMs. Many stop side by side, in no
+/// startup order; each result is told. To remove a guest use delete_proxmox_vm. Needs VM.PowerMgmt. Waits until the
+/// new state is read back. Undo: start_proxmox_vm.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct StopVm {
     /// One guest's id.
@@ -28,9 +27,9 @@ pub(crate) struct StopVm {
     /// Several guests' ids.
     #[schemars(with = "Option<Vec<i64>>")]
     vmids: Option<Vec<Vmid>>,
-    /// All guests that match, as in list_proxmox_resources.
+    /// Guests that match, as in list_proxmox_resources.
     filter: Option<String>,
-    /// Guests at most. Left out: 20.
+    /// Guests at most; 20 if left out.
     #[schemars(with = "Option<i64>")]
     max: Option<usize>,
     /// How it is stopped.
@@ -42,10 +41,6 @@ pub(crate) struct StopVm {
     /// Seconds for shutdown or reboot.
     #[schemars(range(min = 1, max = 3600))]
     timeout: Option<u32>,
-    /// Its node, as a check.
-    node: Option<NodeName>,
-    /// Its kind, as a check.
-    vm_type: Option<GuestKind>,
 }
 
 impl Changes for StopVm {
@@ -55,7 +50,7 @@ impl Changes for StopVm {
         toolset: Toolset::Core,
         risk: Risk::Disrupt,
         idempotent: false,
-        takes_host: true,
+        takes_host: false,
         leasable: false,
         examples: &[
             Example {
@@ -92,8 +87,6 @@ impl Changes for StopVm {
             vmids: self.vmids,
             filter: self.filter,
             max: self.max,
-            node: self.node,
-            vm_type: self.vm_type,
         };
         let sorted = Sorted::of(&which, cx, |seen| how.part(seen)).await?;
         let undo = match self.action {

@@ -1,7 +1,8 @@
 //! Which guests a call is about: one, several by their ids, or all that match a filter.
 
-use pve::{GuestKind, NodeName, Vmid};
+use pve::Vmid;
 
+use crate::claim::Claim;
 use crate::context::{Context, Guest};
 use crate::fault::{Fault, Kind};
 use crate::filter::Filter;
@@ -17,8 +18,6 @@ pub(super) struct Which {
     pub(super) vmids: Option<Vec<Vmid>>,
     pub(super) filter: Option<String>,
     pub(super) max: Option<usize>,
-    pub(super) node: Option<NodeName>,
-    pub(super) vm_type: Option<GuestKind>,
 }
 
 impl Which {
@@ -32,7 +31,7 @@ impl Which {
     pub(super) async fn guests(&self, cx: &Context) -> Result<Vec<Guest>, Fault> {
         match (self.vmid, &self.vmids, &self.filter) {
             (Some(vmid), None, None) => {
-                let guest = cx.guest(vmid, self.node.as_ref(), self.vm_type).await?;
+                let guest = cx.guest(vmid, None, None).await?;
                 Ok(vec![guest])
             }
             (None, Some(vmids), None) => self.listed(cx, vmids).await,
@@ -56,7 +55,7 @@ impl Which {
             return Err(Fault::bad_input("vmids is empty").hint("send at least one id"));
         }
         self.check_number(vmids.len(), "vmids names", "send fewer")?;
-        cx.guests(&vmids, self.node.as_ref(), self.vm_type).await
+        cx.guests(&vmids).await
     }
 
     async fn matching(&self, cx: &Context, text: &str) -> Result<Vec<Guest>, Fault> {
@@ -65,7 +64,7 @@ impl Which {
             return Err(Fault::bad_input("an empty filter would match every guest")
                 .hint("say which, for example filter: \"tag:web status:running\""));
         }
-        if let Some(word) = self.check_as_word() {
+        if let Some(word) = as_word(&cx.claim) {
             return Err(Fault::bad_input(
                 "node and vm_type check one guest; a filter says it itself",
             )
@@ -85,12 +84,6 @@ impl Which {
         Ok(guests)
     }
 
-    /// A check of one guest, as a word of a filter.
-    fn check_as_word(&self) -> Option<String> {
-        let node = self.node.as_ref().map(|node| format!("node:{node}"));
-        node.or_else(|| self.vm_type.map(|kind| format!("type:{kind}")))
-    }
-
     fn check_number(&self, number: usize, names: &str, instead: &str) -> Result<(), Fault> {
         let most = self.max.unwrap_or(MOST);
         if number <= most {
@@ -102,4 +95,10 @@ impl Which {
             )),
         )
     }
+}
+
+/// What is said of one guest, as a word of a filter.
+fn as_word(claim: &Claim) -> Option<String> {
+    let node = claim.node.as_ref().map(|node| format!("node:{node}"));
+    node.or_else(|| claim.kind.map(|kind| format!("type:{kind}")))
 }

@@ -14,9 +14,7 @@ use crate::tool::Changes as _;
 use crate::words;
 
 pub(super) async fn plan(args: &RollbackVm, name: &SnapName, cx: &Context) -> Result<Plan, Fault> {
-    let guest = cx
-        .guest(args.vmid, args.node.as_ref(), args.vm_type)
-        .await?;
+    let guest = cx.guest(args.vmid, args.node.as_ref(), None).await?;
     guest.require_online()?;
     let found = Found::named(&guest, name).await?;
     let config = guest.config().await?;

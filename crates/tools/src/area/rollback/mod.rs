@@ -7,7 +7,7 @@ mod over;
 mod restore;
 mod saved;
 
-use pve::{GuestKind, NodeName, SnapName, StorageId, Vmid};
+use pve::{NodeName, SnapName, StorageId, Vmid};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -19,31 +19,28 @@ use crate::tool::Changes;
 
 /// Takes a VM or container back to a snapshot, or restores one of its backups, over it or as a new guest.
 ///
-/// With snapshot, all written since is lost and the settings of that time return, protection included; a
-/// running guest is switched off, and runs again only with start or saved memory. With backup, its disks and
-/// snapshots are replaced and it must be off (stop_proxmox_vm), unless new_vmid makes a second guest; a deleted
-/// guest returns by its old vmid and a node. Locked and protected guests are refused. Needs
-/// VM.Snapshot.Rollback, or VM.Backup and Datastore.AllocateSpace. Waits and reads it back. No undo, so a person
-/// confirms: take backup_proxmox_vm first.
+/// With snapshot, all written since is lost and the settings of that time return, protection included; a running
+/// guest is switched off, and runs again only with start or saved memory. With backup, disks and snapshots are
+/// replaced and it must be off (stop_proxmox_vm), unless new_vmid makes a second guest. Locked and protected guests
+/// are refused. Needs VM.Snapshot.Rollback, or VM.Backup and Datastore.AllocateSpace. Waits and reads it back. No
+/// undo, so a person confirms: take backup_proxmox_vm first.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct RollbackVm {
     /// The guest's id.
     vmid: Vmid,
     /// Go back to this snapshot.
     snapshot: Option<SnapName>,
-    /// Or restore this backup: a volid, or "latest".
+    /// Restore this backup: a volid or "latest".
     backup: Option<String>,
-    /// Restore as a new guest of this id.
+    /// Restore as a new guest.
     new_vmid: Option<Vmid>,
-    /// Where restored disks go. Left out: where they were.
+    /// For restored disks; where they were if left out.
     storage: Option<StorageId>,
     /// Start it afterwards.
     #[serde(default)]
     start: bool,
-    /// Its node; looked up unless it was deleted.
+    /// Needed for a deleted guest only.
     node: Option<NodeName>,
-    /// Its kind; looked up if left out.
-    vm_type: Option<GuestKind>,
 }
 
 impl Changes for RollbackVm {
@@ -62,7 +59,7 @@ impl Changes for RollbackVm {
             },
             Example {
                 ask: "Take git back to last night",
-                args: r#"{"vmid": 202, "snapshot": "nightly", "vm_type": "lxc"}"#,
+                args: r#"{"vmid": 202, "snapshot": "nightly"}"#,
             },
             Example {
                 ask: "Restore staging from its last backup and start it",

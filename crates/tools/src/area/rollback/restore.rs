@@ -30,13 +30,16 @@ pub(super) struct Restore<'a> {
 }
 
 pub(super) async fn plan(args: &RollbackVm, wanted: &str, cx: &Context) -> Result<Plan, Fault> {
-    let present = match cx.guest(args.vmid, args.node.as_ref(), args.vm_type).await {
+    let present = match cx.guest(args.vmid, args.node.as_ref(), None).await {
         Ok(guest) => Some(guest),
         Err(fault) if fault.kind == Kind::NotFound => None,
         Err(fault) => return Err(fault),
     };
     let (cluster, node) = place(args, present.as_ref(), cx).await?;
-    let kind = present.as_ref().map(|guest| guest.at.kind).or(args.vm_type);
+    let kind = present
+        .as_ref()
+        .map(|guest| guest.at.kind)
+        .or(cx.claim.kind);
     let saved = Saved::choose(&cluster.pve, &node, args.vmid, kind, wanted).await?;
     let original = present.is_some();
     let replaced = present.filter(|_| args.new_vmid.is_none());

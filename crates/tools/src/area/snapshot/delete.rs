@@ -1,6 +1,6 @@
 //! delete_proxmox_vm_snapshot
 
-use pve::{GuestConfig, GuestKind, NodeName, Request, SnapName, Vmid, Volume};
+use pve::{GuestConfig, Request, SnapName, Vmid, Volume};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -28,10 +28,6 @@ pub(in super::super) struct DeleteSnapshot {
     /// Forget a broken one even if parts stay on disk.
     #[serde(default)]
     force: bool,
-    /// Its node; looked up if left out.
-    node: Option<NodeName>,
-    /// Its kind; looked up if left out.
-    vm_type: Option<GuestKind>,
 }
 
 impl Changes for DeleteSnapshot {
@@ -50,15 +46,13 @@ impl Changes for DeleteSnapshot {
             },
             Example {
                 ask: "Remove last night's snapshot of git",
-                args: r#"{"vmid": 202, "snapshot": "nightly", "vm_type": "lxc"}"#,
+                args: r#"{"vmid": 202, "snapshot": "nightly"}"#,
             },
         ],
     };
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
-        let guest = cx
-            .guest(self.vmid, self.node.as_ref(), self.vm_type)
-            .await?;
+        let guest = cx.guest(self.vmid, None, None).await?;
         guest.require_online()?;
         let found = Found::named(&guest, &self.snapshot).await?;
         let config = guest.config().await?;

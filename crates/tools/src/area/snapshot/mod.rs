@@ -8,7 +8,7 @@ pub(super) use delete::DeleteSnapshot;
 pub(super) use disks::can_snapshot;
 pub(super) use found::{Found, taken};
 
-use pve::{GuestConfig, GuestKind, NodeName, Request, SnapName, SnapshotEntry, Vmid};
+use pve::{GuestConfig, GuestKind, Request, SnapName, SnapshotEntry, Vmid};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -42,10 +42,6 @@ pub(super) struct SnapshotVm {
     /// Save a running VM's memory too; going back then resumes it.
     #[serde(default)]
     vmstate: bool,
-    /// Its node; looked up if left out.
-    node: Option<NodeName>,
-    /// Its kind; looked up if left out.
-    vm_type: Option<GuestKind>,
 }
 
 impl Changes for SnapshotVm {
@@ -74,9 +70,7 @@ impl Changes for SnapshotVm {
     };
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
-        let guest = cx
-            .guest(self.vmid, self.node.as_ref(), self.vm_type)
-            .await?;
+        let guest = cx.guest(self.vmid, None, None).await?;
         guest.require_online()?;
         if self.vmstate && guest.at.kind == GuestKind::Lxc {
             return Err(Fault::bad_input(format!(

@@ -186,3 +186,27 @@ async fn an_unknown_guest_is_told_from_a_hidden_one() {
     assert_eq!(hidden.kind, Kind::Forbidden);
     assert!(hidden.hint.unwrap().contains("VM.Audit on /vms/100"));
 }
+
+/// Tools need not list `node` and `vm_type`; who sends them is taken by their word.
+#[tokio::test]
+async fn what_is_said_of_a_guest_must_be_true_also_where_it_is_not_listed() {
+    let house = House::in_mode(Mode::Trusted).await;
+    for (args, wrong) in [
+        (r#"{"vmid": 105, "node": "pve3"}"#, "is on node pve1"),
+        (
+            r#"{"vmid": 105, "vm_type": "lxc"}"#,
+            "is a VM, not a container",
+        ),
+        (
+            r#"{"vmids": [105, 203], "node": "pve1"}"#,
+            "is on node pve3",
+        ),
+        (r#"{"vmid": 105, "node": "../x"}"#, "argument `node`"),
+    ] {
+        let fault = house.call("start_proxmox_vm", args).await.unwrap_err();
+        assert!(fault.message.contains(wrong), "{args}: {fault}");
+    }
+    assert_eq!(house.writes(), [""; 0]);
+    let right = r#"{"vmid": 105, "node": "pve1", "vm_type": "qemu"}"#;
+    house.call("start_proxmox_vm", right).await.unwrap();
+}

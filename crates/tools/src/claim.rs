@@ -1,0 +1,83 @@
+//! What a caller says of a guest besides its number. Every guest is looked up by its number alone, so tools need not list
+//! `node` and `vm_type`; agents that know them from elsewhere send them all the same, and then they must be right: who
+//! is wrong about the node may be wrong about the guest.
+
+use pve::{GuestKind, NodeName};
+use serde_json::Value;
+
+use crate::context::Guest;
+use crate::fault::Fault;
+use crate::tool::Object;
+
+/// A node and a kind that a guest must have.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Claim {
+    /// The node that it is on.
+    pub node: Option<NodeName>,
+    /// What it is.
+    pub kind: Option<GuestKind>,
+}
+
+impl Claim {
+    /// Takes what the tool's schema does not list out of the arguments of a tool that is about guests.
+    pub(crate) fn take(args: &mut Object, schema: &Object) -> Result<Self, Fault> {
+        let lists = |name: &str| schema["properties"].get(name).is_some();
+        let mut claim = Self::default();
+        if !lists("vmid") {
+            return Ok(claim);
+        }
+        if !lists("node") {
+            claim.node = parsed(args, "node")?;
+        }
+        if !lists("vm_type") {
+            claim.kind = parsed(args, "vm_type")?;
+        }
+        Ok(claim)
+    }
+
+    /// Says what is true instead if it is wrong.
+    pub(crate) fn check(&self, guest: &Guest) -> Result<(), Fault> {
+        let at = &guest.at;
+        if let Some(kind) = self.kind.filter(|kind| *kind != at.kind) {
+            let is = format!(
+                "guest {} is a {}, not a {}",
+                at.vmid,
+                at.kind.noun(),
+                kind.noun()
+            );
+            return Err(Fault::bad_input(is).hint(format!(
+                "send vm_type: \"{}\", or leave vm_type out",
+                at.kind
+            )));
+        }
+        if let Some(node) = self.node.as_ref().filter(|node| **node != at.node) {
+            let is = format!("{} is on node {}, not on {node}", guest.label(), at.node);
+            return Err(
+                Fault::bad_input(is).hint(format!("send node: \"{}\", or leave node out", at.node))
+            );
+        }
+        Ok(())
+    }
+
+    /// With what the tool itself was told instead, where it was.
+    pub(crate) fn or(&self, node: Option<&NodeName>, kind: Option<GuestKind>) -> Self {
+        Self {
+            node: node.or(self.node.as_ref()).cloned(),
+            kind: kind.or(self.kind),
+        }
+    }
+}
+
+fn parsed<T: serde::de::DeserializeOwned>(
+    args: &mut Object,
+    name: &str,
+) -> Result<Option<T>, Fault> {
+    match args.remove(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => serde_json::from_value(value).map(Some).map_err(|error| {
+            Fault::bad_input(format!("argument `{name}`: {error}")).hint(format!(
+                "leave {name} out; the guest is looked up by its vmid"
+            ))
+        }),
+    }
+}
