@@ -34,9 +34,9 @@ use scene::Scene;
 pub(super) struct MigrateVm {
     /// The guest's id.
     vmid: Vmid,
-    /// New node. Left out: the best.
+    /// The new node; the best if left out.
     target: Option<NodeName>,
-    /// Default: if a VM runs.
+    /// Default: as a VM runs.
     online: Option<bool>,
     /// Down, over, and up there.
     #[serde(default)]
@@ -46,10 +46,6 @@ pub(super) struct MigrateVm {
     with_local_disks: bool,
     /// Storage there for copied disks.
     target_storage: Option<StorageId>,
-    /// Its node, as a check.
-    node: Option<NodeName>,
-    /// Its kind, as a check.
-    vm_type: Option<GuestKind>,
 }
 
 /// How the guest gets there.
@@ -69,7 +65,7 @@ impl Changes for MigrateVm {
         toolset: Toolset::Core,
         risk: Risk::Disrupt,
         idempotent: false,
-        takes_host: true,
+        takes_host: false,
         leasable: false,
         examples: &[
             Example {
@@ -100,9 +96,7 @@ impl Changes for MigrateVm {
     };
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
-        let guest = cx
-            .guest(self.vmid, self.node.as_ref(), self.vm_type)
-            .await?;
+        let guest = cx.guest(self.vmid, None, None).await?;
         guest.require_online()?;
         self.check(&guest)?;
         let scene = Box::pin(Scene::of(guest)).await?;

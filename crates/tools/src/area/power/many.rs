@@ -7,7 +7,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use pve::{GuestConfig, Vmid};
 use serde_json::{Value, json};
 
-use super::which::Which;
+use super::which::{MOST, Which};
 use super::{State, power_needs};
 use crate::context::{Context, Guest, READS, arguments};
 use crate::fault::Fault;
@@ -102,6 +102,10 @@ impl Sorted {
         let vmids: Vec<Value> = self.acted().map(|vmid| json!(vmid)).collect();
         match vmids.as_slice() {
             [only] if self.one.is_some() => arguments([("vmid", only.clone())]),
+            many if many.len() > MOST => {
+                let max = json!(many.len());
+                arguments([("vmids", vmids.into()), ("max", max)])
+            }
             _ => arguments([("vmids", vmids.into())]),
         }
     }

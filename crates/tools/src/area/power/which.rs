@@ -9,7 +9,7 @@ use crate::filter::Filter;
 use crate::words;
 
 /// Guests at most, where the caller does not say more.
-const MOST: usize = 20;
+pub(super) const MOST: usize = 20;
 
 /// The arguments that name guests. Exactly one of the first three is given.
 #[derive(Debug)]

@@ -17,7 +17,7 @@ mod verdict;
 
 use std::collections::BTreeMap;
 
-use pve::{GuestConfig, GuestKind, Identity, NodeName, Vmid};
+use pve::{GuestConfig, GuestKind, Identity, Vmid};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -60,10 +60,6 @@ pub(super) struct UpdateVm {
     /// Write the VM's cloud-init drive anew.
     #[serde(default)]
     regenerate_cloudinit: bool,
-    /// Its node, as a check. Left out: looked up.
-    node: Option<NodeName>,
-    /// Its kind, as a check. Left out: looked up.
-    vm_type: Option<GuestKind>,
 }
 
 impl Changes for UpdateVm {
@@ -73,7 +69,7 @@ impl Changes for UpdateVm {
         toolset: Toolset::Core,
         risk: Risk::Destroy,
         idempotent: false,
-        takes_host: true,
+        takes_host: false,
         leasable: false,
         examples: &[
             Example {
@@ -104,9 +100,7 @@ impl Changes for UpdateVm {
     };
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
-        let guest = cx
-            .guest(self.vmid, self.node.as_ref(), self.vm_type)
-            .await?;
+        let guest = cx.guest(self.vmid, None, None).await?;
         let mut subject = Subject::of(guest).await?;
         self.check(&subject)?;
         let edits = edit::all(&subject, self.set, &self.delete)?;
