@@ -37,7 +37,7 @@ const BAD: &[(&str, &str, &str, &str)] = &[
         "start_proxmox_vm",
         r#"{"vmid": 105, "node": "../x"}"#,
         "argument `node`",
-        "node (optional)",
+        "leave node out",
     ),
     (
         "start_proxmox_vm",
