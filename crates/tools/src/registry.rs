@@ -196,7 +196,7 @@ impl Registry {
             add(
                 "wait",
                 json!({
-                    "type": "integer", "maximum": LONGEST_WAIT, "default": DEFAULT_WAIT.as_secs(),
+                    "type": "integer", "minimum": 0, "maximum": LONGEST_WAIT, "default": DEFAULT_WAIT.as_secs(),
                     "description": "Seconds to wait; the work goes on.",
                 }),
             );
