@@ -89,7 +89,7 @@ async def fake_and_client(mode: str = "trusted", pin: str | None = None) -> Asyn
         with clean_env(PROXMOX_HOST="127.0.0.1", PROXMOX_PORT=str(pve.port), PROXMOX_USER=TOKEN_USER,
                        PROXMOX_TOKEN_NAME=TOKEN_NAME, PROXMOX_TOKEN_VALUE=TOKEN_SECRET,
                        PROXMOX_FINGERPRINT=fingerprint) as env:
-            server = StdioServerParameters(command=OXMOX, args=["--mode", mode], env=env)
+            server = StdioServerParameters(command=OXMOX, args=["--mode", mode, "--toolsets", "all"], env=env)
             async with Client(server, read_timeout_seconds=60) as client:
                 yield pve, client
     finally:
@@ -111,6 +111,10 @@ STORY: list[tuple[str, dict[str, Any], Effect]] = [
      lambda pve: pve.accepted("GET", f"/lxc/{CONTAINER}/snapshot")),
     ("get_proxmox_vm_status", {"vmid": WEB}, lambda pve: pve.accepted("GET", f"/qemu/{WEB}/status/current")),
     ("get_proxmox_vm_status", {"vmid": CONTAINER}, lambda pve: pve.accepted("GET", f"/lxc/{CONTAINER}/status/current")),
+    ("get_proxmox_digest", {}, lambda pve: pve.accepted("GET", "/certificates/info")),
+    ("list_proxmox_findings", {}, lambda pve: pve.accepted("GET", "/apt/update")),
+    ("get_proxmox_drift", {}, lambda pve: True),
+    ("get_proxmox_metrics", {"vmid": WEB}, lambda pve: pve.accepted("GET", f"/qemu/{WEB}/rrddata")),
     ("get_proxmox_node_status", {"node": NODE}, lambda pve: pve.accepted("GET", f"/nodes/{NODE}/status")),
     ("clone_proxmox_vm", {"node": NODE, "vmid": SPARE, "new_vmid": COPY, "name": "copy"},
      lambda pve: pve.vm(COPY) is not None),

@@ -15,6 +15,7 @@ use pve::{GuestKind, NodeName, Reader, Request, Resource, ResourceKind, Version,
 
 use tokio::sync::OnceCell;
 
+use crate::baseline::Baselines;
 use crate::begun::Begun;
 use crate::claim::Claim;
 use crate::fault::{Fault, Kind};
@@ -126,6 +127,8 @@ pub struct Context {
     pub policy: Arc<Policy>,
     /// The plans that were begun, for those that tell how one stands.
     pub begun: Option<Arc<dyn Begun>>,
+    /// The baselines that were saved, for those that compare with one.
+    pub baselines: Option<Arc<dyn Baselines>>,
     /// The time by our own clock, in Unix seconds.
     pub now: i64,
     /// What the caller says of the guest that the call is about.

@@ -10,11 +10,12 @@
 //! | [`context`], [`begun`], [`claim`], [`filter`] | what a tool may look at, and how a caller picks from it |
 //! | [`plan`], [`preview`], [`outcome`] | a change before, shown, and after |
 //! | [`engine`], [`policy`] | the one place that sends, and what it may send |
-//! | [`store`], [`keys`] | what outlives a call |
+//! | [`store`], [`keys`], [`baseline`] | what outlives a call |
 //! | [`fault`], [`words`], [`clean`] | what callers read |
 //! | [`area`] | the tools |
 
 pub mod area;
+pub mod baseline;
 pub mod begun;
 pub mod claim;
 pub mod clean;

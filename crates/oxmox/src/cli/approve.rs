@@ -158,6 +158,7 @@ fn in_words(stored: &StoredPlan, config: &Config) -> Result<String, Fault> {
         registry: Arc::new(every_tool()),
         policy: Arc::new(policy),
         begun: None,
+        baselines: None,
         now: crate::session::now(),
     };
     let preview = runtime::block_on(Threads::One, async {

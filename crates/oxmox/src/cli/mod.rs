@@ -5,6 +5,7 @@
 pub mod approve;
 pub mod arguments;
 pub mod audit;
+pub mod baseline;
 pub mod call;
 pub mod completions;
 pub mod demo;
@@ -60,6 +61,7 @@ enum Command {
     /// Rejects a change that waits for a person; without an id, lists what waits
     Reject(approve::Args),
     Audit(audit::Args),
+    Baseline(baseline::Args),
     /// Stops every change at once, until `oxmox thaw`
     Freeze,
     /// Lets changes run again
@@ -96,6 +98,7 @@ impl Cli {
             Some(Command::Approve(args)) => approve::run(&args, true, &global),
             Some(Command::Reject(args)) => approve::run(&args, false, &global),
             Some(Command::Audit(args)) => audit::run(&args, &global),
+            Some(Command::Baseline(args)) => baseline::run(&args, global),
             Some(Command::Freeze) => freeze::freeze(&global),
             Some(Command::Thaw) => freeze::thaw(&global),
             Some(Command::Demo(args)) => demo::run(&args, global),

@@ -16,6 +16,7 @@ use super::apply::{failure, finished, running_hint};
 use super::doubt::Before;
 use super::step::{Known, doing, ended};
 use super::worker::AtWork;
+use crate::baseline::{Baseline, Baselines};
 use crate::begun::Begun;
 use crate::fault::{Fault, Kind};
 use crate::outcome::{Outcome, Status, StepOutcome, StepState};
@@ -173,7 +174,7 @@ impl Engine {
     }
 }
 
-/// Lets tools ask how plans stand.
+/// Lets tools look at what is kept: how plans stand, and what the estate was like.
 pub(super) struct Looker(pub(super) Arc<Engine>);
 
 impl fmt::Debug for Looker {
@@ -185,6 +186,12 @@ impl fmt::Debug for Looker {
 impl Begun for Looker {
     fn look<'a>(&'a self, plan: &'a str) -> BoxFuture<'a, Result<Handle, Fault>> {
         Box::pin(self.0.handle(plan))
+    }
+}
+
+impl Baselines for Looker {
+    fn baseline(&self, name: &str) -> Result<Option<Baseline>, Fault> {
+        self.0.store()?.baseline(name)
     }
 }
 

@@ -243,6 +243,7 @@ impl Engine {
             registry: self.registry.clone(),
             policy: self.policy.clone(),
             begun: Some(Arc::new(handle::Looker(self.clone()))),
+            baselines: Some(Arc::new(handle::Looker(self.clone()))),
             now: self.now(),
         };
         all.narrowed(extras)

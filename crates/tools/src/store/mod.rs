@@ -5,6 +5,7 @@
 //! the file (`oxmox approve` beside a running server): every read-and-write is one transaction.
 
 mod audit;
+mod baselines;
 mod handles;
 mod lease;
 mod plans;
@@ -22,7 +23,7 @@ use crate::fault::{Fault, Kind};
 use crate::keys::Keys;
 
 /// The schema version that this program writes. A newer file is refused, an older one is brought forward.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 
 /// The store and the keys that protect what is in it.
 pub struct Store {

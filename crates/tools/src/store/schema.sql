@@ -44,4 +44,9 @@ CREATE TABLE IF NOT EXISTS steps (
     before   TEXT,                 -- how things stood right before it was sent, as JSON
     PRIMARY KEY (plan, position)
 ) STRICT;
+CREATE TABLE IF NOT EXISTS baselines (
+    name   TEXT PRIMARY KEY,
+    taken  INTEGER NOT NULL,
+    estate TEXT NOT NULL           -- guests by cluster and number, as JSON, without secrets
+) STRICT;
 COMMIT;

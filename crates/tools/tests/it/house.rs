@@ -175,6 +175,7 @@ impl House {
                 ..Policy::default()
             }),
             begun: None,
+            baselines: None,
             now: self.clock.load(Ordering::Relaxed),
         }
     }

@@ -2,6 +2,7 @@
 
 mod approve;
 mod audit;
+mod baseline;
 mod call;
 mod commands;
 mod leave;

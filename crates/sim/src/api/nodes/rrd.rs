@@ -1,4 +1,5 @@
-//! `rrddata`: how figures went. They are steady here: what runs now ran all the time since it was started.
+//! `rrddata`: how figures went. What runs now ran all the time since it was started, busier by day than by night.
+//! Releases before 9 keep fewer figures and coarser steps.
 
 use serde_json::{Map, Value, json};
 
@@ -46,6 +47,11 @@ pub const ROUTES: &[Route] = &[
 /// The moments of a history, oldest first: the distance between them and their number are PVE's.
 fn moments(world: &World, call: &Call) -> Vec<Time> {
     let (step, count) = match call.text("timeframe") {
+        Some("day") if is_old(world) => (1800, 70),
+        Some("week") if is_old(world) => (3 * 3600, 70),
+        Some("month") if is_old(world) => (12 * 3600, 70),
+        Some("year") if is_old(world) => (7 * 86_400, 70),
+        Some("hour") if is_old(world) => (60, 70),
         Some("day") => (60, 1440),
         Some("week") => (1800, 336),
         Some("month") => (1800, 1440),
@@ -58,6 +64,21 @@ fn moments(world: &World, call: &Call) -> Vec<Time> {
         .rev()
         .map(|back| Time::from_secs(last.saturating_sub(back * step)))
         .collect()
+}
+
+/// Whether the release is older than the history of today.
+fn is_old(world: &World) -> bool {
+    world.version.starts_with("8.") || world.version.starts_with("7.")
+}
+
+/// How busy things are at a moment, around 1: most in the afternoon, least at night, with some unrest that `seed` sets.
+#[expect(clippy::cast_precision_loss, reason = "seconds of a day")]
+fn rhythm(at: Time, seed: u32) -> f64 {
+    let day = (at.secs() % 86_400) as f64 / 86_400.0;
+    let mixed = (at.secs() / 60 + u64::from(seed) * 7_919).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let unrest = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 54;
+    let wave = ((day - 0.35) * std::f64::consts::TAU).sin();
+    1.0 + 0.5 * wave + (unrest as f64 / 1024.0 - 0.5) * 0.4
 }
 
 /// One point per moment; those outside the time that `figures` knows have no figures.
@@ -87,11 +108,12 @@ fn of_node(world: &mut World, call: &Call) -> Reply {
     let Some(node) = world.nodes.get(name) else {
         return Err(no_file(&format!("pve-node-9.0/{name}")));
     };
-    let figures = |_: Time| {
+    let figures = |at: Time| {
+        let busy = rhythm(at, node.id);
         vec![
-            ("cpu", json!(0.05)),
+            ("cpu", json!(0.05 * busy)),
             ("maxcpu", json!(node.cpus)),
-            ("loadavg", json!(0.25)),
+            ("loadavg", json!(0.25 * busy)),
             ("iowait", json!(0.001)),
             ("memtotal", json!(node.memory)),
             ("memused", json!(node.memory_used())),
@@ -100,8 +122,8 @@ fn of_node(world: &mut World, call: &Call) -> Reply {
             ("swapused", json!(0)),
             ("roottotal", json!(node.disk)),
             ("rootused", json!(node.disk_used())),
-            ("netin", json!(12_000.0)),
-            ("netout", json!(9_000.0)),
+            ("netin", json!(12_000.0 * busy)),
+            ("netout", json!(9_000.0 * busy)),
         ]
     };
     let from = node.is_online().then_some(node.boot);
@@ -131,15 +153,20 @@ fn of_guest(world: &mut World, call: &Call) -> Reply {
         ("maxdisk", json!(guest.max_disk())),
         ("disk", json!(use_now.disk)),
     ];
-    let figures = |_: Time| {
+    let old = is_old(world);
+    let figures = |at: Time| {
+        let busy = rhythm(at, vmid);
         let mut found = vec![
-            ("cpu", json!(use_now.cpu)),
+            ("cpu", json!(use_now.cpu * busy)),
             ("mem", json!(use_now.memory)),
-            ("netin", json!(200.0)),
-            ("netout", json!(150.0)),
+            ("netin", json!(2_000.0 * busy)),
+            ("netout", json!(1_500.0 * busy * busy)),
             ("diskread", json!(0.0)),
-            ("diskwrite", json!(0.0)),
+            ("diskwrite", json!(4_096.0 * busy)),
         ];
+        if old {
+            return found;
+        }
         let pressures = [
             "pressurecpusome",
             "pressurecpufull",

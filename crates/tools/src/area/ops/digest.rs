@@ -109,7 +109,7 @@ impl Reads for GetDigest {
                 ));
             }
             for gap in gaps {
-                blind_to_tasks.missed(&Code::ALL, gap);
+                blind_to_tasks.missed(&[], gap);
             }
         }
         report.sort();
@@ -212,8 +212,8 @@ fn gaps(report: &Report, blind_to_tasks: &Report) -> Vec<String> {
             words::clip(&format!("{} ({})", some_of(&codes), gap.reason), 160)
         })
         .collect();
-    let tasks = blind_to_tasks.unchecked(|_| true).into_iter();
-    gaps.extend(tasks.map(|gap| words::clip(&format!("tasks_failed ({})", gap.reason), 160)));
+    let tasks = blind_to_tasks.reasons().into_iter();
+    gaps.extend(tasks.map(|why| words::clip(&format!("tasks_failed ({why})"), 160)));
     if gaps.len() > GAPS {
         let rest = gaps.len() - GAPS;
         gaps.truncate(GAPS);

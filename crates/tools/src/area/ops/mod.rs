@@ -7,9 +7,11 @@ mod ask;
 mod checks;
 mod code;
 mod digest;
+mod drift;
 mod estate;
 mod failures;
 mod findings;
+mod metrics;
 mod report;
 mod volumes;
 
@@ -21,4 +23,6 @@ pub use code::document;
 pub(super) const TOOLS: &[&dyn Tool] = &[
     &Read::<digest::GetDigest>::NEW,
     &Read::<findings::ListFindings>::NEW,
+    &Read::<drift::GetDrift>::NEW,
+    &Read::<metrics::GetMetrics>::NEW,
 ];

@@ -211,7 +211,7 @@ impl Report {
         self.findings.push(finding);
     }
 
-    /// These codes could not be checked everywhere.
+    /// These codes could not be checked everywhere; none, where something else than a check is told of.
     pub(super) fn missed(&mut self, codes: &[Code], gap: Gap) {
         let places = self.gaps.entry((codes.to_vec(), gap.cause)).or_default();
         if !places.contains(&gap.place) {
@@ -240,6 +240,16 @@ impl Report {
                     reason: format!("{cause} {}", some_of(places)),
                 })
             })
+            .collect()
+    }
+}
+
+impl Report {
+    /// Why anything was not looked at, whatever code it concerns.
+    pub(super) fn reasons(&self) -> Vec<String> {
+        self.gaps
+            .iter()
+            .map(|((_, cause), places)| format!("{cause} {}", some_of(places)))
             .collect()
     }
 }
