@@ -46,7 +46,7 @@ pub(in super::super) struct CreateLxc {
     rootfs_size: Size,
     /// Chosen if left out.
     storage: Option<StorageId>,
-    /// Root's.
+    /// Root's password.
     #[serde(default, deserialize_with = "secret")]
     #[schemars(with = "Option<String>")]
     password: Option<SecretString>,
@@ -63,7 +63,7 @@ pub(in super::super) struct CreateLxc {
     /// Privileged if false.
     #[serde(default = "yes")]
     unprivileged: bool,
-    /// As unprivileged.
+    /// Containers inside; default as unprivileged.
     nesting: Option<bool>,
     /// Split by ";".
     tags: Option<Tags>,

@@ -36,9 +36,9 @@ pub(super) struct MigrateVm {
     vmid: Vmid,
     /// The new node; the best if left out.
     target: Option<NodeName>,
-    /// Default: as a VM runs.
+    /// Keep a VM running; the default if it runs.
     online: Option<bool>,
-    /// Down, over, and up there.
+    /// Stop it, move it, start it there.
     #[serde(default)]
     restart: bool,
     /// Copy local disks of a running VM too.
