@@ -1,6 +1,6 @@
 //! Space and memory, from the resource list alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use pve::{NodeName, Resource};
 
@@ -75,15 +75,13 @@ fn usage(row: &Resource) -> Option<(u64, u64)> {
 struct Memory {
     total: u64,
     guests: Vec<u64>,
+    /// Their sum: it is asked for once per pair of nodes.
+    promised: u64,
 }
 
 impl Memory {
-    fn promised(&self) -> u64 {
-        self.guests.iter().sum()
-    }
-
     fn free(&self) -> u64 {
-        self.total.saturating_sub(self.promised())
+        self.total.saturating_sub(self.promised)
     }
 }
 
@@ -95,8 +93,12 @@ fn memory<'a>(estate: &'a Estate, report: &mut Report) -> BTreeMap<&'a NodeName,
         match node.maxmem.filter(|total| *total > 0) {
             _ if !is_online(node) => report.missed(MEMORY, Gap::offline(name)),
             Some(total) => {
-                let guests = Vec::new();
-                nodes.insert(name, Memory { total, guests });
+                let none = Memory {
+                    total,
+                    guests: Vec::new(),
+                    promised: 0,
+                };
+                nodes.insert(name, none);
             }
             None => report.missed(MEMORY, Gap::lacks("Sys.Audit", &format!("/nodes/{name}"))),
         }
@@ -109,13 +111,14 @@ fn memory<'a>(estate: &'a Estate, report: &mut Report) -> BTreeMap<&'a NodeName,
     }
     for node in nodes.values_mut() {
         node.guests.sort_unstable_by(|a, b| b.cmp(a));
+        node.promised = node.guests.iter().sum();
     }
     nodes
 }
 
 fn overcommitted(estate: &Estate, nodes: &BTreeMap<&NodeName, Memory>, report: &mut Report) {
     for (name, node) in nodes {
-        let promised = node.promised();
+        let promised = node.promised;
         if promised <= node.total {
             continue;
         }
@@ -139,11 +142,8 @@ fn evacuation(estate: &Estate, nodes: &BTreeMap<&NodeName, Memory>, report: &mut
         return;
     }
     for (name, node) in nodes {
-        let mut free: Vec<u64> = nodes
-            .iter()
-            .filter(|(other, _)| other != &name)
-            .map(|(_, other)| other.free())
-            .collect();
+        let others = nodes.iter().filter(|(other, _)| other != &name);
+        let mut free: BinaryHeap<u64> = others.map(|(_, other)| other.free()).collect();
         let in_all: u64 = free.iter().sum();
         let stranded = node
             .guests
@@ -156,7 +156,7 @@ fn evacuation(estate: &Estate, nodes: &BTreeMap<&NodeName, Memory>, report: &mut
         let what = format!(
             "{stranded} of its {} would not fit elsewhere: they may use {}, the others have {} unpromised",
             words::count(node.guests.len(), "running guest"),
-            words::size(node.promised()),
+            words::size(node.promised),
             words::size(in_all)
         );
         let subject = Subject::Node((*name).clone());
@@ -166,9 +166,9 @@ fn evacuation(estate: &Estate, nodes: &BTreeMap<&NodeName, Memory>, report: &mut
 }
 
 /// Puts a guest where most memory is free, if it fits there.
-fn place(free: &mut [u64], guest: u64) -> bool {
-    match free.iter_mut().max() {
-        Some(most) if *most >= guest => {
+fn place(free: &mut BinaryHeap<u64>, guest: u64) -> bool {
+    match free.peek_mut() {
+        Some(mut most) if *most >= guest => {
             *most -= guest;
             true
         }
