@@ -35,8 +35,8 @@ impl Mode {
     }
 }
 
-/// What a rule orders.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// What a rule orders, the strictest last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Run it without asking.
@@ -47,14 +47,15 @@ pub enum Verdict {
     Deny,
 }
 
-/// A refinement of the mode. Every condition that is given must hold; the first rule that matches decides.
+/// A refinement of the mode. Every condition that is given must hold; the first rule that matches decides. A plan that
+/// does several things is decided on for each of them, and the strictest verdict holds.
 /// On a plan with several guests `allow` takes effect only if all of them match, `ask` and `deny` if one does.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rule {
     /// The tool's name.
     pub tool: Option<String>,
-    /// The plan's risk.
+    /// What the plan does, maybe among others.
     pub risk: Option<Risk>,
     /// The cluster's name.
     pub cluster: Option<String>,
@@ -112,22 +113,27 @@ impl Policy {
         if let Some(fault) = blocked(plan) {
             return Decision::Deny(fault);
         }
-        let verdict = self
-            .rules
-            .iter()
-            .find(|rule| rule.matches(plan))
-            .and_then(|rule| rule.verdict);
-        match verdict {
-            Some(Verdict::Allow) => Decision::Run,
-            Some(Verdict::Deny) => Decision::Deny(
+        let verdicts = plan.does().into_iter().map(|risk| self.verdict(plan, risk));
+        match verdicts.max().unwrap_or(Verdict::Ask) {
+            Verdict::Allow => Decision::Run,
+            Verdict::Ask => Decision::Ask,
+            Verdict::Deny => Decision::Deny(
                 Fault::refused(format!(
                     "a rule in the configuration of oxmox denies this: {}",
                     plan.summary
                 ))
                 .hint("a person can change the rule; there is nothing to send instead"),
             ),
-            None if self.mode == Mode::Trusted || plan.risk <= Risk::Change => Decision::Run,
-            Some(Verdict::Ask) | None => Decision::Ask,
+        }
+    }
+
+    /// What the first rule that matches orders on one of the things that a plan does, or else the mode.
+    fn verdict(&self, plan: &Plan, risk: Risk) -> Verdict {
+        let rule = self.rules.iter().find(|rule| rule.matches(plan, risk));
+        match rule.and_then(|rule| rule.verdict) {
+            Some(verdict) => verdict,
+            None if self.mode == Mode::Trusted || risk <= Risk::Change => Verdict::Allow,
+            None => Verdict::Ask,
         }
     }
 
@@ -188,7 +194,7 @@ pub fn protection(plan: &Plan) -> Option<Fault> {
 }
 
 impl Rule {
-    fn matches(&self, plan: &Plan) -> bool {
+    fn matches(&self, plan: &Plan, risk: Risk) -> bool {
         let is = |wanted: &Option<String>, have: &str| {
             wanted.as_deref().is_none_or(|wanted| wanted == have)
         };
@@ -204,7 +210,7 @@ impl Rule {
             }
         };
         is(&self.tool, &plan.tool)
-            && self.risk.is_none_or(|risk| risk == plan.risk)
+            && self.risk.is_none_or(|wanted| wanted == risk)
             && is(&self.cluster, &plan.cluster)
             && targets_match(&self.node, &|target, node| target.at.node.as_str() == node)
             && targets_match(&self.pool, &|target, pool| {

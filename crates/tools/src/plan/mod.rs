@@ -95,6 +95,19 @@ impl Plan {
                 .any(|item| item.effect == Effect::Destroyed)
     }
 
+    /// All that it does which policy tells apart: its risk is only the gravest of them.
+    pub fn does(&self) -> Vec<Risk> {
+        let has = |effect| self.impact.iter().any(|item| item.effect == effect);
+        let mut does = vec![self.risk];
+        if self.destroys() {
+            does.push(Risk::Destroy);
+        }
+        if has(Effect::Interrupted) {
+            does.push(Risk::Disrupt);
+        }
+        does
+    }
+
     /// It makes a guest: policy rules look at the new one as at those that are there already.
     pub fn makes(
         &mut self,

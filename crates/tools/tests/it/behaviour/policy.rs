@@ -158,3 +158,32 @@ async fn a_rule_looks_at_the_guest_that_a_plan_makes() {
         .await
         .unwrap();
 }
+
+/// Detaching a disk stays a destruction when the same call also hands out power.
+#[tokio::test]
+async fn a_rule_sees_what_a_plan_does_beside_its_gravest() {
+    const BOTH: (&str, &str) = (
+        "update_proxmox_vm",
+        r#"{"vmid": 111, "delete": ["scsi0"], "set": {"ciuser": "x"}}"#,
+    );
+    let rule = |risk, verdict| Rule {
+        risk: Some(risk),
+        verdict: Some(verdict),
+        ..Rule::default()
+    };
+    let deny = rule(Risk::Destroy, Verdict::Deny);
+    // A rule on the other half neither hides the one that denies nor allows more than it says.
+    for first in [Verdict::Allow, Verdict::Ask] {
+        let rules = vec![rule(Risk::Grant, first), deny.clone()];
+        let house = with_rules(Mode::Trusted, rules).await;
+        let fault = house.call(BOTH.0, BOTH.1).await.unwrap_err();
+        assert!(fault.message.contains("denies this"), "{fault}");
+    }
+    let allow = rule(Risk::Grant, Verdict::Allow);
+    let house = with_rules(Mode::Ask, vec![allow.clone()]).await;
+    let asked = house.call(BOTH.0, BOTH.1).await.unwrap();
+    assert_eq!(asked.data["status"], "needs_confirmation");
+    let grants = r#"{"vmid": 111, "set": {"ciuser": "x"}}"#;
+    let granted = house.call(BOTH.0, grants).await.unwrap();
+    assert_eq!(granted.data["status"], "applied", "{}", granted.text);
+}
