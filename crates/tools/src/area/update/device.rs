@@ -48,6 +48,14 @@ impl Drive {
             .filter(move |(key, _)| !without.contains(key))
     }
 
+    /// Nothing, the node's own drive, or an image that is not of any guest: taken out, nothing is lost.
+    pub(super) fn is_medium(&self) -> bool {
+        let content = self.volume.split_once(':').map(|(_, content)| content);
+        let is_image = content.is_some_and(|content| content.starts_with("iso/"));
+        let is_disk = self.storage().is_some() && !is_image;
+        self.cdrom && !is_disk
+    }
+
     /// A path of the node, not a volume of a storage.
     pub(super) fn is_path(&self) -> bool {
         self.volume.starts_with('/')
@@ -91,18 +99,29 @@ fn last_part(volume: &str) -> &str {
     volume.rsplit(['/', ':']).next().unwrap_or_default()
 }
 
-/// The guest that a volume belongs to by its name, as PVE itself tells it: `vm-105-disk-0`, `base-900-disk-0.qcow2`,
-/// `subvol-205-disk-0`. Images, templates and backups belong to none.
+/// The guest that a volume belongs to, as PVE itself tells it: by its directory where it has one (`102/data.qcow2`), by
+/// its name otherwise (`vm-105-disk-0`, `subvol-205-disk-0`). Images, templates and backups belong to none.
 pub(super) fn owner(volume: &str) -> Option<Vmid> {
-    let file = last_part(volume);
-    let rest = ["vm-", "base-", "subvol-", "basevol-"]
+    owners(volume).next()
+}
+
+/// Every guest that the place and the name of a volume speak of, the one that PVE goes by first. They differ in
+/// `102/vm-999-disk-0.qcow2`.
+pub(super) fn owners(volume: &str) -> impl Iterator<Item = Vmid> {
+    let mut parts = volume.rsplit(['/', ':']);
+    let file = parts.next().unwrap_or_default();
+    let directory = match parts.next() {
+        Some("rootdir") => Some(file),
+        other => other,
+    };
+    let name = ["vm-", "base-", "subvol-", "basevol-"]
         .iter()
-        .find_map(|start| file.strip_prefix(start))?;
-    let number = rest.split(['-', '.']).next().unwrap_or_default();
-    number
-        .parse()
-        .ok()
-        .and_then(|number| Vmid::new(number).ok())
+        .find_map(|start| file.strip_prefix(start))
+        .and_then(|rest| rest.split(['-', '.']).next());
+    let vmid = |text: &str| Vmid::new(text.parse().ok()?).ok();
+    let first = directory.and_then(vmid);
+    let second = name.and_then(vmid).filter(|named| first != Some(*named));
+    first.into_iter().chain(second)
 }
 
 /// A network card as its properties, the model of a VM's and its address under names of their own.
@@ -182,6 +201,18 @@ mod tests {
         }
         assert!(Drive::parse("/dev/sdb").is_path());
         assert!(Drive::parse("/srv/data,mp=/data").is_path());
+        for (text, is_medium) in [
+            ("none,media=cdrom", true),
+            ("cdrom", true),
+            ("nas:iso/debian-13.iso,media=cdrom", true),
+            ("/dev/sr0,media=cdrom", true),
+            ("local-lvm:vm-101-disk-1,media=cdrom", false),
+            ("nas:102/data.iso,media=cdrom", false),
+            ("local-lvm:vm-101-disk-1", false),
+            ("/dev/sdb", false),
+        ] {
+            assert_eq!(Drive::parse(text).is_medium(), is_medium, "{text}");
+        }
     }
 
     #[test]
@@ -193,6 +224,14 @@ mod tests {
             Some(111)
         );
         assert_eq!(id("tank:basevol-290-disk-0/subvol-205-disk-0"), Some(205));
+        assert_eq!(id("nas:102/data.qcow2"), Some(102));
+        assert_eq!(id("nas:rootdir/205"), Some(205));
+        assert_eq!(id("/mnt/pve/nas/images/102/data.qcow2"), Some(102));
+        let all: Vec<u32> = owners("nas:102/vm-999-disk-0.qcow2")
+            .map(Vmid::get)
+            .collect();
+        assert_eq!(all, [102, 999]);
+        assert_eq!(id("nas:8"), None);
         assert_eq!(id("nas:iso/debian-13.iso"), None);
         assert_eq!(id("nas:backup/vzdump-qemu-105-2026.vma.zst"), None);
     }

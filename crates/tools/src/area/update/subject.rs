@@ -7,10 +7,11 @@ use pve::lenient::as_u64;
 use pve::{GuestConfig, Request, StorageStatus};
 use serde_json::Value;
 
-use super::device::{Drive, card, owner};
+use super::device::{Drive, card, owners};
 use super::edit::Edit;
 use super::keys::Right;
 use crate::area::power::State;
+use crate::claim::Claim;
 use crate::context::{Context, Guest, label};
 use crate::fault::{Fault, Kind};
 use crate::plan::{Blocker, Effect, Impact, Needs, Plan};
@@ -169,34 +170,37 @@ impl Subject {
     ) -> Result<(), Fault> {
         let here = Context {
             clusters: vec![Arc::clone(&self.guest.cluster)],
+            // The caller's claim is about the guest that is changed.
+            claim: Claim::default(),
             ..cx.clone()
         };
         for edit in edits.iter().filter(|edit| edit.is_drive()) {
-            let Some(drive) = edit.text().map(Drive::parse).filter(Drive::names_volume) else {
+            let names_disk = |drive: &Drive| drive.names_volume() || drive.is_path();
+            let Some(drive) = edit.text().map(Drive::parse).filter(names_disk) else {
                 continue;
             };
-            let other = owner(&drive.volume).filter(|vmid| *vmid != self.guest.at.vmid);
-            let Some(vmid) = other else { continue };
-            let guest = match here.guest(vmid, None, None).await {
-                Ok(guest) => guest,
-                // A volume that was left behind.
-                Err(fault) if fault.kind == Kind::NotFound => continue,
-                Err(fault) => return Err(unreadable(&drive.volume, &fault)),
-            };
-            let config = guest
-                .config()
-                .await
-                .map_err(|fault| unreadable(&drive.volume, &fault))?;
-            guest.bind(plan, &config);
-            plan.risk = plan.risk.max(Risk::Destroy);
-            plan.impact.push(
-                Impact::new(Effect::Destroyed, "disk", &drive.volume)
-                    .bytes(drive.size())
-                    .note(format!(
-                        "of {}; what both guests write to it ruins it",
-                        label(&guest.at, guest.name())
-                    )),
-            );
+            for vmid in owners(&drive.volume).filter(|vmid| *vmid != self.guest.at.vmid) {
+                let guest = match here.guest(vmid, None, None).await {
+                    Ok(guest) => guest,
+                    // A volume that was left behind.
+                    Err(fault) if fault.kind == Kind::NotFound => continue,
+                    Err(fault) => return Err(unreadable(&drive.volume, &fault)),
+                };
+                let config = guest
+                    .config()
+                    .await
+                    .map_err(|fault| unreadable(&drive.volume, &fault))?;
+                guest.bind(plan, &config);
+                plan.risk = plan.risk.max(Risk::Destroy);
+                plan.impact.push(
+                    Impact::new(Effect::Destroyed, "disk", &drive.volume)
+                        .bytes(drive.size())
+                        .note(format!(
+                            "of {}; what both guests write to it ruins it",
+                            label(&guest.at, guest.name())
+                        )),
+                );
+            }
         }
         Ok(())
     }

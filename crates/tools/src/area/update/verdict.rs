@@ -135,26 +135,23 @@ fn lost(subject: &Subject, edit: &Edit) -> Option<Impact> {
 fn lost_drive(edit: &Edit, old: &str) -> Option<Impact> {
     let old = Drive::parse(old);
     let new = edit.text().map(Drive::parse);
-    let stays = new.as_ref().is_some_and(|new| new.volume == old.volume);
-    let cloudinit_again = old.is_cloudinit() && new.as_ref().is_some_and(Drive::is_cloudinit);
-    if stays && discards(new.as_ref()) && !discards(Some(&old)) {
-        return Some(
-            Impact::new(Effect::Destroyed, "data", &edit.key)
-                .note("with snapshot=1 all that is written from now on is gone at every stop"),
-        );
-    }
-    if stays || cloudinit_again || old.is_path() {
-        return None;
+    if let Some(new) = new.as_ref().filter(|new| new.volume == old.volume) {
+        return lost_in_place(edit, &old, new);
     }
     if old.is_cloudinit() {
-        return Some(
-            Impact::new(Effect::Destroyed, "disk", &old.volume).note("the cloud-init drive"),
-        );
+        let again = new.as_ref().is_some_and(Drive::is_cloudinit);
+        return (!again).then(|| {
+            Impact::new(Effect::Destroyed, "disk", &old.volume).note("the cloud-init drive")
+        });
     }
-    if old.cdrom {
-        return None;
-    }
-    let note = format!("detached; {} stays as an unused disk", old.volume);
+    let volume = &old.volume;
+    let note = match &old {
+        old if old.is_medium() => return None,
+        old if old.is_path() => format!("detached; {volume} stays on the node"),
+        // PVE lists only disks as unused.
+        old if old.cdrom => format!("detached; {volume} stays, but no configuration names it"),
+        _ => format!("detached; {volume} stays as an unused disk"),
+    };
     Some(
         Impact::new(Effect::Destroyed, "attachment", &edit.key)
             .bytes(old.size())
@@ -162,10 +159,28 @@ fn lost_drive(edit: &Edit, old: &str) -> Option<Impact> {
     )
 }
 
+/// What is lost of a drive that keeps its volume.
+fn lost_in_place(edit: &Edit, old: &Drive, new: &Drive) -> Option<Impact> {
+    let gone =
+        |kind: &str, note: &str| Some(Impact::new(Effect::Destroyed, kind, &edit.key).note(note));
+    if discards(new) && !discards(old) {
+        return gone(
+            "data",
+            "with snapshot=1 all that is written from now on is gone at every stop",
+        );
+    }
+    if new.cdrom && !old.cdrom {
+        return gone(
+            "attachment",
+            "read only from now on, and as a medium not kept as an unused disk when it is taken out",
+        );
+    }
+    None
+}
+
 /// Whether what is written to a drive is thrown away when the VM stops.
-fn discards(drive: Option<&Drive>) -> bool {
-    let flag = drive.and_then(|drive| drive.get("snapshot"));
-    matches!(flag, Some("1" | "on" | "yes" | "true"))
+fn discards(drive: &Drive) -> bool {
+    matches!(drive.get("snapshot"), Some("1" | "on" | "yes" | "true"))
 }
 
 fn is_on(value: Option<&str>) -> bool {

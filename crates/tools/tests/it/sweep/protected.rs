@@ -4,7 +4,7 @@ use tools::policy::{Mode, Policy, Rule, Verdict};
 
 use crate::house::{Furnish, House};
 
-/// Calls that would destroy something of guest 101 (PVE's flag) or 109 (the tag). Grows with the tools.
+/// Calls that would destroy something of guest 101 or 102 (PVE's flag) or 109 (the tag). Grows with the tools.
 const WAYS: &[(&str, &str)] = &[
     (
         "delete_proxmox_vm",
@@ -45,6 +45,17 @@ const WAYS: &[(&str, &str)] = &[
         "update_proxmox_vm",
         r#"{"vmid": 101, "set": {"scsi1": "none,media=cdrom"}}"#,
     ),
+    // A medium that is taken out does not become an unused disk.
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 101, "set": {"scsi1": "local-lvm:vm-101-disk-1,media=cdrom"}}"#,
+    ),
+    ("update_proxmox_vm", r#"{"vmid": 101, "delete": ["ide3"]}"#),
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 101, "set": {"ide3": "none,media=cdrom"}}"#,
+    ),
+    ("update_proxmox_vm", r#"{"vmid": 101, "delete": ["scsi7"]}"#),
     ("update_proxmox_vm", r#"{"vmid": 109, "delete": ["scsi0"]}"#),
     (
         "update_proxmox_vm",
@@ -87,6 +98,27 @@ const WAYS: &[(&str, &str)] = &[
         "update_proxmox_vm",
         r#"{"vmid": 208, "set": {"mp1": "volume=local-lvm:vm-101-disk-1,mp=/db"}}"#,
     ),
+    // By directory, file name or path; and on another node than the caller says of the guest that is changed.
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 105, "set": {"scsi1": "nas:102/data.qcow2"}}"#,
+    ),
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 105, "set": {"scsi1": "nas:102/vm-999-disk-0.qcow2"}}"#,
+    ),
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 105, "set": {"scsi1": "nas:105/vm-102-disk-0.qcow2"}}"#,
+    ),
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 105, "set": {"scsi1": "/dev/pve/vm-101-disk-1"}}"#,
+    ),
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 105, "node": "pve1", "vm_type": "qemu", "set": {"scsi1": "nas:102/vm-102-disk-0.qcow2"}}"#,
+    ),
 ];
 
 #[tokio::test]
@@ -117,11 +149,20 @@ async fn a_protected_guest_is_never_destroyed() {
                     .snapshots
                     .clone_from(&snapshots);
             }
+            let mut set = |vmid, key: &str, value: &str| {
+                let guest = world.guests.get_mut(&vmid).unwrap();
+                guest.config.set(key, value);
+            };
+            set(101, "ide3", "local-lvm:vm-101-disk-2,media=cdrom");
+            set(101, "scsi7", "/dev/sdb");
+            set(102, "protection", "1");
         });
         for (tool, args) in WAYS {
             let fault = house.agreed(tool, args).await.unwrap_err();
+            // By what protects it, not because its owner could not be read.
             assert!(
-                fault.message.contains("is protected"),
+                fault.message.contains("is protected (")
+                    && !fault.message.contains("cannot be read"),
                 "{tool} {args}: {fault}"
             );
         }
