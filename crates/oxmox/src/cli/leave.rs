@@ -81,18 +81,20 @@ pub async fn leave(
     if person.ask(&question).await != Some(true) {
         return goes_on(engine, plan).await;
     }
-    if let Cancelled::Undecided(steps) = engine.cancel(plan, caller).await? {
+    let mut cancelled = engine.cancel(plan, caller).await?;
+    if let Cancelled::Undecided(steps) = cancelled {
         let question = format!(
             "This is unsafe to stop, and may leave a guest or disk half-done: {}. Stop it all the same?",
             steps.join("; ")
         );
         let stop = person.ask(&question).await == Some(true);
-        engine.insist(plan, caller, stop).await?;
-        if !stop {
-            return goes_on(engine, plan).await;
-        }
+        cancelled = engine.insist(plan, caller, stop).await?;
     }
-    Ok(Left::Stopped)
+    match cancelled {
+        Cancelled::Over => Ok(Left::Over),
+        Cancelled::Stopped => Ok(Left::Stopped),
+        Cancelled::GoesOn(_) | Cancelled::Undecided(_) => goes_on(engine, plan).await,
+    }
 }
 
 async fn goes_on(engine: &Arc<Engine>, plan: &str) -> Result<Left, Fault> {

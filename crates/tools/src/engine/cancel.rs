@@ -9,7 +9,7 @@ use pve::{Request, Upid, encode_segment};
 
 use super::consent::Frozen;
 use super::record::Attempt;
-use super::{Call, Engine, Handle, Silent};
+use super::{Call, Engine, Handle, Reply, Silent};
 use crate::fault::{Fault, Kind};
 use crate::outcome::{StepOutcome, StepState};
 use crate::plan::{Check, Effect, Expect, Impact, Plan, Step, Undo};
@@ -55,8 +55,11 @@ const SPEC: Spec = Spec {
 pub enum Cancelled {
     /// It had come to its end before.
     Over,
-    /// Nothing more is sent, and nothing of it runs any longer, or what runs was told to stop.
+    /// Nothing more is sent, and nothing of it runs any longer.
     Stopped,
+    /// Nothing more is sent, but these steps are not known to have stopped: somebody let them come to their end, or they
+    /// were told to stop and have not yet.
+    GoesOn(Vec<String>),
     /// Nothing more is sent, but these steps run on: they are unsafe to stop, and it takes a second decision.
     Undecided(Vec<String>),
 }
@@ -87,7 +90,10 @@ impl Engine {
         if taken && stop {
             return self.stop_tasks(id, caller, true).await;
         }
-        Ok(Cancelled::Stopped)
+        let running = self.running_steps(id).await?;
+        Ok(going_on(
+            running.into_iter().map(|step| step.step).collect(),
+        ))
     }
 
     /// The handle of a plan, for the one who began it. For all others there is no such plan.
@@ -107,20 +113,21 @@ impl Engine {
     ) -> Result<Cancelled, Fault> {
         let steps = self.running_steps(id).await?;
         let cluster = self.handle(id).await?.outcome.cluster;
-        let mut undecided = Vec::new();
-        for step in steps {
-            let Some(Ok(upid)) = step.task.as_deref().map(str::parse::<Upid>) else {
-                undecided.push(step.step);
-                continue;
-            };
-            if all || is_safe_to_stop(&upid) {
-                self.stop_task(&cluster, &upid, &step.step, caller).await?;
-            } else {
-                undecided.push(step.step);
+        let (mut undecided, mut unstopped) = (Vec::new(), Vec::new());
+        for StepOutcome { step, task, .. } in steps {
+            match task.as_deref().map(str::parse::<Upid>) {
+                Some(Ok(upid)) if all || is_safe_to_stop(&upid) => {
+                    if !self.stop_task(&cluster, &upid, &step, caller).await? {
+                        unstopped.push(step);
+                    }
+                }
+                // A step whose task has no name yet cannot be told to stop, whoever insists.
+                _ if all => unstopped.push(step),
+                _ => undecided.push(step),
             }
         }
         if undecided.is_empty() {
-            Ok(Cancelled::Stopped)
+            Ok(going_on(unstopped))
         } else {
             Ok(Cancelled::Undecided(undecided))
         }
@@ -142,14 +149,14 @@ impl Engine {
         Ok(running)
     }
 
-    /// Stops a task of PVE: planned, audited and read back like every change.
+    /// Stops a task of PVE: planned, audited and read back like every change. False: it is not known to have stopped.
     async fn stop_task(
         self: &Arc<Self>,
         cluster: &str,
         upid: &Upid,
         of: &str,
         caller: &str,
-    ) -> Result<(), Fault> {
+    ) -> Result<bool, Fault> {
         let arguments = crate::context::arguments([("upid", upid.to_string().into())]);
         let attempt = Arc::new(Attempt::new(self, &Call::new(SPEC.name, arguments, caller)));
         let plan = stop_plan(cluster, upid, of);
@@ -164,9 +171,19 @@ impl Engine {
             }
         };
         match stopped {
-            Ok(_) => Ok(()),
+            Ok(Reply::Done(answer)) => Ok(answer.data["status"] == "applied"),
+            Ok(Reply::Running(..) | Reply::Ask(_)) => Ok(false),
             Err(fault) => Err(attempt.refused(fault)?),
         }
+    }
+}
+
+/// How a plan was left of which these steps are not known to have stopped.
+fn going_on(steps: Vec<String>) -> Cancelled {
+    if steps.is_empty() {
+        Cancelled::Stopped
+    } else {
+        Cancelled::GoesOn(steps)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use pve::{Reader, Upid};
+use pve::{Reader, Request, Upid};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -13,6 +13,8 @@ use crate::plan::{Check, Step, Trace, Wait};
 
 /// How often the node's task list is searched for a task whose start was not answered.
 const SEARCHES: u32 = 5;
+/// How long after a request was sent, in seconds, what is found may be of its making. What came later may be anybody's.
+const SOON: i64 = 120;
 
 /// How things stood before a step was sent; without it, nothing found afterwards proves anything.
 #[derive(Serialize, Deserialize)]
@@ -21,11 +23,14 @@ pub(super) struct Before {
     tasks: Option<BTreeSet<String>>,
     /// Whether what the step should bring about was so already, or could not be read.
     already: bool,
+    /// Unix time at which it was sent, by our own clock.
+    #[serde(default)]
+    sent: i64,
 }
 
 impl Before {
     /// Looks right before a step is sent.
-    pub(super) async fn of(pve: &Reader, step: &Step) -> Self {
+    pub(super) async fn of(pve: &Reader, step: &Step, sent: i64) -> Self {
         let tasks = match &step.wait {
             Wait::Task(trace) => tasks_of(pve, trace).await,
             Wait::Nothing => None,
@@ -34,7 +39,11 @@ impl Before {
             None => true,
             Some(check) => was_so(pve, check).await,
         };
-        Self { tasks, already }
+        Self {
+            tasks,
+            already,
+            sent,
+        }
     }
 
     /// As it is kept for the case that this process dies while the step is on its way.
@@ -47,17 +56,26 @@ impl Before {
         serde_json::from_str(kept).ok()
     }
 
-    /// The task that an unanswered request started, found in the node's own list. Two candidates are as good as none: a
-    /// person may have started the same thing at the same moment.
-    pub(super) async fn task_since(&self, pve: &Reader, step: &Step) -> Option<Upid> {
+    /// The task that an unanswered request started, found in the node's own list: new, of our own user, and started soon
+    /// after the request. Two candidates are as good as none: another process may use the same token.
+    pub(super) async fn task_since(&self, pve: &Reader, step: &Step, now: i64) -> Option<Upid> {
         let (Some(before), Wait::Task(trace)) = (&self.tasks, &step.wait) else {
             return None;
         };
+        let latest = self.latest_start(pve, trace, now).await?;
+        let user = pve.identity();
+        let is_ours = |upid: &Upid| {
+            let start = i64::try_from(upid.starttime()).unwrap_or(i64::MAX);
+            upid.user() == user && start <= latest
+        };
         for _ in 0..SEARCHES {
-            if let Some(now) = tasks_of(pve, trace).await {
-                let mut new = now.difference(before);
-                if let (Some(only), None) = (new.next(), new.next()) {
-                    return only.parse().ok();
+            if let Some(tasks) = tasks_of(pve, trace).await {
+                let mut ours = tasks
+                    .difference(before)
+                    .filter_map(|upid| upid.parse().ok())
+                    .filter(is_ours);
+                if let (Some(only), None) = (ours.next(), ours.next()) {
+                    return Some(only);
                 }
             }
             tokio::time::sleep(pve.task_poll()).await;
@@ -65,24 +83,48 @@ impl Before {
         None
     }
 
-    /// No task was found: only what can be read back now, and could not before, counts.
+    /// No task was found: only what can be read back now, could not before, and has not had the time to come from
+    /// somebody else, counts.
     pub(super) async fn without_answer(
         &self,
         pve: &Reader,
         step: &Step,
-        why: &str,
+        (why, now): (&str, i64),
         settling: u32,
     ) -> Known {
-        if !self.already {
-            let known = read_back(pve, step.after.as_ref(), settling).await;
-            if known.state == StepState::Done {
-                return known;
+        let mut seen = String::new();
+        if let (false, Some(check)) = (self.already, &step.after) {
+            let known = read_back(pve, Some(check), settling).await;
+            match known.state {
+                StepState::Done if self.is_soon(now) => return known,
+                StepState::Done => {
+                    seen = format!("; by now {}, by whomever", check.sentence());
+                }
+                _ => {}
             }
         }
         Known::new(
             StepState::Unknown,
-            format!("{why}, no task of it was found, and it was not sent again"),
+            format!("{why}, no task of it was found, and it was not sent again{seen}"),
         )
+    }
+
+    fn is_soon(&self, now: i64) -> bool {
+        now - self.sent <= SOON
+    }
+
+    /// The latest start, by the node's clock, of a task that may be of the request's making; `None` if that clock cannot
+    /// be read.
+    async fn latest_start(&self, pve: &Reader, trace: &Trace, now: i64) -> Option<i64> {
+        if self.is_soon(now) {
+            return Some(i64::MAX);
+        }
+        let clock: Value = pve
+            .get(Request::get(format!("/nodes/{}/time", trace.node)))
+            .await
+            .ok()?;
+        // The two clocks may differ; how much time has passed since does not.
+        Some(clock.get("time")?.as_i64()? - (now - self.sent) + SOON)
     }
 }
 

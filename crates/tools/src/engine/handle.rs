@@ -97,7 +97,9 @@ impl Engine {
         let pve = &self.cluster(&stored.plan.cluster)?.pve;
         let mut steps = Vec::new();
         for (index, (step, kept)) in stored.plan.steps.iter().zip(kept).enumerate() {
-            let mut found = look(pve, step, kept.outcome.clone(), kept.before.as_deref()).await;
+            let before = kept.before.as_deref().and_then(Before::parse);
+            let sent = before.map(|before| (before, self.now()));
+            let mut found = look(pve, step, kept.outcome.clone(), sent).await;
             if found.state == StepState::NotSent && found.detail.is_none() {
                 found.detail = Some(WORKER_GONE.to_owned());
             }
@@ -195,24 +197,28 @@ impl Baselines for Looker {
     }
 }
 
-/// What is known of a step now.
-async fn look(pve: &Reader, step: &Step, known: StepOutcome, before: Option<&str>) -> StepOutcome {
+/// What is known of a step now: by its task, or, where none was named, by how things stood before it and what time it is.
+async fn look(
+    pve: &Reader,
+    step: &Step,
+    known: StepOutcome,
+    sent: Option<(Before, i64)>,
+) -> StepOutcome {
     if !matches!(known.state, StepState::Running | StepState::Unknown) {
         return known;
     }
-    let before = before.and_then(Before::parse);
-    let task = match (known.task.as_deref().map(str::parse::<Upid>), &before) {
+    let task = match (known.task.as_deref().map(str::parse::<Upid>), &sent) {
         (Some(Ok(upid)), _) => Some(upid),
-        (_, Some(before)) => before.task_since(pve, step).await,
+        (_, Some((before, now))) => before.task_since(pve, step, *now).await,
         _ => None,
     };
-    let now = match (&task, before) {
+    let now = match (&task, sent) {
         (Some(upid), _) => look_at_task(pve, step, upid).await,
         // The request may have reached PVE or not: as if its answer had been lost.
-        (None, Some(before)) => {
-            let why = "oxmox ended while it was being sent";
+        (None, Some((before, now))) => {
+            let asked = ("oxmox ended while it was being sent", now);
             before
-                .without_answer(pve, step, why, LOOKS_WHILE_SETTLING)
+                .without_answer(pve, step, asked, LOOKS_WHILE_SETTLING)
                 .await
         }
         (None, None) => return known,

@@ -91,7 +91,7 @@ impl Engine {
             .get(&plan.cluster)
             .ok_or_else(|| internal("no way to write".to_owned()))?;
         let Action::Request(request) = &step.action;
-        let before = Before::of(pve, step).await;
+        let before = Before::of(pve, step, self.now()).await;
         report
             .sending(index, &before)
             .map_err(|fault| internal(format!("{}; it was not sent", fault.message)))?;
@@ -109,11 +109,13 @@ impl Engine {
         let task = match lost {
             Ok(task) => task,
             Err(why) => {
-                let found = before.task_since(pve, step).await;
+                let found = before.task_since(pve, step, self.now()).await;
                 if found.is_none() {
                     let why = format!("it was sent once and not answered ({why})");
-                    let settling = LOOKS_WHILE_SETTLING;
-                    return Ok(before.without_answer(pve, step, &why, settling).await);
+                    let asked = (why.as_str(), self.now());
+                    return Ok(before
+                        .without_answer(pve, step, asked, LOOKS_WHILE_SETTLING)
+                        .await);
                 }
                 found
             }

@@ -231,7 +231,13 @@ async fn what_is_unsafe_to_stop_takes_a_second_decision() {
         let handle = house.engine.handle(plan).await.unwrap();
         assert_eq!(handle.unsafe_to_stop, steps);
         assert_eq!(house.writes().len(), before);
-        house.engine.insist(plan, CALLER, stop).await.unwrap();
+        let insisted = house.engine.insist(plan, CALLER, stop).await.unwrap();
+        let expected = if stop {
+            Cancelled::Stopped
+        } else {
+            Cancelled::GoesOn(steps)
+        };
+        assert_eq!(insisted, expected);
         assert_eq!(house.writes().len(), before + usize::from(stop));
         let ended = until_ended(&house, &house.engine, plan).await;
         let expected = if stop {
@@ -243,18 +249,27 @@ async fn what_is_unsafe_to_stop_takes_a_second_decision() {
     }
 }
 
+/// PVE takes the wish to stop a task, and the task goes on.
+#[tokio::test]
+async fn what_does_not_stop_is_not_said_to_have_stopped() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = slow_house(dir.path()).await;
+    let plan = begun(&house, CLONE.0, CLONE.1).await;
+    let deaf = Fault::answer("DELETE", "/nodes/*/tasks/*", serde_json::Value::Null);
+    house.sim.fault(deaf);
+    let cancelled = house.engine.cancel(&plan, CALLER).await.unwrap();
+    let Cancelled::GoesOn(steps) = cancelled else {
+        panic!("{cancelled:?}");
+    };
+    assert!(steps[0].contains("Clone"), "{steps:?}");
+}
+
 /// It dies between sending a request and hearing which task that started.
 #[tokio::test]
 async fn a_request_whose_sender_died_is_found_by_its_task_and_not_sent_again() {
     let dir = tempfile::tempdir().unwrap();
     let house = slow_house(dir.path()).await;
-    let late = Fault::delay(Duration::from_hours(1)).on("POST", "*/status/start");
-    house.sim.fault(late);
-    let process = Process::begin(&house, dir.path(), START.0, START.1).await;
-    while house.writes().is_empty() {
-        tokio::task::yield_now().await;
-    }
-    let plan = process.kill().await;
+    let plan = unanswered_start(&house, dir.path()).await;
     let ended = until_ended(&house, &house.engine, &plan).await;
     assert_eq!(ended.outcome.status, Status::Applied, "{:?}", ended.outcome);
     assert!(ended.outcome.steps[0].task.is_some());
@@ -266,13 +281,7 @@ async fn a_request_whose_sender_died_is_found_by_its_task_and_not_sent_again() {
 async fn a_request_that_may_have_been_sent_stays_unknown() {
     let dir = tempfile::tempdir().unwrap();
     let house = slow_house(dir.path()).await;
-    let late = Fault::delay(Duration::from_hours(1)).on("POST", "*/status/start");
-    house.sim.fault(late);
-    let process = Process::begin(&house, dir.path(), START.0, START.1).await;
-    while house.writes().is_empty() {
-        tokio::task::yield_now().await;
-    }
-    let plan = process.kill().await;
+    let plan = unanswered_start(&house, dir.path()).await;
     // As a node that lost its task list with its power.
     let lost = Fault::answer("GET", "/nodes/*/tasks", serde_json::json!([]));
     house.sim.fault(lost);
@@ -280,6 +289,64 @@ async fn a_request_that_may_have_been_sent_stays_unknown() {
     assert!(handle.ended);
     assert_eq!(handle.outcome.status, Status::Unknown);
     assert_eq!(house.audit(), (1, vec!["unknown".to_owned()]));
+}
+
+/// A start whose sender died before PVE named its task; gives its plan.
+async fn unanswered_start(house: &House, dir: &Path) -> String {
+    let late = Fault::delay(Duration::from_hours(1)).on("POST", "*/status/start");
+    house.sim.fault(late);
+    let process = Process::begin(house, dir, START.0, START.1).await;
+    while house.writes().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    process.kill().await
+}
+
+/// Both clocks move on.
+fn pass(house: &House, time: Duration) {
+    house.sim.advance(time);
+    house.later(i64::try_from(time.as_secs()).unwrap());
+}
+
+#[tokio::test]
+async fn a_task_is_found_a_day_after_its_sender_died() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = slow_house(dir.path()).await;
+    let plan = unanswered_start(&house, dir.path()).await;
+    pass(&house, Duration::from_hours(24));
+    let handle = house.engine.handle(&plan).await.unwrap();
+    assert_eq!(handle.outcome.status, Status::Applied, "{handle:?}");
+    assert!(handle.outcome.steps[0].task.is_some());
+}
+
+/// The guest runs a day later: by another user's task, by one of ours that began much later, or by nobody knows what.
+#[tokio::test]
+async fn what_others_did_since_is_not_taken_for_ours() {
+    for found in ["another user's", "late", "none"] {
+        let dir = tempfile::tempdir().unwrap();
+        let house = slow_house(dir.path()).await;
+        let plan = unanswered_start(&house, dir.path()).await;
+        pass(&house, Duration::from_hours(24));
+        let last = |world: &mut sim::World| world.tasks.iter().next_back().unwrap().upid.clone();
+        let mut upid = house.sim.world(last);
+        upid.start += 23 * 3600 * u64::from(found == "late");
+        let mut upid = upid.to_string();
+        if found == "another user's" {
+            upid = upid.replace("root@pam!oxmox", "alice@pam");
+        }
+        let rows = match found {
+            "none" => serde_json::json!([]),
+            _ => serde_json::json!([{"upid": upid}]),
+        };
+        house
+            .sim
+            .fault(Fault::answer("GET", "/nodes/*/tasks", rows));
+        let handle = house.engine.handle(&plan).await.unwrap();
+        let status = handle.outcome.status;
+        assert_eq!(status, Status::Unknown, "{found}: {handle:?}");
+        let detail = handle.outcome.steps[0].detail.as_deref().unwrap();
+        assert!(detail.contains("by now VM 105"), "{detail}");
+    }
 }
 
 #[tokio::test]
