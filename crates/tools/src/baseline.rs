@@ -74,7 +74,10 @@ impl Setup {
         let settings = config
             .values()
             .iter()
-            .filter(|(key, _)| !PASSING.contains(&key.as_str()) && !clean::is_secret(key))
+            .filter(|(key, _)| {
+                let sealed = SEALED.contains(&key.as_str());
+                !PASSING.contains(&key.as_str()) && (sealed || !clean::is_secret(key))
+            })
             .map(|(key, value)| {
                 let text = config.text(key).unwrap_or_else(|| value.to_string());
                 (key.clone(), setting(key, text))

@@ -11,11 +11,13 @@ pub const REDACTED: &str = "<redacted>";
 /// Parts of names of fields whose value is a secret wherever they stand. PVE itself returns `cipassword` in clear from a
 /// snapshot's configuration.
 const SECRET_NAMES: &[&str] = &["password", "passwd", "secret", "ticket", "csrf", "token"];
+/// The environment of a container, which is where its programs are given their secrets.
+const ENVIRONMENT: &str = "env";
 
 /// Whether a field of this name holds a secret.
 pub(crate) fn is_secret(name: &str) -> bool {
     let name = name.to_lowercase();
-    SECRET_NAMES.iter().any(|part| name.contains(part))
+    name == ENVIRONMENT || SECRET_NAMES.iter().any(|part| name.contains(part))
 }
 
 /// Without control and bidirectional characters; line breaks and tabs stay.
@@ -110,14 +112,14 @@ mod tests {
     fn secrets_go_in_whatever_form_they_were_sent() {
         let mut data = json!({
             "password": 12345, "cipassword": ["hunter2"], "tokens": 7, "token": {"name": "ci"},
-            "sshkeys": "-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2",
+            "sshkeys": "-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2", "env": ["DB_PASSWORD=hunter2"],
         });
         object(data.as_object_mut().unwrap());
         assert_eq!(
             data,
             json!({
                 "password": REDACTED, "cipassword": [REDACTED], "tokens": 7, "token": {"name": "ci"},
-                "sshkeys": REDACTED,
+                "sshkeys": REDACTED, "env": [REDACTED],
             })
         );
     }

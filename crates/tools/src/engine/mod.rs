@@ -24,6 +24,7 @@ pub use question::{Answered, Question};
 pub use talk::{Asked, Progress, Silent, Talk};
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -92,8 +93,8 @@ pub enum State {
 /// What tells the time, so that tests can say what time it is.
 pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
 
-/// One call of a tool, whatever transport it came by.
-#[derive(Debug, Clone)]
+/// One call of a tool, whatever transport it came by. Prints without its secrets.
+#[derive(Clone)]
 pub struct Call {
     /// The tool's name.
     pub tool: String,
@@ -117,6 +118,19 @@ impl Call {
             preview: false,
             answer: None,
         }
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut arguments = self.arguments.clone();
+        crate::clean::object(&mut arguments);
+        f.debug_struct("Call")
+            .field("tool", &self.tool)
+            .field("arguments", &arguments)
+            .field("caller", &self.caller)
+            .field("preview", &self.preview)
+            .finish_non_exhaustive()
     }
 }
 

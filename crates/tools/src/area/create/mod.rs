@@ -8,7 +8,7 @@ mod blank;
 mod from_template;
 mod lxc;
 mod media;
-mod network;
+pub(super) mod network;
 mod place;
 mod settings;
 mod space;

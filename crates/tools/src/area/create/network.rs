@@ -109,9 +109,7 @@ async fn unseen(
     vlan: Option<Vlan>,
     all: &[Interface],
 ) -> Result<Bridge, Fault> {
-    let path = format!("/sdn/zones/{LOCAL}/{name}");
-    let held = pve.permissions_on(&path).await?;
-    if held.has(&path, "SDN.Use") || held.has(&path, "SDN.Audit") {
+    let Some(warning) = hidden(pve, node, name).await? else {
         let names: Vec<_> = all.iter().map(|bridge| bridge.iface.as_str()).collect();
         let message = format!("there is no bridge {name} on {node}");
         let hint = if names.is_empty() {
@@ -120,13 +118,25 @@ async fn unseen(
             format!("the bridges there: {}", words::list(&names))
         };
         return Err(Fault::new(Kind::NotFound, message).hint(hint));
-    }
+    };
     Ok(Bridge {
         needs: use_of(LOCAL, name, vlan),
-        warning: Some(format!(
-            "whether {node} has a bridge {name} cannot be seen without SDN.Use on {path}"
-        )),
+        warning: Some(warning),
     })
+}
+
+/// What to say of a bridge that is not in the list because the login may not see it. `None`: it would be in the list.
+pub(in crate::area) async fn hidden(
+    pve: &Reader,
+    node: &NodeName,
+    name: &str,
+) -> Result<Option<String>, pve::Error> {
+    let path = format!("/sdn/zones/{LOCAL}/{name}");
+    let held = pve.permissions_on(&path).await?;
+    let seen = held.has(&path, "SDN.Use") || held.has(&path, "SDN.Audit");
+    Ok((!seen).then(|| {
+        format!("whether {node} has a bridge {name} cannot be seen without SDN.Use on {path}")
+    }))
 }
 
 fn is_bridge_name(name: &str) -> bool {

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::dependents::Dependents;
 use super::task_rows::TaskRow;
+use crate::clean;
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
 use crate::spec::{Example, Risk, Spec, Toolset};
@@ -208,7 +209,7 @@ impl GuestReport {
 /// The configuration without what nobody should read.
 fn shown(config: &GuestConfig) -> Object {
     let mut shown: Object = config.values().clone().into_iter().collect();
-    crate::clean::object(&mut shown);
+    clean::object(&mut shown);
     shown
 }
 
@@ -216,6 +217,10 @@ fn shown(config: &GuestConfig) -> Object {
 fn pending_line(entry: &Value) -> Option<String> {
     let text = |value: &Value| pve::lenient::as_text(value).unwrap_or_else(|| "unset".to_owned());
     let key = entry["key"].as_str()?;
+    if clean::is_secret(key) {
+        let waits = entry.get("delete").or(entry.get("pending"));
+        return waits.map(|_| format!("{key}: (not shown)"));
+    }
     if entry.get("delete").is_some() {
         return Some(format!("{key}: {} -> removed", text(&entry["value"])));
     }

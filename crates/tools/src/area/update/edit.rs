@@ -3,41 +3,44 @@
 use std::collections::BTreeMap;
 
 use pve::GuestKind;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::Subject;
 use super::device::keep_mac;
 use super::keys::{self, Form, Key, Right};
+use crate::clean::is_secret;
 use crate::fault::Fault;
 use crate::plan::parts;
 
-/// Settings with their new values. The password is kept apart from the start, so that nothing can print it.
+/// Settings with their new values. Secrets are kept apart from the start, so that nothing can print them.
 #[derive(Debug, Default)]
 pub(super) struct Settings {
     plain: BTreeMap<String, Value>,
-    password: Option<SecretString>,
+    secret: BTreeMap<String, SecretString>,
 }
 
 impl Settings {
     pub(super) fn is_empty(&self) -> bool {
-        self.plain.is_empty() && self.password.is_none()
+        self.plain.is_empty() && self.secret.is_empty()
     }
 }
 
 impl<'de> Deserialize<'de> for Settings {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut given = Map::deserialize(deserializer)?;
-        let password = match given.remove("cipassword") {
-            None => None,
-            Some(Value::String(text)) => Some(SecretString::from(text)),
-            Some(_) => return Err(serde::de::Error::custom("cipassword is a text")),
-        };
-        Ok(Self {
-            plain: given.into_iter().collect(),
-            password,
-        })
+        let mut settings = Self::default();
+        for (name, value) in Map::deserialize(deserializer)? {
+            if !is_secret(&name) {
+                settings.plain.insert(name, value);
+                continue;
+            }
+            let Value::String(text) = value else {
+                return Err(serde::de::Error::custom(format!("{name} is a text")));
+            };
+            settings.secret.insert(name, SecretString::from(text));
+        }
+        Ok(settings)
     }
 }
 
@@ -75,6 +78,11 @@ impl Edit {
         matches!(self.new, New::Gone)
     }
 
+    /// Whether nobody is to see its value, old or new.
+    pub(super) fn is_secret(&self) -> bool {
+        is_secret(&self.key)
+    }
+
     /// Whether its value names a volume or a medium.
     pub(super) fn is_drive(&self) -> bool {
         matches!(self.spec.right, Right::Drive | Right::Mount)
@@ -103,16 +111,20 @@ pub(super) fn all(subject: &Subject, set: Settings, delete: &[String]) -> Result
             },
         );
     }
-    if let Some(password) = set.password {
-        let name = "cipassword";
-        let (spec, old) = (keys::find(kind, name)?, subject.config.text(name));
+    for (name, secret) in set.secret {
+        let (spec, old) = (keys::find(kind, &name)?, subject.config.text(&name));
+        let new = match secret.expose_secret() {
+            "" => New::Gone,
+            _ => New::Secret(secret),
+        };
+        let key = name.clone();
         edits.insert(
-            name.to_owned(),
+            name,
             Edit {
-                key: name.to_owned(),
+                key,
                 spec,
                 old,
-                new: New::Secret(password),
+                new,
             },
         );
     }
@@ -236,7 +248,7 @@ fn as_kept(spec: &Key, name: &str, old: Option<&str>, text: String) -> String {
     }
 }
 
-/// Whether anything would be different afterwards. A password cannot be compared.
+/// Whether anything would be different afterwards. A secret is not compared.
 fn is_change(edit: &Edit) -> bool {
     let old = edit
         .old

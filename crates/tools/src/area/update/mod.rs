@@ -127,7 +127,7 @@ impl Changes for UpdateVm {
         subject.look_at_owners(cx, &edits, &mut plan).await?;
         subject.measure(&mut plan.impact).await;
         plan.blockers = blockers(&subject, &edits);
-        plan.blockers.extend(subject.look_at_bridges(&edits).await);
+        subject.look_at_bridges(&edits, &mut plan).await?;
         let (storages, missing) = subject.look_at_storages(&edits).await;
         plan.blockers.extend(missing);
         plan.impact

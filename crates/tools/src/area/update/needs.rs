@@ -157,10 +157,10 @@ fn storage(subject: &Subject, key: &str, text: &str) -> Result<Vec<Needs>, Strin
     if let Some(source) = drive.get("import-from") {
         let (storage, _) = source.split_once(':').unwrap_or_default();
         match owner(source) {
-            Some(vmid) => all.push(Needs::on(format!("/vms/{vmid}"), "VM.Clone")),
-            None if source.starts_with('/') => {
+            _ if source.starts_with('/') => {
                 return Err(format!("`{key}` with a path of the node"));
             }
+            Some(vmid) => all.push(Needs::on(format!("/vms/{vmid}"), "VM.Clone")),
             None => all.extend(volume(subject, storage, source)),
         }
     }

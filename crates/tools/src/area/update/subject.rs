@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::device::{Drive, card, owners};
 use super::edit::Edit;
 use super::keys::Right;
+use crate::area::create::network;
 use crate::area::power::State;
 use crate::claim::Claim;
 use crate::context::{Context, Guest, label};
@@ -69,8 +70,13 @@ impl Subject {
         Some(found.0)
     }
 
-    /// Reads where the networks of cards are, and says which bridges do not exist: PVE would take them all the same.
-    pub(super) async fn look_at_bridges(&mut self, edits: &[Edit]) -> Vec<Blocker> {
+    /// Reads where the networks of cards are, and says which bridges do not exist, which PVE would take all the same, and
+    /// which cannot be seen.
+    pub(super) async fn look_at_bridges(
+        &mut self,
+        edits: &[Edit],
+        plan: &mut Plan,
+    ) -> Result<(), Fault> {
         let cards = edits.iter().filter(|edit| edit.spec.right == Right::Card);
         let bridge = |text: &str| card(text).remove("bridge");
         let wanted: Vec<String> = cards
@@ -81,9 +87,9 @@ impl Subject {
             })
             .collect();
         if edits.iter().all(|edit| edit.spec.right != Right::Card) {
-            return Vec::new();
+            return Ok(());
         }
-        let pve = self.guest.pve();
+        let (pve, node) = (self.guest.pve(), &self.guest.at.node);
         for vnet in pve
             .list::<Value>("/cluster/sdn/vnets")
             .await
@@ -93,30 +99,26 @@ impl Subject {
                 self.zones.insert(name.to_owned(), zone.to_owned());
             }
         }
-        let path = format!("/nodes/{}/network", self.guest.at.node);
-        let bridges = pve
-            .list::<Value>(Request::get(path).with("type", "any_bridge"))
-            .await
-            .unwrap_or_default();
+        let all = Request::get(format!("/nodes/{node}/network")).with("type", "any_bridge");
+        let bridges = pve.list::<Value>(all).await?;
         let names: Vec<&str> = bridges
             .iter()
             .filter_map(|row| row["iface"].as_str())
             .collect();
-        let missing = wanted.iter().filter(|name| {
-            !names.is_empty() && !names.contains(&name.as_str()) && !self.zones.contains_key(*name)
-        });
-        missing
-            .map(|name| {
-                Blocker::new(
-                    format!(
-                        "there is no bridge {} on {}",
-                        words::clip(name, 40),
-                        self.guest.at.node
-                    ),
+        let unlisted = wanted
+            .iter()
+            .filter(|name| !names.contains(&name.as_str()) && !self.zones.contains_key(*name));
+        for name in unlisted {
+            let shown = words::clip(name, 40);
+            match network::hidden(pve, node, &shown).await? {
+                Some(warning) => plan.warnings.push(warning),
+                None => plan.blockers.push(Blocker::new(
+                    format!("there is no bridge {shown} on {node}"),
                     format!("its bridges are {}", words::list(&names)),
-                )
-            })
-            .collect()
+                )),
+            }
+        }
+        Ok(())
     }
 
     /// The storages of its node, and which of those that new disks name do not take them.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::Subject;
 use super::device::Drive;
-use super::edit::{Edit, New};
+use super::edit::Edit;
 use super::grow::Growth;
 use super::keys::{Form, Right};
 use crate::plan::{Undo, parts};
@@ -23,7 +23,16 @@ pub(super) fn of(
     for growth in growths {
         back.stays.push(format!("{} stays grown", growth.key));
     }
+    if edits.is_empty() && growths.is_empty() && !regenerates {
+        let because = "nothing changes".to_owned();
+        return (Undo::Impossible { because }, Vec::new());
+    }
     back.finish(subject, regenerates)
+}
+
+/// Whether PVE keeps a value to itself.
+fn is_masked(value: &str) -> bool {
+    value.chars().all(|c| c == '*')
 }
 
 #[derive(Default)]
@@ -37,19 +46,19 @@ impl Back {
     fn revert(&mut self, subject: &Subject, edit: &Edit) {
         let key = &edit.key;
         let old = edit.old.as_deref().filter(|old| !old.trim().is_empty());
-        match (old, &edit.new) {
-            (Some(_), New::Secret(_)) => {
-                self.stays.push("the old password is not known".to_owned());
+        match old {
+            Some(old) if edit.is_secret() || is_masked(old) => {
+                self.stays.push(format!("the old `{key}` is not known"));
             }
-            (Some(old), _) if matches!(edit.spec.right, Right::Unused | Right::SavedState) => {
+            Some(old) if matches!(edit.spec.right, Right::Unused | Right::SavedState) => {
                 self.stays
                     .push(format!("{} is gone", Drive::parse(old).volume));
             }
             _ if protects(edit) => self
                 .stays
                 .push("only a person takes the protection off again".to_owned()),
-            (Some(old), _) => self.set_back(subject, edit, old),
-            (None, _) => {
+            Some(old) => self.set_back(subject, edit, old),
+            None => {
                 if makes_disk(edit) {
                     self.stays
                         .push(format!("the new disk of {key} stays as an unused disk"));

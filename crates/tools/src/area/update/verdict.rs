@@ -7,6 +7,7 @@ use super::Subject;
 use super::device::Drive;
 use super::edit::{Edit, New};
 use super::keys::Right;
+use super::needs;
 use super::plug::{interrupts, waits};
 use crate::plan::{Effect, Impact, parts};
 use crate::spec::Risk;
@@ -36,9 +37,7 @@ impl Verdict {
     pub(super) fn of(subject: &Subject, edit: &Edit) -> Self {
         let lost = lost(subject, edit);
         let interrupted = interrupts(subject, edit);
-        let grants = !edit.is_removal()
-            && (edit.spec.right == Right::Root || GRANTS.contains(&edit.key.as_str()));
-        let risk = if grants {
+        let risk = if grants(subject, edit) {
             Risk::Grant
         } else if lost.is_some() {
             Risk::Destroy
@@ -60,6 +59,14 @@ impl Verdict {
     }
 }
 
+/// Whether it hands out power: by its name, by sharing a directory of the node, or as what PVE leaves to root alone, such
+/// as paths and devices of the node.
+fn grants(subject: &Subject, edit: &Edit) -> bool {
+    let by_name = GRANTS.contains(&edit.key.as_str());
+    let shares = edit.spec.right == Right::Device("dir");
+    !edit.is_removal() && (by_name || shares || needs::of(subject, edit).is_err())
+}
+
 /// "memory: 2048 -> 4096, after a restart"
 fn changed(subject: &Subject, edit: &Edit) -> Impact {
     let old = edit.old.as_deref().map(|old| shown(edit, old));
@@ -79,7 +86,7 @@ fn changed(subject: &Subject, edit: &Edit) -> Impact {
 
 fn shown(edit: &Edit, value: &str) -> String {
     match edit.key.as_str() {
-        "cipassword" => "(not shown)".to_owned(),
+        _ if edit.is_secret() => "(not shown)".to_owned(),
         "sshkeys" => {
             let keys = pve::decode_value(value);
             words::count(

@@ -4,7 +4,7 @@ use serde_json::json;
 use tools::policy::Mode;
 
 use super::{UPDATE, apply, preview, refused, set_now};
-use crate::house::{House, Person};
+use crate::house::{House, Person, call};
 
 #[tokio::test]
 async fn cloud_init_is_written_anew() {
@@ -74,4 +74,34 @@ async fn the_password_is_seen_nowhere() {
     assert!(shown.text.contains("(not shown)"), "{}", shown.text);
     let stored = set_now(&house, 111, "cipassword").unwrap();
     assert!(stored.starts_with("$5$"), "it arrived: {stored}");
+}
+
+/// So does the environment of a container, where programs are given their secrets; also once it is set.
+#[tokio::test]
+async fn the_environment_is_seen_nowhere() {
+    let (old, new) = ("canary-0ld", "canary-n3w");
+    let house = House::new().await;
+    house.set(200, "env", &format!("DB_PASSWORD={old}"));
+    let args = json!({"vmid": 200, "set": {"env": format!("DB_PASSWORD={new}")}});
+    let person = Person::saying_yes();
+    let shown = preview(&house, &args).await;
+    let answer = house.ask(UPDATE, &args.to_string(), &person).await.unwrap();
+    assert_eq!(answer.data["status"], "applied", "{}", answer.text);
+    let gone = preview(&house, &json!({"vmid": 200, "delete": ["env"]})).await;
+    let status = r#"{"vmid": 200, "include": ["config", "pending"]}"#;
+    let status = house.call("get_proxmox_vm_status", status).await.unwrap();
+    let store = house.engine.store().unwrap();
+    let trail = store.audit_trail(1000).unwrap();
+    let plan = store.plan(answer.data["plan"].as_str().unwrap()).unwrap();
+    let questions = person.asked.lock().unwrap();
+    let sent = call(UPDATE, &args.to_string());
+    let seen = format!(
+        "{shown:?} {answer:?} {gone:?} {status:?} {trail:?} {plan:?} {questions:?} {sent:?}"
+    );
+    assert!(!seen.contains(old) && !seen.contains(new), "{seen}");
+    assert!(status.text.contains("env: (not shown)"), "{}", status.text);
+    let waiting = house
+        .sim
+        .world(|world| world.guests[&200].pending["env"].clone());
+    assert_eq!(waiting.unwrap(), format!("DB_PASSWORD={new}"), "it arrived");
 }

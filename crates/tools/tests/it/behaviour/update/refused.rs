@@ -25,6 +25,22 @@ async fn a_missing_privilege_is_named() {
 }
 
 #[tokio::test]
+async fn a_bridge_that_cannot_be_seen_is_not_said_to_be_missing() {
+    let house = House::new().await;
+    house.sim.world(|world| {
+        world.add_token("narrow@pve!t", "secret");
+        world.grant("narrow@pve", "/sdn/zones/localnetwork/vmbr0", &["SDN.Use"]);
+    });
+    let held = ["VM.Audit", "VM.Config.Network"];
+    let set = r#"{"vmid": 105, "set": {"net1": "virtio,bridge=vmbr7"}}"#;
+    let fault = house.call_with(("/vms/105", &held), UPDATE, set).await;
+    let fault = fault.unwrap_err();
+    let path = "SDN.Use on /sdn/zones/localnetwork/vmbr7";
+    assert!(fault.message.contains(path), "{fault}");
+    assert!(!fault.message.contains("there is no bridge"), "{fault}");
+}
+
+#[tokio::test]
 async fn what_only_root_may_is_said_before_it_is_sent() {
     let house = House::in_mode(Mode::Trusted).await;
     for (vmid, set, what) in [

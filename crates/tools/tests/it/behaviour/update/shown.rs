@@ -155,6 +155,27 @@ async fn the_risk_is_that_of_the_settings() {
             "grant",
         ),
         (json!({"vmid": 105, "set": {"args": "-foo"}}), "grant"),
+        // Paths and devices of the node.
+        (json!({"vmid": 203, "set": {"mp0": "/etc,mp=/x"}}), "grant"),
+        (json!({"vmid": 105, "set": {"scsi1": "/dev/sda"}}), "grant"),
+        (
+            json!({"vmid": 105, "set": {"scsi1": "local-lvm:0,import-from=/root/vm-103-disk-0.raw"}}),
+            "grant",
+        ),
+        (
+            json!({"vmid": 105, "set": {"hostpci0": "01:00.0"}}),
+            "grant",
+        ),
+        (json!({"vmid": 105, "set": {"usb0": "host=1-1"}}), "grant"),
+        (
+            json!({"vmid": 105, "set": {"serial0": "/dev/ttyS0"}}),
+            "grant",
+        ),
+        (json!({"vmid": 105, "set": {"serial0": "socket"}}), "change"),
+        (
+            json!({"vmid": 105, "set": {"virtiofs0": "dirid=media"}}),
+            "grant",
+        ),
         (
             json!({"vmid": 200, "set": {"features": "nesting=0"}}),
             "grant",
@@ -175,6 +196,8 @@ async fn what_is_so_already_is_not_sent() {
     let args = json!({"vmid": 100, "set": {"memory": 4096, "tags": "web,prod", "onboot": true}, "delete": ["startup"]});
     let answer = apply(&house, &args).await;
     assert!(answer.text.contains("nothing to do"), "{}", answer.text);
+    let shown = preview(&house, &args).await;
+    assert_eq!(shown.data["irreversible"], "nothing changes");
     assert_eq!(house.writes(), [""; 0]);
 }
 

@@ -46,6 +46,15 @@ async fn the_undo_says_what_it_does_not_bring_back() {
         both.text
     );
     assert_eq!(both.data["undo"]["arguments"]["set"], json!({"cores": 2}));
+    // PVE shows a mask, which is not what was set.
+    house.set(111, "cipassword", "$5$salt$hash");
+    let gone = json!({"vmid": 111, "delete": ["cipassword"]});
+    let gone = preview(&house, &gone).await;
+    assert_eq!(
+        gone.data["irreversible"], "the old `cipassword` is not known",
+        "{}",
+        gone.text
+    );
     let protected = preview(&house, &json!({"vmid": 105, "set": {"protection": true}})).await;
     assert!(
         protected.data["irreversible"]
