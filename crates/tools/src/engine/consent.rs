@@ -100,7 +100,7 @@ impl Engine {
         {
             return Ok(Consent::Given(Frozen::fresh(plan, Some("an earlier yes"))));
         }
-        let stored = self.shown(plan, call, attempt)?;
+        let stored = self.shown(plan, call, attempt).await?;
         if stored.state == PlanState::Approved {
             let by = stored.decided_by.clone().unwrap_or_default();
             return self.take(stored, &by).map(Consent::Given);

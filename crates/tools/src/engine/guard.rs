@@ -14,7 +14,7 @@ use crate::fault::{Fault, Kind};
 use crate::plan::{Fingerprints, Guard, Plan, Target};
 use crate::preview::missing_privileges;
 use crate::registry::Extras;
-use crate::tool::{Rendered, Tool};
+use crate::tool::Tool;
 
 /// Why a plan may not be sent as it is.
 enum Broken {
@@ -41,14 +41,17 @@ impl Engine {
             Err(Broken::Conflict(fault)) => Err(fault),
             Err(Broken::Changed(what)) if frozen.id.is_none() => Err(changed_fault(&what)),
             Err(Broken::Changed(what)) => {
-                let (mut plan, _) = self.plan(tool, call).await?;
-                plan.warnings
-                    .insert(0, format!("changed since the last preview: {what}"));
-                attempt.renew(&plan);
-                let question = self.ask_again(plan, call, attempt)?;
-                attempt.unsent(&question.outcome, Some(format!("changed since: {what}")))?;
-                Ok(Reply::Done(Rendered::of(&question.outcome)?))
+                let (plan, _) = self.plan(tool, call).await?;
+                self.ask_again(plan, &what, call, attempt).await
             }
+        }
+    }
+
+    /// Refuses a plan that must not be made anew either: its guest is another one, or not where it was.
+    pub(super) async fn no_conflict(&self, plan: &Plan) -> Result<(), Fault> {
+        match self.check_guards(plan).await {
+            Err(Broken::Conflict(fault)) => Err(fault),
+            Ok(()) | Err(Broken::Changed(_)) => Ok(()),
         }
     }
 

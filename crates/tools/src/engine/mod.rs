@@ -216,9 +216,15 @@ impl Engine {
         let secrets = plan.secrets.clone();
         let consent = match (self.policy.decide(&plan), given) {
             (Decision::Deny(fault), _) => return Err(fault),
-            (_, Given::Yes(stored, by, lease)) => {
-                Consent::Given(self.take_leased(*stored, &by, lease)?)
-            }
+            (_, Given::Yes(stored, by, lease)) => match stored.plan.difference(&plan) {
+                None => Consent::Given(self.take_leased(*stored, &by, lease)?),
+                // A yes is a yes to what was shown.
+                Some(difference) => {
+                    self.no_conflict(&stored.plan).await?;
+                    let asked = self.ask_again(plan, &difference, call, attempt).await;
+                    Consent::Withheld(asked?)
+                }
+            },
             (Decision::Run, _) => Consent::Given(Frozen::fresh(plan, None)),
             (Decision::Ask, _) => self.consent(plan, call, &extras, attempt, talk).await?,
         };

@@ -1,11 +1,12 @@
 //! A plan as it is put to a person, and kept until they have decided.
 
 use super::record::Attempt;
-use super::{Asked, Call, Engine, hash_arguments};
+use super::{Asked, Call, Engine, Reply, hash_arguments};
 use crate::fault::Fault;
 use crate::outcome::{Outcome, Status};
 use crate::plan::{Impact, Plan, Undo};
 use crate::store::{PlanState, StoredPlan};
+use crate::tool::Rendered;
 
 /// How long a shown plan may be confirmed.
 const LIFETIME: i64 = 15 * 60;
@@ -31,26 +32,35 @@ pub struct Answered {
 }
 
 impl Engine {
-    /// The plan as stored for this call: the one already approved, the one already shown if nothing has changed since,
-    /// or this one, which takes the place of an older question.
-    pub(super) fn shown(
+    /// The plan as stored for this call: the one already approved or shown, if this one would do the same; or this one,
+    /// which takes its place and says what is different.
+    pub(super) async fn shown(
         &self,
-        plan: Plan,
+        mut plan: Plan,
         call: &Call,
         attempt: &Attempt,
     ) -> Result<StoredPlan, Fault> {
         let now = self.now();
         let arguments = hash_arguments(&self.store()?.keys, &call.arguments);
-        let digest = plan.digest();
-        if let Some(open) = self
+        let open = self
             .store()?
-            .open_plan(&call.caller, &call.tool, &arguments, now)?
-            && (open.state == PlanState::Approved
-                || (open.state == PlanState::Waiting && open.digest == digest))
-        {
-            attempt.continues(&open.id, &open.plan);
-            return Ok(open);
+            .open_plan(&call.caller, &call.tool, &arguments, now)?;
+        if let Some(open) = open {
+            match open.plan.difference(&plan) {
+                // An approved plan is held against its guards before it is sent; a question must not be older than
+                // what it asks about.
+                None if open.state == PlanState::Approved || open.plan.guards == plan.guards => {
+                    attempt.continues(&open.id, &open.plan);
+                    return Ok(open);
+                }
+                Some(difference) if open.state == PlanState::Approved => {
+                    self.no_conflict(&open.plan).await?;
+                    plan.warnings.insert(0, changed(&difference));
+                }
+                _ => {}
+            }
         }
+        let digest = plan.digest();
         let stored = StoredPlan {
             id: attempt.id(),
             caller: call.caller.clone(),
@@ -79,14 +89,19 @@ impl Engine {
         })
     }
 
-    /// Shows a plan that takes the place of one whose guest has changed.
-    pub(super) fn ask_again(
+    /// Shows a plan that takes the place of one that was agreed to and does not hold any more. Nothing was sent.
+    pub(super) async fn ask_again(
         &self,
-        plan: Plan,
+        mut plan: Plan,
+        difference: &str,
         call: &Call,
         attempt: &Attempt,
-    ) -> Result<Question, Fault> {
-        self.question(&self.shown(plan, call, attempt)?)
+    ) -> Result<Reply, Fault> {
+        plan.warnings.insert(0, changed(difference));
+        attempt.renew(&plan);
+        let question = self.question(&self.shown(plan, call, attempt).await?)?;
+        attempt.unsent(&question.outcome, Some(changed(difference)))?;
+        Ok(Reply::Done(Rendered::of(&question.outcome)?))
     }
 
     /// How a person decides out of band.
@@ -122,4 +137,8 @@ impl Engine {
             can_lease: super::consent::leased_guest(&stored.plan).is_some(),
         })
     }
+}
+
+fn changed(difference: &str) -> String {
+    format!("changed since the last preview: {difference}")
 }

@@ -4,6 +4,7 @@
 //! in a plan is a closure: what cannot be shown cannot be planned.
 
 mod check;
+mod deed;
 mod guard;
 mod needs;
 mod reading;

@@ -35,7 +35,7 @@ const DRIVER_STATE: u64 = 500 << 20;
 pub(super) struct SnapshotVm {
     /// The guest's id.
     vmid: Vmid,
-    /// Its name. Left out: made from the time.
+    /// Its name. Left out: made from the date.
     name: Option<SnapName>,
     /// Notes for it.
     description: Option<String>,
@@ -82,7 +82,7 @@ impl Changes for SnapshotVm {
         let config = guest.config().await?;
         let state = State::of(&guest).await?;
         let others = guest.pve().snapshots(&guest.at).await?;
-        let name = self.name_for(&guest)?;
+        let name = self.name_for(&guest, &others, cx.now)?;
         // PVE takes vmstate for a stopped VM without a word, and saves nothing.
         let ram = self.vmstate && state.running;
         let memory = if ram { " and its memory" } else { "" };
@@ -117,13 +117,27 @@ impl Changes for SnapshotVm {
     }
 }
 
+/// `at-20261115`, or the next free `at-20261115-2`: the same when it is planned again in a minute, since a plan that a
+/// person looks at must not change under their eyes.
+fn of_today(others: &[SnapshotEntry], now: i64) -> Result<SnapName, Fault> {
+    let today = jiff::Timestamp::from_second(now).unwrap_or_default();
+    let today = today.strftime("at-%Y%m%d").to_string();
+    let names = std::iter::once(today.clone()).chain((2..).map(|n| format!("{today}-{n}")));
+    let is_free = |name: &String| !others.iter().any(|other| other.name.as_str() == name);
+    let free = names.into_iter().find(is_free).unwrap_or(today);
+    SnapName::new(free).map_err(|error| Fault::bad_input(error.to_string()))
+}
+
 impl SnapshotVm {
-    /// The name that was sent, unless PVE keeps it for itself, or one made from the time.
-    fn name_for(&self, guest: &Guest) -> Result<SnapName, Fault> {
+    /// The name that was sent, unless PVE keeps it for itself, or one made from the date.
+    fn name_for(
+        &self,
+        guest: &Guest,
+        others: &[SnapshotEntry],
+        now: i64,
+    ) -> Result<SnapName, Fault> {
         let Some(name) = &self.name else {
-            let now = jiff::Timestamp::now().strftime("at-%Y%m%d-%H%M%S");
-            return SnapName::new(now.to_string())
-                .map_err(|error| Fault::bad_input(error.to_string()));
+            return of_today(others, now);
         };
         let reserved: &[&str] = match guest.at.kind {
             GuestKind::Qemu => &["current", "pending"],
@@ -132,7 +146,7 @@ impl SnapshotVm {
         if reserved.contains(&name.as_str().to_ascii_lowercase().as_str()) {
             return Err(
                 Fault::bad_input(format!("PVE keeps the name {name} for itself"))
-                    .hint("send another name, or none: then it is made from the time"),
+                    .hint("send another name, or none: then it is made from the date"),
             );
         }
         Ok(name.clone())

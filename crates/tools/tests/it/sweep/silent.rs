@@ -89,3 +89,22 @@ async fn read_only_mode_only_reads() {
         .collect();
     assert!(listed.iter().all(|spec| spec.risk == Risk::Read));
 }
+
+/// A call that is planned again a moment later does the same: what a person is asked about does not change under their
+/// eyes, and an approval still fits.
+#[tokio::test]
+async fn planning_twice_gives_the_same() {
+    let house = House::in_mode(Mode::Trusted).await;
+    for (tool, args) in super::changes() {
+        let mut plans = Vec::new();
+        for _ in 0..2 {
+            match tool.run(object(args), &house.context()).await {
+                Ok(tools::tool::Ran::Plan(plan)) => plans.push(plan),
+                _ => panic!("{} {args} gave no plan", tool.spec().name),
+            }
+            house.sim.advance(std::time::Duration::from_secs(90));
+        }
+        let difference = plans[0].difference(&plans[1]);
+        assert_eq!(difference, None, "{} {args}", tool.spec().name);
+    }
+}
