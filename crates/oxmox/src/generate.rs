@@ -154,7 +154,9 @@ fn meaning(risk: Risk) -> &'static str {
         }
         Risk::Disrupt => "a running guest or service is interrupted",
         Risk::Destroy => "a volume, snapshot, backup or configuration is removed or overwritten",
-        Risk::Grant => "power is handed out: users, tokens, commands inside a guest",
+        Risk::Grant => {
+            "power is handed out: users, tokens, credentials, commands inside a guest, devices of the node"
+        }
     }
 }
 

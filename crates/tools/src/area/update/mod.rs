@@ -67,7 +67,7 @@ impl Changes for UpdateVm {
         name: NAME,
         title: "Change settings of a VM or container",
         toolset: Toolset::Core,
-        risk: Risk::Destroy,
+        risk: Risk::Grant,
         idempotent: false,
         takes_host: false,
         leasable: false,

@@ -3,8 +3,9 @@
 use serde_json::Value;
 use tools::policy::Mode;
 use tools::spec::{Risk, Toolset};
+use tools::tool::Ran;
 
-use crate::house::House;
+use crate::house::{House, object};
 
 /// How many tools the core may have.
 const MOST_TOOLS: usize = 25;
@@ -29,6 +30,20 @@ async fn an_example_applies_and_its_answer_matches_its_schema() {
             for step in data["steps"].as_array().unwrap() {
                 assert_eq!(step["state"], "done", "{name} {args}: {data:#}");
             }
+        }
+    }
+}
+
+/// What a tool declares is the worst that it does.
+#[tokio::test]
+async fn no_example_does_worse_than_its_tool_declares() {
+    let house = House::new().await;
+    for (tool, args) in super::changes() {
+        let (name, declared) = (tool.spec().name, tool.spec().risk);
+        match tool.run(object(args), &house.context()).await {
+            Ok(Ran::Plan(plan)) => assert!(plan.risk <= declared, "{name} {args}"),
+            Ok(Ran::Answer(_)) => panic!("{name} {args}: no plan"),
+            Err(fault) => panic!("{name} {args}: {fault}"),
         }
     }
 }
