@@ -1,7 +1,7 @@
 //! Text from guests is data. What could hide or act (control and bidirectional characters) is taken
 //! out, and fields that hold secrets are blanked, in one place, on everything that leaves the house.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::tool::Object;
 
@@ -77,6 +77,33 @@ fn clean_value(value: &mut Value) {
     }
 }
 
+/// Arguments that nobody understood, without the texts in them: a password in the wrong place is one, too. Numbers and
+/// short words, such as ids and names of nodes, stay.
+pub fn outline(value: &Value) -> Value {
+    const WORD: usize = 16;
+    match value {
+        Value::Object(object) => {
+            let nested = |value: &Value| match value {
+                Value::String(text) => json!(format!("<{} characters>", text.chars().count())),
+                other => outline(other),
+            };
+            let named = object
+                .iter()
+                .map(|(name, value)| match (name.as_str(), value) {
+                    ("node" | "vm_type" | "cluster" | "host" | "vmid", Value::String(text))
+                        if text.len() <= WORD =>
+                    {
+                        (name.clone(), value.clone())
+                    }
+                    _ => (name.clone(), nested(value)),
+                });
+            Value::Object(named.collect())
+        }
+        Value::Array(items) => json!(format!("<{} items>", items.len())),
+        other => other.clone(),
+    }
+}
+
 /// Control characters, and those that reorder, hide or break text: bidirectional marks, zero-width and soft characters,
 /// line and paragraph separators, variation selectors, tags, annotations, the byte order mark.
 fn is_hostile(c: char) -> bool {
@@ -90,7 +117,6 @@ fn is_hostile(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn hidden_characters_go() {

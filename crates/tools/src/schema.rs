@@ -162,7 +162,7 @@ pub fn parse<T: DeserializeOwned + JsonSchema>(args: Object) -> Result<T, Fault>
         .collect();
     serde_path_to_error::deserialize(Value::Object(args)).map_err(|error| {
         let path = error.path().to_string();
-        let what = error.inner().to_string();
+        let what = without_quote(&error.inner().to_string());
         let message = if path == "." {
             what
         } else {
@@ -210,6 +210,7 @@ pub fn coerce(args: &mut Object, schema: &Object) -> Result<(), Fault> {
                 *value = meant;
             }
         }
+        shaped(name, value, property)?;
         let Some(number) = value.as_i64() else {
             continue;
         };
@@ -228,6 +229,44 @@ pub fn coerce(args: &mut Object, schema: &Object) -> Result<(), Fault> {
         }
     }
     Ok(())
+}
+
+/// A list or an object where one belongs. What was sent instead is not repeated: it may hold a password.
+fn shaped(name: &str, value: &Value, property: &Value) -> Result<(), Fault> {
+    let (belongs, example) = match (property["type"].as_str(), value) {
+        (_, Value::Null)
+        | (Some("array"), Value::Array(_))
+        | (Some("object"), Value::Object(_)) => {
+            return Ok(());
+        }
+        (Some("array"), _) if property["items"]["type"] == "integer" => ("a list", "[100, 101]"),
+        (Some("array"), _) => ("a list", r#"["…", "…"]"#),
+        (Some("object"), _) => ("an object", r#"{"…": …}"#),
+        _ => return Ok(()),
+    };
+    let sent = match value {
+        Value::String(_) => "a text",
+        Value::Number(_) => "a number",
+        Value::Bool(_) => "true or false",
+        Value::Array(_) => "a list",
+        _ => "an object",
+    };
+    let about = property["description"].as_str().unwrap_or_default();
+    Err(Fault::bad_input(format!(
+        "argument `{name}`: {sent} was sent where {belongs} belongs"
+    ))
+    .hint(format!("send {name}: {example}. {about}")))
+}
+
+/// What serde says of a value, without a text that it quotes.
+fn without_quote(what: &str) -> String {
+    let quoted = what
+        .strip_prefix("invalid type: string ")
+        .and_then(|rest| rest.rfind(", expected ").map(|at| &rest[at..]));
+    match quoted {
+        Some(expected) => format!("a text was sent{expected}"),
+        None => what.to_owned(),
+    }
 }
 
 /// The candidate that was probably meant.

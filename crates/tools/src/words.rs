@@ -53,6 +53,11 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
+/// A sum of sizes that somebody else tells: at the end of what a number can hold it stays there.
+pub fn total(sizes: impl Iterator<Item = u64>) -> u64 {
+    sizes.fold(0, u64::saturating_add)
+}
+
 /// "3 d 4 h", "12 min", "40 s": the two largest units.
 pub fn duration(seconds: u64) -> String {
     let parts = [(86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")];

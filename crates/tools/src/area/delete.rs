@@ -66,7 +66,7 @@ impl Changes for DeleteVm {
         let config = guest.config().await?;
         let state = State::of(&guest).await?;
         let dependents = Dependents::of(&guest, &config, self.purge).await;
-        let bytes = dependents.disks.iter().filter_map(|disk| disk.bytes).sum();
+        let bytes = words::total(dependents.disks.iter().filter_map(|disk| disk.bytes));
         let mut plan = Plan::new(
             &Self::SPEC,
             &guest.cluster.name,

@@ -85,7 +85,11 @@ impl Attempt {
             plan: known.plan.clone(),
             caller: self.caller.clone(),
             tool: self.tool.clone(),
-            arguments: self.arguments.clone(),
+            arguments: if known.summary.is_some() {
+                self.arguments.clone()
+            } else {
+                crate::clean::outline(&self.arguments)
+            },
             summary: known.summary.clone(),
             risk: known.risk,
             digest: known.digest.clone(),

@@ -20,7 +20,7 @@ pub(super) fn show(
         .into_iter()
         .filter(|disk| !disk.is_unused())
         .partition(|disk| is_included(guest.at.kind, config, disk));
-    let most: u64 = inside.iter().filter_map(|disk| disk.size_bytes).sum();
+    let most = crate::words::total(inside.iter().filter_map(|disk| disk.size_bytes));
     let last = before.first().and_then(|backup| backup.size);
     let (expected, note) = match last {
         Some(last) => (last, "as large as the last one there".to_owned()),

@@ -141,7 +141,7 @@ pub(super) fn impact(disks: &[Local], how: &How, scene: &Scene) -> Vec<Impact> {
 
 /// Bytes that are copied, as far as they are known.
 pub(super) fn bytes(disks: &[Local]) -> u64 {
-    copied(disks).filter_map(|disk| disk.bytes).sum()
+    crate::words::total(copied(disks).filter_map(|disk| disk.bytes))
 }
 
 /// What keeps the guest on its node.

@@ -69,11 +69,10 @@ impl Landing<'_> {
 
     fn too_little_room(&self, storage: &StorageStatus) -> Option<String> {
         let disks = self.saved.disks();
-        let bytes: u64 = disks
+        let here = disks
             .iter()
-            .filter(|disk| self.target(disk) == Some(storage.storage.as_str()))
-            .filter_map(|disk| disk.size_bytes)
-            .sum();
+            .filter(|disk| self.target(disk) == Some(storage.storage.as_str()));
+        let bytes = crate::words::total(here.filter_map(|disk| disk.size_bytes));
         storage.avail.filter(|free| *free < bytes).map(|_| {
             format!(
                 "{} has less room than the {} that the disks may grow to",

@@ -295,7 +295,7 @@ fn impact(
             .unwrap_or_else(|| "a storage of its disks".to_owned());
         impact.push(
             Impact::new(Effect::Created, "memory state", format!("on {storage}"))
-                .bytes(memory.map(|memory| memory * 2 + DRIVER_STATE))
+                .bytes(memory.map(|memory| memory.saturating_mul(2).saturating_add(DRIVER_STATE)))
                 .note("reserved: twice the memory"),
         );
     }

@@ -187,6 +187,38 @@ async fn an_unknown_guest_is_told_from_a_hidden_one() {
     assert!(hidden.hint.unwrap().contains("VM.Audit on /vms/100"));
 }
 
+/// A password in the wrong place is still a password.
+#[tokio::test]
+async fn what_was_not_understood_is_not_repeated() {
+    let house = House::in_mode(Mode::Trusted).await;
+    for (tool, args) in [
+        (
+            "update_proxmox_vm",
+            r#"{"vmid": 105, "set": "cipassword=hunter2"}"#,
+        ),
+        (
+            "update_proxmox_vm",
+            r#"{"vmid": 105, "set": {"cipasswort": "hunter2"}}"#,
+        ),
+        ("update_proxmox_vm", r#"{"vmid": 105, "delete": "hunter2"}"#),
+        ("start_proxmox_vm", r#"{"vmids": "hunter2"}"#),
+        (
+            "create_proxmox_lxc",
+            r#"{"hostname": "a", "memory": "hunter2"}"#,
+        ),
+    ] {
+        let fault = house.call(tool, args).await.unwrap_err();
+        assert!(!fault.to_string().contains("hunter2"), "{args}: {fault}");
+    }
+    let trail = house.engine.store().unwrap().audit_trail(1000).unwrap();
+    let written = format!(
+        "{:?}",
+        trail.iter().map(|link| &link.entry).collect::<Vec<_>>()
+    );
+    assert!(!written.contains("hunter2"), "{written}");
+    assert!(written.contains("update_proxmox_vm"), "{written}");
+}
+
 /// Tools need not list `node` and `vm_type`; who sends them is taken by their word.
 #[tokio::test]
 async fn what_is_said_of_a_guest_must_be_true_also_where_it_is_not_listed() {

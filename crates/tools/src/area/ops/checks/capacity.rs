@@ -42,10 +42,10 @@ fn storages(estate: &Estate, report: &mut Report) {
             continue;
         };
         // A shared storage has a row per node, all with the same figures.
-        if !seen.insert(place) || used * 100 < total * FULL_FROM {
+        if !seen.insert(place) || percent(used, total) < FULL_FROM {
             continue;
         }
-        let percent = used * 100 / total;
+        let percent = percent(used, total);
         let free = words::size(total.saturating_sub(used));
         let what = format!("{percent} % of {} used, {free} left", words::size(total));
         let subject = Subject::Storage {
@@ -63,6 +63,11 @@ fn storages(estate: &Estate, report: &mut Report) {
     for place in silent.difference(&seen) {
         report.missed(codes, Gap::because("no figures from", place));
     }
+}
+
+/// PVE tells any number; none may overflow.
+fn percent(used: u64, total: u64) -> u64 {
+    u64::try_from(u128::from(used) * 100 / u128::from(total)).unwrap_or(u64::MAX)
 }
 
 fn usage(row: &Resource) -> Option<(u64, u64)> {
@@ -111,7 +116,7 @@ fn memory<'a>(estate: &'a Estate, report: &mut Report) -> BTreeMap<&'a NodeName,
     }
     for node in nodes.values_mut() {
         node.guests.sort_unstable_by(|a, b| b.cmp(a));
-        node.promised = node.guests.iter().sum();
+        node.promised = words::total(node.guests.iter().copied());
     }
     nodes
 }
@@ -144,7 +149,7 @@ fn evacuation(estate: &Estate, nodes: &BTreeMap<&NodeName, Memory>, report: &mut
     for (name, node) in nodes {
         let others = nodes.iter().filter(|(other, _)| other != &name);
         let mut free: BinaryHeap<u64> = others.map(|(_, other)| other.free()).collect();
-        let in_all: u64 = free.iter().sum();
+        let in_all = words::total(free.iter().copied());
         let stranded = node
             .guests
             .iter()
