@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::context::{Context, Guest, arguments};
+use crate::context::{Context, Guest, arguments, label};
 use crate::fault::Fault;
-use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
+use crate::plan::{Blocker, Check, Effect, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::tool::Changes;
 
@@ -124,6 +124,7 @@ impl CloneVm {
     ) -> Result<(Plan, GuestRef), Fault> {
         let (vmid, free) = source.cluster.free_vmid(self.new_vmid, argument).await?;
         let clone = self.clone_at(source, vmid);
+        let name = self.name_from(source, config);
         let kind = if self.full { "full" } else { "linked" };
         let mut plan = Plan::new(
             &Self::SPEC,
@@ -132,22 +133,17 @@ impl CloneVm {
             format!(
                 "Clone {} to {} on {}, as a {kind} clone",
                 source.label(),
-                self.named(&clone),
+                named(&clone, &name),
                 clone.node
             ),
         );
         plan.blockers = self.blockers(source, config);
         source.bind(&mut plan, config);
         plan.guards.push(free);
-        plan.makes(
-            &clone,
-            self.name.as_deref(),
-            self.pool.as_ref(),
-            config.tags(),
-        );
+        plan.makes(&clone, Some(&name), self.pool.as_ref(), config.tags());
         plan.needs = self.needs(source, config, &clone);
         plan.impact = self.impact(config, &clone);
-        plan.steps = self.steps(source, &clone);
+        plan.steps = self.steps(source, &clone, &name);
         plan.undo = Undo::Call {
             tool: "delete_proxmox_vm".to_owned(),
             arguments: arguments([("vmid", json!(clone.vmid)), ("stop", json!(self.start))]),
@@ -170,11 +166,14 @@ impl CloneVm {
         }
     }
 
-    fn named(&self, clone: &GuestRef) -> String {
-        match &self.name {
-            Some(name) => format!("{} ({})", clone.vmid, crate::clean::line(name)),
-            None => clone.vmid.to_string(),
-        }
+    /// The name of the clone. Without one PVE would choose; it is sent all the same, to know the clone by.
+    fn name_from(&self, source: &Guest, config: &GuestConfig) -> String {
+        let vmid = source.at.vmid;
+        let own = config.name();
+        self.name.clone().unwrap_or_else(|| match source.at.kind {
+            GuestKind::Qemu => format!("Copy-of-VM-{}", own.unwrap_or_else(|| vmid.to_string())),
+            GuestKind::Lxc => own.unwrap_or_else(|| format!("Copy-of-CT-{vmid}")),
+        })
     }
 
     /// What PVE would refuse, said before anything is sent.
@@ -295,7 +294,7 @@ impl CloneVm {
         impact
     }
 
-    fn steps(&self, source: &Guest, clone: &GuestRef) -> Vec<Step> {
+    fn steps(&self, source: &Guest, clone: &GuestRef, name: &str) -> Vec<Step> {
         let name_key = match source.at.kind {
             GuestKind::Qemu => "name",
             GuestKind::Lxc => "hostname",
@@ -303,7 +302,7 @@ impl CloneVm {
         let request = Request::post(source.at.path("clone"))
             .with("newid", clone.vmid)
             .with("full", self.full)
-            .maybe(name_key, self.name.clone())
+            .with(name_key, name)
             .maybe("target", self.target.clone())
             .maybe("storage", self.storage.clone())
             .maybe("pool", self.pool.clone())
@@ -318,31 +317,23 @@ impl CloneVm {
             vmid: source.at.vmid,
             types: vec![task.to_owned()],
         };
-        // PVE keeps the lock on the clone until its disks are complete.
-        let made = Check::guest(
-            clone,
-            "config",
-            format!(
-                "{} {} exists and is unlocked",
-                clone.kind.noun(),
-                clone.vmid
-            ),
-            vec![Expect::Is("lock".to_owned(), json!(null))],
-        );
+        let made = Check::made(clone, &label(clone, name), Some(name));
         let mut steps = vec![
             Step::request(
-                format!("Clone {} to {}", source.label(), self.named(clone)),
+                format!("Clone {} to {}", source.label(), named(clone, name)),
                 request,
             )
             .task(trace)
             .after(made),
         ];
         if self.start {
-            steps.push(
-                super::power::start_step(clone, self.name.as_deref().unwrap_or_default(), false)
-                    .group(1),
-            );
+            steps.push(super::power::start_step(clone, name, false).group(1));
         }
         steps
     }
+}
+
+/// "300 (staging-copy)"
+fn named(clone: &GuestRef, name: &str) -> String {
+    format!("{} ({})", clone.vmid, crate::clean::line(name))
 }

@@ -9,6 +9,7 @@ use futures_util::stream;
 use tokio::sync::mpsc;
 
 use super::consent::Frozen;
+use super::guard::Made;
 use super::record::Attempt;
 use super::report::Report;
 use super::worker::AtWork;
@@ -86,9 +87,10 @@ impl Engine {
         for (index, step) in plan.steps.iter().enumerate() {
             groups.entry(step.group).or_default().push((index, step));
         }
+        let mut made = Made::default();
         for (round, steps) in groups.into_values().enumerate() {
             if round > 0
-                && let Err(fault) = self.still_the_same(&plan).await
+                && let Err(fault) = self.still_the_same(&plan, &mut made).await
             {
                 for (index, _) in steps {
                     report.step(index, |outcome| {

@@ -1,9 +1,10 @@
 //! The last look before the first step: is the world still the one that the plan was made for?
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use pve::{GuestConfig, GuestRef, Identity, Reader, Request};
+use pve::{GuestConfig, GuestRef, Identity, Reader, Request, Vmid};
 use serde_json::Value;
 
 use super::consent::Frozen;
@@ -15,6 +16,10 @@ use crate::plan::{Fingerprints, Guard, Plan, Target};
 use crate::preview::missing_privileges;
 use crate::registry::Extras;
 use crate::tool::Tool;
+
+/// What the guests that a plan makes are known by, as they were first seen after the step that made them.
+#[derive(Default)]
+pub(super) struct Made(BTreeMap<Vmid, Identity>);
 
 /// Why a plan may not be sent as it is.
 enum Broken {
@@ -82,9 +87,12 @@ impl Engine {
     }
 
     /// Between the steps of a plan: is it still this guest, and may it still be destroyed? Its configuration may have
-    /// changed by the plan's own steps.
-    pub(super) async fn still_the_same(&self, plan: &Plan) -> Result<(), Fault> {
+    /// changed by the plan's own steps. A guest that the plan made must be the one that it made.
+    pub(super) async fn still_the_same(&self, plan: &Plan, made: &mut Made) -> Result<(), Fault> {
         let pve = &self.cluster(&plan.cluster)?.pve;
+        for target in plan.made() {
+            made.is_still(target, &pve.guest_config(&target.at).await?)?;
+        }
         for guard in &plan.guards {
             let Guard::SameGuest {
                 at, identity, name, ..
@@ -93,13 +101,8 @@ impl Engine {
                 continue;
             };
             let now = wherever_it_is(pve, at).await?;
-            let stopped =
-                |why: String| Fault::new(Kind::Conflict, format!("{why}; it was not sent"));
             if let Some(difference) = identity.difference(&Identity::of(at.kind, &now)) {
-                return Err(stopped(format!(
-                    "the vmid {} now belongs to another guest ({difference})",
-                    at.vmid
-                )));
+                return Err(another(at.vmid, &difference));
             }
             let protected = Target {
                 at: at.clone(),
@@ -109,7 +112,7 @@ impl Engine {
                 protection: now.protection(),
             };
             if plan.destroys() && protected.is_protected() {
-                return Err(stopped(format!(
+                return Err(stopped(&format!(
                     "{} has been protected meanwhile",
                     label(at, name)
                 )));
@@ -128,6 +131,31 @@ impl Engine {
             )
         })
     }
+}
+
+impl Made {
+    /// Whether the guest under the id is the one that was made: named as it was to be, with the marks it first had.
+    fn is_still(&mut self, target: &Target, now: &GuestConfig) -> Result<(), Fault> {
+        let (vmid, name) = (target.at.vmid, now.name().unwrap_or_default());
+        if !target.name.is_empty() && name != target.name {
+            let name = crate::clean::line(&name);
+            return Err(another(vmid, &format!("its name is {name:?}")));
+        }
+        let marks = Identity::of(target.at.kind, now);
+        let first = self.0.entry(vmid).or_insert_with(|| marks.clone());
+        let difference = first.difference(&marks);
+        difference.map_or(Ok(()), |difference| Err(another(vmid, &difference)))
+    }
+}
+
+fn another(vmid: Vmid, difference: &str) -> Fault {
+    stopped(&format!(
+        "the vmid {vmid} now belongs to another guest ({difference})"
+    ))
+}
+
+fn stopped(why: &str) -> Fault {
+    Fault::new(Kind::Conflict, format!("{why}; it was not sent"))
 }
 
 /// The configuration of a guest that a step of the plan itself may have moved to another node. That it is the same guest
@@ -215,4 +243,40 @@ fn changed_fault(what: &str) -> Fault {
         format!("changed while this was planned: {what}; nothing was sent"),
     )
     .hint("make the same call again")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn config(name: &str, uuid: &str) -> GuestConfig {
+        let values = json!({"name": name, "smbios1": format!("uuid={uuid}"), "cores": 2});
+        serde_json::from_value(values).unwrap()
+    }
+
+    #[test]
+    fn a_guest_that_was_made_is_known_by_name_and_marks() {
+        let target = Target {
+            at: GuestRef {
+                vmid: "300".parse().unwrap(),
+                node: "pve1".parse().unwrap(),
+                kind: pve::GuestKind::Qemu,
+            },
+            name: "web".to_owned(),
+            pool: None,
+            tags: Vec::new(),
+            protection: false,
+        };
+        let mut made = Made::default();
+        assert!(made.is_still(&target, &config("other", "a")).is_err());
+        assert!(made.is_still(&target, &config("web", "a")).is_ok());
+        assert!(made.is_still(&target, &config("web", "a")).is_ok());
+        let fault = made.is_still(&target, &config("web", "b")).unwrap_err();
+        assert!(
+            fault.message.contains("smbios uuid was a, now b"),
+            "{fault}"
+        );
+    }
 }

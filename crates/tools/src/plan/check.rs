@@ -1,6 +1,6 @@
 //! A question put to PVE whose answer is already known if the change worked.
 
-use pve::{GuestRef, Request, Vmid};
+use pve::{GuestKind, GuestRef, Request, Vmid};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -69,6 +69,24 @@ impl Check {
             settles: false,
             and: None,
         }
+    }
+
+    /// A guest that is made is there under this name, and complete: PVE keeps a lock on it until its disks are. The name
+    /// tells it from one that somebody else has made under the same id.
+    pub fn made(at: &GuestRef, label: &str, name: Option<&str>) -> Self {
+        let key = match at.kind {
+            GuestKind::Qemu => "name",
+            GuestKind::Lxc => "hostname",
+        };
+        let name = name.map(|name| Expect::Is(key.to_owned(), name.into()));
+        let unlocked = Expect::Is("lock".to_owned(), Value::Null);
+        let expect = name.into_iter().chain([unlocked]).collect();
+        Self::guest(
+            at,
+            "config",
+            format!("{label} exists and is unlocked"),
+            expect,
+        )
     }
 
     /// It may take a while after the request is done.

@@ -126,6 +126,16 @@ impl Plan {
         });
     }
 
+    /// The guests that it makes: those whose ids must be free before.
+    pub fn made(&self) -> impl Iterator<Item = &Target> {
+        let is_new = |vmid| {
+            let free = [Guard::VmidFree(vmid), Guard::NextVmid(vmid)];
+            self.guards.iter().any(|guard| free.contains(guard))
+        };
+        let targets = self.targets.iter();
+        targets.filter(move |target| is_new(target.at.vmid))
+    }
+
     /// Keeps a secret beside the plan, and gives the hole that stands for it in a request.
     pub fn secret(&mut self, name: &str, value: SecretString) -> pve::Value {
         self.secrets.keep(name, value);

@@ -26,7 +26,7 @@ use serde_json::json;
 use self::values::Tags;
 use crate::context::{arguments, label};
 use crate::fault::{Fault, Kind};
-use crate::plan::{Check, Effect, Expect, Guard, Impact, Needs, Plan, Step, Trace, Undo};
+use crate::plan::{Check, Effect, Guard, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::spec::{Risk, Spec};
 use crate::words;
 
@@ -114,13 +114,7 @@ impl NewGuest {
             GuestKind::Qemu => "qmcreate",
             GuestKind::Lxc => "vzcreate",
         };
-        // PVE keeps a lock on it until its disks are complete.
-        let made = Check::guest(
-            &self.at,
-            "config",
-            format!("{} exists and is unlocked", self.label()),
-            vec![Expect::Is("lock".to_owned(), json!(null))],
-        );
+        let made = Check::made(&self.at, &self.label(), Some(self.name.as_str()));
         Step::request(format!("Create {}", self.label()), request)
             .task(self.trace(task))
             .after(made)

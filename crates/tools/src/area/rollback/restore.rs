@@ -13,7 +13,7 @@ use super::saved::Saved;
 use crate::area::power::start_step;
 use crate::context::{Cluster, Context, Guest, arguments, label};
 use crate::fault::{Fault, Kind};
-use crate::plan::{Check, Effect, Expect, Guard, Impact, Needs, Plan, Step, Trace, Undo};
+use crate::plan::{Check, Effect, Guard, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::spec::Risk;
 use crate::tool::Changes as _;
 
@@ -179,12 +179,8 @@ impl Restore<'_> {
                     .to_owned(),
             );
         }
-        let made = Check::guest(
-            &self.to,
-            "config",
-            format!("{label} exists and is unlocked"),
-            vec![Expect::Is("lock".to_owned(), json!(null))],
-        );
+        let named = Some(name.as_str()).filter(|name| !name.is_empty());
+        let made = Check::made(&self.to, &label, named);
         plan.steps.push(self.step(&label, false).after(made));
         if self.args.start {
             plan.steps.push(start_step(&self.to, &name, false).group(1));

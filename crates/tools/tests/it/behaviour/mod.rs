@@ -23,5 +23,6 @@ mod restore;
 mod rollback;
 mod snapshot;
 mod store;
+mod strangers;
 mod trouble;
 mod update;
