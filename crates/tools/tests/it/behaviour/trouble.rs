@@ -106,9 +106,9 @@ async fn progress_tells_the_tasks_last_line() {
         .unwrap();
     let progress = person.progress.lock().unwrap();
     assert!(
-        progress
-            .iter()
-            .any(|progress| progress.message.contains("Clone VM 105 (staging) to 300: ")),
+        progress.iter().any(|progress| progress
+            .message
+            .contains("Clone VM 105 (staging) to 300 (Copy-of-VM-staging): ")),
         "{progress:?}"
     );
     assert!(
