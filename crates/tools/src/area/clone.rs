@@ -1,12 +1,11 @@
 //! clone_proxmox_vm
 
-use std::collections::BTreeSet;
-
 use pve::{GuestConfig, GuestKind, GuestRef, NodeName, PoolId, Request, SnapName, StorageId, Vmid};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::sdn::Networks;
 use crate::context::{Context, Guest, arguments, label};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Impact, Needs, Plan, Step, Trace, Undo};
@@ -141,7 +140,7 @@ impl CloneVm {
         source.bind(&mut plan, config);
         plan.guards.push(free);
         plan.makes(&clone, Some(&name), self.pool.as_ref(), config.tags());
-        plan.needs = self.needs(source, config, &clone);
+        plan.needs = self.needs(source, config, &clone).await?;
         plan.impact = self.impact(config, &clone);
         plan.steps = self.steps(source, &clone, &name);
         plan.undo = Undo::Call {
@@ -214,7 +213,12 @@ impl CloneVm {
         blockers
     }
 
-    fn needs(&self, source: &Guest, config: &GuestConfig, clone: &GuestRef) -> Needs {
+    async fn needs(
+        &self,
+        source: &Guest,
+        config: &GuestConfig,
+        clone: &GuestRef,
+    ) -> Result<Needs, Fault> {
         let mut all = vec![
             Needs::on(source.at.acl_path(), "VM.Audit"),
             Needs::on(source.at.acl_path(), "VM.Clone"),
@@ -246,17 +250,8 @@ impl CloneVm {
                 .iter()
                 .map(|storage| Needs::on(format!("/storage/{storage}"), "Datastore.AllocateSpace")),
         );
-        let bridges: BTreeSet<_> = config
-            .nets()
-            .into_iter()
-            .filter_map(|nic| nic.bridge)
-            .collect();
-        all.extend(
-            bridges
-                .iter()
-                .map(|bridge| Needs::on(format!("/sdn/zones/localnetwork/{bridge}"), "SDN.Use")),
-        );
-        Needs::All(all)
+        all.extend(Networks::uses_of_guest(source.pve(), &source.at.node, config).await?);
+        Ok(Needs::All(all))
     }
 
     fn impact(&self, config: &GuestConfig, clone: &GuestRef) -> Vec<Impact> {

@@ -16,6 +16,7 @@ mod ops;
 mod power;
 mod preview;
 mod rollback;
+mod sdn;
 mod snapshot;
 mod task;
 mod task_rows;

@@ -249,7 +249,7 @@ pub(super) fn leased_guest(plan: &Plan) -> Option<String> {
     };
     let identity = plan.guards.iter().find_map(|guard| match guard {
         Guard::SameGuest { identity, .. } => serde_json::to_string(identity).ok(),
-        Guard::VmidFree(_) | Guard::NextVmid(_) => None,
+        Guard::VmidFree(_) | Guard::NextVmid(_) | Guard::SameRows { .. } => None,
     })?;
     tool.spec()
         .leasable

@@ -12,7 +12,7 @@ use super::record::Attempt;
 use super::{Call, Engine, Reply, Talk};
 use crate::context::{Cluster, READS, label};
 use crate::fault::{Fault, Kind};
-use crate::plan::{Fingerprints, Guard, Plan, Target};
+use crate::plan::{Fingerprints, Guard, Plan, Target, rows_of};
 use crate::preview::missing_privileges;
 use crate::registry::Extras;
 use crate::tool::Tool;
@@ -188,6 +188,20 @@ async fn check(pve: &Reader, guard: &Guard, several: bool) -> Result<(), Broken>
                     .hint("choose another id; list_proxmox_resources shows the taken ones"),
                 )),
                 (Err(error), _) => Err(Broken::Conflict(error.into())),
+            }
+        }
+        Guard::SameRows {
+            says,
+            read,
+            fields,
+            rows,
+        } => {
+            let now = pve.list::<Value>(read.clone()).await;
+            let now = now.map_err(|error| Broken::Conflict(error.into()))?;
+            if rows_of(&now, fields) == *rows {
+                Ok(())
+            } else {
+                Err(Broken::Changed(says.clone()))
             }
         }
         Guard::SameGuest {

@@ -1,9 +1,11 @@
 //! What must still be true right before the first step is sent.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use pve::{GuestConfig, GuestRef, Identity, Vmid};
+use pve::lenient::as_text;
+use pve::{GuestConfig, GuestRef, Identity, Request, Vmid};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 /// A fact that the plan rests on.
@@ -25,6 +27,43 @@ pub enum Guard {
     VmidFree(Vmid),
     /// Nobody has taken the id that was the next free one. PVE cannot reserve it; if it is gone, another will do.
     NextVmid(Vmid),
+    /// A list of PVE holds just the rows that it held: none has come, gone or changed in what matters.
+    SameRows {
+        /// What they are, for people: "the backups of VM 105 (staging) on nas".
+        says: String,
+        /// The read.
+        read: Request,
+        /// What matters of a row.
+        fields: Vec<String>,
+        /// The rows as they were.
+        rows: BTreeSet<String>,
+    },
+}
+
+impl Guard {
+    /// The list is as it is in `answer`, as far as `fields` of its rows go.
+    pub fn same_rows(says: String, read: Request, fields: &[&str], answer: &[Value]) -> Self {
+        let fields: Vec<_> = fields.iter().map(|field| (*field).to_owned()).collect();
+        let rows = rows_of(answer, &fields);
+        Self::SameRows {
+            says,
+            read,
+            fields,
+            rows,
+        }
+    }
+}
+
+/// What matters of the rows of a list.
+pub fn rows_of(answer: &[Value], fields: &[String]) -> BTreeSet<String> {
+    let text = |row: &Value, field: &String| row.get(field).and_then(as_text).unwrap_or_default();
+    let row = |row| {
+        fields
+            .iter()
+            .map(|field| text(row, field))
+            .collect::<Vec<_>>()
+    };
+    answer.iter().map(|it| row(it).join(" ")).collect()
 }
 
 /// A short hash of each configuration key: enough to say which changed, without keeping the values.

@@ -12,7 +12,7 @@ mod secrets;
 mod step;
 
 pub use check::{Check, Expect};
-pub use guard::{Fingerprints, Guard};
+pub use guard::{Fingerprints, Guard, rows_of};
 pub use needs::Needs;
 pub use reading::parts;
 pub use secrets::Secrets;

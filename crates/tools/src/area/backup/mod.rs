@@ -15,7 +15,7 @@ use super::power::{State, locked};
 use super::snapshot::{can_snapshot, unlocked};
 use crate::context::{Context, Guest};
 use crate::fault::{Fault, Kind};
-use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
+use crate::plan::{Blocker, Check, Effect, Expect, Guard, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::tool::Changes;
 use crate::words;
@@ -50,7 +50,7 @@ pub(super) struct BackupVm {
     /// How it is held still.
     #[serde(default)]
     mode: Mode,
-    /// Remove its older backups there but this many.
+    /// Keep this many in all, the new one included; remove older.
     #[schemars(range(min = 1, max = 1000))]
     keep_last: Option<u32>,
     /// Its name if left out.
@@ -110,6 +110,10 @@ impl Changes for BackupVm {
         plan.needs = self.needs(&guest, &storage);
         plan.warnings.extend(why);
         plan.blockers = self.blockers(&guest, &config, &state);
+        plan.blockers
+            .extend(before.unchecked.iter().map(|what| unlisted(what)));
+        plan.guards
+            .push(same_backups(&guest, &storage, &before.found));
         contents::show(&mut plan, &guest, &config, &storage, &before.found);
         self.interruption(&mut plan, &guest, &state).await?;
         if let Some(keep) = self.keep_last {
@@ -305,6 +309,26 @@ impl BackupVm {
             .task(trace)
             .after(made)
     }
+}
+
+/// A new backup is told by not having been there before.
+fn unlisted(what: &str) -> Blocker {
+    Blocker::new(
+        format!("not to be seen: {what}; a new one could not be told from them"),
+        "grant what is missing, send another storage, or try again later",
+    )
+}
+
+/// One that a job makes meanwhile would be taken for the new one, and what goes with keep_last would be another.
+fn same_backups(guest: &Guest, storage: &StorageStatus, before: &[Backup]) -> Guard {
+    let id = &storage.storage;
+    let rows: Vec<_> = before.iter().map(|it| json!({"volid": it.volid})).collect();
+    Guard::same_rows(
+        format!("the backups of {} on {id}", guest.label()),
+        Backups::request(&guest.at.node, guest.at.vmid, id),
+        &["volid"],
+        &rows,
+    )
 }
 
 fn runs(guest: &Guest) -> Check {

@@ -1,23 +1,14 @@
 //! Which older backups go, and when a storage's own rule stands in the way.
 
 use pve::{PropertyString, Request, StorageStatus};
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::area::backups::Backup;
 use crate::context::Guest;
 use crate::fault::Fault;
-use crate::plan::{Blocker, Effect, Plan};
+use crate::plan::{Blocker, Effect, Guard, Plan};
 use crate::spec::Risk;
 use crate::words;
-
-/// What PVE would do with a backup.
-#[derive(Debug, Deserialize)]
-struct Marked {
-    volid: String,
-    #[serde(default)]
-    mark: String,
-}
 
 /// Adds the backups that keeping the last `keep` removes, by PVE's own reckoning.
 pub(super) async fn prune(
@@ -36,14 +27,24 @@ pub(super) async fn prune(
     .with("vmid", guest.at.vmid)
     .with("type", guest.at.kind.to_string())
     .with("prune-backups", format!("keep-last={}", others.max(1)));
-    let marked: Vec<Marked> = guest.pve().list(request).await?;
+    // What PVE would do with each of them.
+    let answer: Vec<Value> = guest.pve().list(request.clone()).await?;
+    let says = format!(
+        "which backups of {} on {} go",
+        guest.label(),
+        storage.storage
+    );
+    plan.guards
+        .push(Guard::same_rows(says, request, &["volid", "mark"], &answer));
+    let word = |row: &Value, field: &str| row[field].as_str().unwrap_or_default().to_owned();
     let goes = |mark: &str| mark == "remove" || (others == 0 && mark == "keep");
     let mut doomed = 0;
-    for entry in marked.iter().filter(|entry| goes(&entry.mark)) {
-        let known = before.iter().find(|backup| backup.volid == entry.volid);
+    for row in answer.iter().filter(|row| goes(&word(row, "mark"))) {
+        let volid = word(row, "volid");
+        let known = before.iter().find(|backup| backup.volid == volid);
         plan.impact.push(match known {
             Some(backup) => backup.impact(Effect::Destroyed),
-            None => crate::plan::Impact::new(Effect::Destroyed, "backup", &entry.volid),
+            None => crate::plan::Impact::new(Effect::Destroyed, "backup", volid),
         });
         doomed += 1;
     }

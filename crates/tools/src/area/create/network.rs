@@ -3,10 +3,11 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use pve::{NodeName, Reader, Request, lenient};
+use pve::{NodeName, Reader, lenient};
 use schemars::JsonSchema;
 use serde::de::{Deserialize, Deserializer, Error};
 
+use crate::area::sdn::{LOCAL, Networks};
 use crate::fault::{Fault, Kind};
 use crate::plan::Needs;
 use crate::words;
@@ -43,18 +44,6 @@ pub(super) struct Bridge {
     pub(super) warning: Option<String>,
 }
 
-#[derive(serde::Deserialize)]
-struct Interface {
-    iface: String,
-    #[serde(rename = "type", default)]
-    kind: String,
-}
-
-#[derive(serde::Deserialize)]
-struct Vnet {
-    zone: String,
-}
-
 /// Looks whether a node has a bridge. PVE itself takes any name, and the guest then fails to start.
 ///
 /// The list of bridges is open to every login, but holds only those on which it has SDN.Audit or SDN.Use.
@@ -70,59 +59,36 @@ pub(super) async fn bridge(
         ))
         .hint("letters, digits, '-', '_' and '.'; usually vmbr0"));
     }
-    let request = Request::get(format!("/nodes/{node}/network")).with("type", "any_bridge");
-    let all: Vec<Interface> = pve.list(request).await?;
-    let Some(found) = all.iter().find(|interface| interface.iface == name) else {
-        return unseen(pve, node, name, vlan, &all).await;
-    };
-    let zone = match found.kind.as_str() {
-        "vnet" => pve
-            .get::<Vnet>(format!("/cluster/sdn/vnets/{name}"))
-            .await
-            .ok()
-            .map(|vnet| vnet.zone),
-        _ => Some(LOCAL.to_owned()),
+    let networks = Networks::of(pve, node).await?;
+    let vlan = vlan.map(|vlan| vlan.to_string());
+    let needs = networks.uses(name, vlan.as_deref().as_slice());
+    let warning = if networks.has(name) {
+        None
+    } else {
+        Some(unseen(pve, node, name, &networks).await?)
     };
     Ok(Bridge {
-        // A virtual network that was listed can be used; which zone it is in takes a privilege to know.
-        needs: zone.map_or(Needs::Nothing, |zone| use_of(&zone, name, vlan)),
-        warning: None,
+        needs: Needs::All(needs),
+        warning,
     })
 }
 
-/// The zone of the nodes' own bridges.
-const LOCAL: &str = "localnetwork";
-
-fn use_of(zone: &str, bridge: &str, vlan: Option<Vlan>) -> Needs {
-    let path = match vlan {
-        Some(vlan) => format!("/sdn/zones/{zone}/{bridge}/{vlan}"),
-        None => format!("/sdn/zones/{zone}/{bridge}"),
-    };
-    Needs::on(path, "SDN.Use")
-}
-
-/// A bridge that is not in the list is not there, or not for us to see.
+/// A bridge that is not in the list is not there, or not for us to see, which is the warning.
 async fn unseen(
     pve: &Reader,
     node: &NodeName,
     name: &str,
-    vlan: Option<Vlan>,
-    all: &[Interface],
-) -> Result<Bridge, Fault> {
-    let Some(warning) = hidden(pve, node, name).await? else {
-        let names: Vec<_> = all.iter().map(|bridge| bridge.iface.as_str()).collect();
-        let message = format!("there is no bridge {name} on {node}");
-        let hint = if names.is_empty() {
-            format!("{node} shows no bridge at all; a person has to make one")
-        } else {
-            format!("the bridges there: {}", words::list(&names))
-        };
-        return Err(Fault::new(Kind::NotFound, message).hint(hint));
+    networks: &Networks,
+) -> Result<String, Fault> {
+    if let Some(warning) = hidden(pve, node, name).await? {
+        return Ok(warning);
+    }
+    let message = format!("there is no bridge {name} on {node}");
+    let hint = match networks.names().as_slice() {
+        [] => format!("{node} shows no bridge at all; a person has to make one"),
+        names => format!("the bridges there: {}", words::list(names)),
     };
-    Ok(Bridge {
-        needs: use_of(LOCAL, name, vlan),
-        warning: Some(warning),
-    })
+    Err(Fault::new(Kind::NotFound, message).hint(hint))
 }
 
 /// What to say of a bridge that is not in the list because the login may not see it. `None`: it would be in the list.

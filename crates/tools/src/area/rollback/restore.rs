@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use pve::{GuestKind, GuestRef, NodeName, Request};
+use pve::{GuestKind, GuestRef, NodeName, Reader, Request};
 use serde_json::json;
 
 use super::RollbackVm;
@@ -11,6 +11,7 @@ use super::landing::Landing;
 use super::over::Over;
 use super::saved::Saved;
 use crate::area::power::start_step;
+use crate::area::sdn::Networks;
 use crate::context::{Cluster, Context, Guest, arguments, label};
 use crate::fault::{Fault, Kind};
 use crate::plan::{Check, Effect, Guard, Impact, Needs, Plan, Step, Trace, Undo};
@@ -72,7 +73,7 @@ pub(super) async fn plan(args: &RollbackVm, wanted: &str, cx: &Context) -> Resul
         None => restore.create(&cluster, guard),
     };
     restore.landing().show(&mut plan, &storages);
-    plan.needs = restore.needs(over.as_ref());
+    plan.needs = restore.needs(&cluster.pve, over.as_ref()).await?;
     Ok(plan)
 }
 
@@ -221,7 +222,7 @@ impl Restore<'_> {
         }
     }
 
-    fn needs(&self, over: Option<&Over>) -> Needs {
+    async fn needs(&self, pve: &Reader, over: Option<&Over>) -> Result<Needs, Fault> {
         let source = format!("/vms/{}", self.args.vmid);
         let target = self.to.acl_path();
         let mut all = BTreeSet::from([
@@ -244,13 +245,6 @@ impl Restore<'_> {
         for storage in self.landing().storages() {
             all.insert((format!("/storage/{storage}"), "Datastore.AllocateSpace"));
         }
-        for nic in self.saved.config.nets() {
-            let tag = nic.properties.get("tag").map(|tag| format!("/{tag}"));
-            if let Some(bridge) = nic.bridge {
-                let tag = tag.unwrap_or_default();
-                all.insert((format!("/sdn/zones/localnetwork/{bridge}{tag}"), "SDN.Use"));
-            }
-        }
         let was_unprivileged = over.is_none_or(|over| over.config.flag("unprivileged"));
         if self.to.kind == GuestKind::Lxc
             && was_unprivileged
@@ -258,10 +252,11 @@ impl Restore<'_> {
         {
             all.insert(("/".to_owned(), "Sys.Modify"));
         }
-        Needs::All(
-            all.into_iter()
-                .map(|(path, privilege)| Needs::on(path, privilege))
-                .collect(),
-        )
+        let mut all: Vec<_> = all
+            .into_iter()
+            .map(|(path, privilege)| Needs::on(path, privilege))
+            .collect();
+        all.extend(Networks::uses_of_guest(pve, &self.to.node, &self.saved.config).await?);
+        Ok(Needs::All(all))
     }
 }

@@ -2,6 +2,7 @@
 
 mod agreed;
 mod backup;
+mod backup_meanwhile;
 mod bad_input;
 mod bulk;
 mod clone;
@@ -21,6 +22,7 @@ mod policy;
 mod power;
 mod restore;
 mod rollback;
+mod sdn;
 mod snapshot;
 mod store;
 mod strangers;
