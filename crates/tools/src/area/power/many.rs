@@ -137,8 +137,13 @@ impl Sorted {
         plan
     }
 
+    /// The guests that something is done to.
+    pub(super) fn acting(&self) -> impl Iterator<Item = &Seen> {
+        self.acts.iter().map(|(seen, _)| seen)
+    }
+
     fn acted(&self) -> impl Iterator<Item = Vmid> {
-        self.acts.iter().map(|(seen, _)| seen.guest.at.vmid)
+        self.acting().map(|seen| seen.guest.at.vmid)
     }
 
     /// "Start 2 guests (105 and 203); 1 is running already (100)"

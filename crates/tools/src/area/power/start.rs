@@ -13,6 +13,7 @@ use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Plan, Step, Trace, Undo};
 use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::tool::Changes;
+use crate::words;
 
 /// Starts a stopped VM or container, resumes a paused VM, wakes a hibernated one; one guest, or many at once.
 ///
@@ -71,10 +72,7 @@ impl Changes for StartVm {
             max: self.max,
         };
         let sorted = Sorted::of(&which, cx, |seen| Ok(part(seen))).await?;
-        let undo = Undo::Call {
-            tool: "stop_proxmox_vm".to_owned(),
-            arguments: sorted.same_guests(),
-        };
+        let undo = undo(&sorted);
         let mut plan = sorted.plan(&Order {
             spec: &Self::SPEC,
             verb: "Start",
@@ -85,6 +83,51 @@ impl Changes for StartVm {
             plan.undo = undo;
         }
         Ok(plan)
+    }
+}
+
+/// The way back to what each was: off, or paused. There is none to hibernation, whose saved memory is used up.
+fn undo(sorted: &Sorted) -> Undo {
+    let (mut off, mut paused, mut hibernated) = (Vec::new(), Vec::new(), Vec::new());
+    for seen in sorted.acting() {
+        let was = if seen.state.paused {
+            &mut paused
+        } else if seen.config.lock().as_deref() == Some("suspended") {
+            &mut hibernated
+        } else {
+            &mut off
+        };
+        was.push(seen.guest.at.vmid);
+    }
+    let mut arguments = sorted.same_guests();
+    match (off.as_slice(), paused.as_slice(), hibernated.as_slice()) {
+        ([], [], [_, ..]) => {
+            let because = "the memory that hibernation saved is used up by waking; stop_proxmox_vm shuts down instead";
+            return Undo::Impossible {
+                because: because.to_owned(),
+            };
+        }
+        (_, [], []) => {}
+        ([], _, []) => drop(arguments.insert("action".to_owned(), json!("suspend"))),
+        _ => {
+            let because = [
+                (off, "stop_proxmox_vm shuts down"),
+                (paused, "stop_proxmox_vm with action suspend pauses"),
+                (hibernated, "nothing hibernates again"),
+            ];
+            let text = |vmids: &[Vmid]| vmids.iter().map(ToString::to_string).collect::<Vec<_>>();
+            let told = because.iter().filter(|(vmids, _)| !vmids.is_empty());
+            let told: Vec<_> = told
+                .map(|(vmids, how)| format!("{how} {}", words::list(&text(vmids))))
+                .collect();
+            return Undo::Impossible {
+                because: format!("not by one call: {}", told.join("; ")),
+            };
+        }
+    }
+    Undo::Call {
+        tool: "stop_proxmox_vm".to_owned(),
+        arguments,
     }
 }
 

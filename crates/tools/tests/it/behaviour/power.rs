@@ -128,3 +128,31 @@ async fn waiting_ends_and_the_task_goes_on() {
     let (opened, closed) = house.audit();
     assert_eq!((opened, closed), (1, vec!["applied".to_owned()]));
 }
+
+/// Undoing goes back to what the guest was: paused, not off. Nothing goes back to hibernation.
+#[tokio::test]
+async fn the_way_back_is_to_what_it_was() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let resumed = house.call("start_proxmox_vm", r#"{"vmid": 108}"#).await;
+    let undo = resumed.unwrap().data["undo"].clone();
+    assert_eq!(undo["tool"], "stop_proxmox_vm");
+    assert_eq!(undo["arguments"]["action"], "suspend");
+    let back = house
+        .call("stop_proxmox_vm", &undo["arguments"].to_string())
+        .await;
+    assert_eq!(back.unwrap().data["status"], "applied");
+
+    let several = r#"{"vmids": [105, 108]}"#;
+    let preview = house.preview("start_proxmox_vm", several).await.unwrap();
+    let words = "stop_proxmox_vm shuts down 105; stop_proxmox_vm with action suspend pauses 108";
+    assert!(preview.text.contains(words), "{}", preview.text);
+
+    house.set(105, "lock", "suspended");
+    let args = r#"{"vmid": 105}"#;
+    let preview = house.preview("start_proxmox_vm", args).await.unwrap();
+    assert!(
+        preview.text.contains("is used up by waking"),
+        "{}",
+        preview.text
+    );
+}
