@@ -20,7 +20,7 @@ use crate::tool::Changes;
 ///
 /// For a VM use create_proxmox_vm, for a copy clone_proxmox_vm. What is left out is chosen, with the reason in the
 /// plan; a storage, bridge or template that is not there is refused with those that are. Unprivileged with nesting
-/// by default; a privileged one takes Sys.Modify on /. Needs VM.Allocate, VM.Config.*, Datastore.AllocateSpace,
+/// by default; a privileged one takes Sys.Modify on / and a person's yes. Needs VM.Allocate, VM.Config.*, Datastore.AllocateSpace,
 /// SDN.Use. Undo: delete_proxmox_vm.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in super::super) struct CreateLxc {
@@ -58,7 +58,7 @@ pub(in super::super) struct CreateLxc {
     vlan: Option<Vlan>,
     /// dhcp or CIDR.
     ip: Option<String>,
-    /// For a CIDR.
+    /// With a fixed ip.
     gateway: Option<String>,
     /// Privileged if false.
     #[serde(default = "yes")]
@@ -103,7 +103,7 @@ impl Changes for CreateLxc {
         name: "create_proxmox_lxc",
         title: "Create a container",
         toolset: Toolset::Core,
-        risk: Risk::Change,
+        risk: Risk::Grant,
         idempotent: false,
         takes_host: true,
         leasable: false,
@@ -217,6 +217,8 @@ impl CreateLxc {
             ));
         }
         if !self.unprivileged {
+            // It hands out the node to whoever gets out of it.
+            plan.risk = Risk::Grant;
             plan.warnings.push(
                 "root inside a privileged container is root on the node if it gets out".to_owned(),
             );

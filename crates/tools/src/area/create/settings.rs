@@ -8,14 +8,14 @@ use super::network::{self, USUAL_BRIDGE};
 use super::template::Template;
 use super::vm::CreateVm;
 use crate::fault::Fault;
-use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step};
+use crate::plan::{self, Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step};
 use crate::words;
 
 /// Keys of a configuration to be written, with what that takes.
 #[derive(Default)]
 pub(super) struct Settings {
     values: Vec<(&'static str, pve::Value)>,
-    /// Of those, what is read back.
+    /// What is read back of them.
     expect: Vec<Expect>,
     needs: Vec<Needs>,
 }
@@ -40,10 +40,12 @@ impl Settings {
             return Ok(settings);
         }
         for (key, value) in asked {
-            settings.set(key, value.clone(), Some(json!(value)));
+            settings.set(key, value.clone(), is(key, value));
         }
         if let Some(password) = args.cipassword.clone() {
-            settings.set("cipassword", plan.secret("cipassword", password), None);
+            // PVE shows that there is one, and never which.
+            let is_set = Expect::Not("cipassword".to_owned(), Value::Null);
+            settings.set("cipassword", plan.secret("cipassword", password), is_set);
         }
         if !template.has_cloud_init_drive() {
             settings.cloud_init_drive(args, template, new, plan);
@@ -56,21 +58,19 @@ impl Settings {
         Ok(settings)
     }
 
-    fn set(&mut self, key: &'static str, value: impl Into<pve::Value>, expect: Option<Value>) {
+    fn set(&mut self, key: &'static str, value: impl Into<pve::Value>, expect: Expect) {
         self.values.push((key, value.into()));
-        let expect = expect.map(|value| Expect::Is(key.to_owned(), value));
-        self.expect.extend(expect);
+        self.expect.push(expect);
     }
 
     fn machine(&mut self, args: &CreateVm, new: &NewGuest) {
         if let Some(memory) = args.memory.map(|memory| memory.to_string()) {
-            // PVE answers a VM's memory as a text, its cores as a number.
-            self.set("memory", memory.clone(), Some(json!(memory)));
+            self.set("memory", memory.clone(), is("memory", memory));
             self.needs.push(new.need("VM.Config.Memory"));
         }
         for (key, value) in [("cores", args.cores), ("sockets", args.sockets)] {
             if let Some(value) = value {
-                self.set(key, value, Some(json!(value)));
+                self.set(key, value, is(key, value));
             }
         }
         if args.cores.or(args.sockets).is_some() {
@@ -78,7 +78,8 @@ impl Settings {
         }
         if let Some(tags) = &args.tags {
             // PVE sorts them.
-            self.set("tags", tags.to_string(), None);
+            let only = Expect::Only("tags".to_owned(), tags.words());
+            self.set("tags", tags.to_string(), only);
             self.needs.push(new.need("VM.Config.Options"));
         }
     }
@@ -96,7 +97,10 @@ impl Settings {
         let name = args.bridge.clone().or(own_bridge);
         let name = name.as_deref().unwrap_or(USUAL_BRIDGE);
         let bridge = network::bridge(pve, &new.at.node, name, args.vlan).await?;
-        self.set("net0", network::card(&model, name, args.vlan), None);
+        let card = network::card(&model, name, args.vlan);
+        // PVE adds the address.
+        let has = Expect::Has("net0".to_owned(), plan::parts(&json!(card)));
+        self.set("net0", card, has);
         let set = new.need("VM.Config.Network");
         self.needs.extend([set, bridge.needs]);
         plan.warnings.extend(bridge.warning);
@@ -121,7 +125,9 @@ impl Settings {
             ));
             return;
         };
-        self.set(slot, format!("{storage}:cloudinit"), None);
+        // The slot was free, and PVE names the volume.
+        let is_there = Expect::Not(slot.to_owned(), Value::Null);
+        self.set(slot, format!("{storage}:cloudinit"), is_there);
         let drive = ["VM.Config.Cloudinit", "VM.Config.CDROM"];
         self.needs
             .extend(drive.map(|privilege| new.need(privilege)));
@@ -156,4 +162,8 @@ impl Settings {
         let step = Step::request(says, request).task(new.trace("qmconfig"));
         Some(step.after(written))
     }
+}
+
+fn is(key: &str, value: impl Into<Value>) -> Expect {
+    Expect::Is(key.to_owned(), value.into())
 }

@@ -80,6 +80,10 @@ async fn a_privileged_container_takes_more_and_cannot_nest() {
     let args = json!({"hostname": "a", "vmid": 320, "unprivileged": false});
     let text = preview(&house, "create_proxmox_lxc", &args).await;
     assert!(text.contains("root on the node"), "{text}");
+    let asked = House::new().await;
+    let asked = lxc(&asked, &args).await.unwrap();
+    assert_eq!(asked.data["risk"], "grant", "{}", asked.text);
+    assert_eq!(asked.data["status"], "needs_confirmation");
     lxc(&house, &args).await.unwrap();
     assert_eq!(config(&house, 320, "unprivileged"), None);
     assert_eq!(config(&house, 320, "features"), None);

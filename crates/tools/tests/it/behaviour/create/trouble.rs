@@ -147,3 +147,31 @@ async fn secrets_are_sent_and_shown_nowhere() {
     let arrived = config(&house, 320, "cipassword").unwrap();
     assert_eq!(arrived, canary, "PVE keeps it as it was given");
 }
+
+/// PVE says that a setting was written, and it was not.
+#[tokio::test]
+async fn each_setting_of_a_clone_is_read_back() {
+    for (key, value) in [
+        ("tags", "web"),
+        ("vlan", "20"),
+        ("bridge", "vmbr0"),
+        ("cipassword", "x"),
+    ] {
+        let house = House::in_mode(Mode::Trusted).await;
+        let first = json!({"name": "a", "vmid": 320, "template": 901});
+        let made = vm(&house, &first).await.unwrap();
+        let ended = made.data["steps"][0]["task"].clone();
+        house
+            .sim
+            .fault(Fault::answer("POST", "/nodes/*/qemu/*/config", ended));
+        house.sim.fault(Fault::answer(
+            "GET",
+            "/nodes/*/qemu/321/config",
+            json!({"name": "b"}),
+        ));
+        let args = json!({"name": "b", "vmid": 321, "template": 901, key: value});
+        let fault = vm(&house, &args).await.unwrap_err();
+        let words = "it is not so that VM 321 (b) is set up";
+        assert!(fault.message.contains(words), "{key}: {fault}");
+    }
+}
