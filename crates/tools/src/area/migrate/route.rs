@@ -186,10 +186,20 @@ impl Route<'_> {
         let from: BTreeSet<_> = disks::copied(self.disks)
             .filter_map(|disk| disk.storage.as_deref())
             .collect();
-        // Back to where they were, if that was one storage.
+        // Back to where they were, which takes that to be one storage.
         let from: Vec<_> = from.into_iter().collect();
-        if let (Some(_), [only]) = (&self.how.storage, from.as_slice()) {
-            say("target_storage", json!(only));
+        match (&self.how.storage, from.as_slice()) {
+            (None, _) | (Some(_), []) => {}
+            (Some(_), [only]) => say("target_storage", json!(only)),
+            (Some(_), several) => {
+                return Undo::Impossible {
+                    because: format!(
+                        "its disks came from {}, and a move takes one storage for all: migrate_proxmox_vm with target {} and one of them as target_storage comes closest",
+                        words::list(several),
+                        at.node
+                    ),
+                };
+            }
         }
         Undo::Call {
             tool: "migrate_proxmox_vm".to_owned(),

@@ -22,8 +22,8 @@ use crate::tool::Changes;
 /// With snapshot, all written since is lost and the settings of that time return, protection included; a running
 /// guest is switched off, and runs again only with start or saved memory. With backup, disks and snapshots are
 /// replaced and it must be off (stop_proxmox_vm), unless new_vmid makes a second guest. Locked and protected guests
-/// are refused. Needs VM.Snapshot.Rollback, or VM.Backup and Datastore.AllocateSpace. Waits and reads it back. No
-/// undo, so a person confirms: take backup_proxmox_vm first.
+/// are refused. Needs VM.Snapshot.Rollback, or VM.Backup and Datastore.AllocateSpace, VM.Allocate for a new guest.
+/// Waits and reads it back. Undo: delete_proxmox_vm for a new guest; else none, and a person confirms.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct RollbackVm {
     /// The guest's id.

@@ -11,6 +11,12 @@ use crate::context::Guest;
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact};
 
+/// Settings that a restore writes as they are in the backup.
+const TELLING: &[&str] = &[
+    "agent", "bios", "boot", "cores", "cpu", "machine", "memory", "name", "onboot", "ostype",
+    "scsihw", "sockets", "vmgenid",
+];
+
 /// A guest as it is before it is replaced.
 pub(super) struct Over {
     pub(super) guest: Guest,
@@ -109,18 +115,17 @@ impl Over {
         warnings
     }
 
-    /// What is seen when it has been replaced: a VM has a new generation id, a container a new root volume.
+    /// What is seen when it has been replaced.
     pub(super) fn replaced(&self, saved: &Saved, start: bool) -> Check {
         let label = self.guest.label();
-        let mark = match self.guest.at.kind {
-            GuestKind::Qemu => "vmgenid",
-            GuestKind::Lxc => "rootfs",
-        };
         let mut expect = vec![Expect::Is("lock".to_owned(), json!(null))];
-        let marked = |config: &GuestConfig| config.text(mark).filter(|mark| mark != "0");
-        if let (Some(now), Some(_)) = (marked(&self.config), marked(&saved.config)) {
-            expect.push(Expect::Not(mark.to_owned(), json!(now)));
-        }
+        let shown = self.shown_by(saved);
+        let says = if shown.is_empty() {
+            format!("{label} is unlocked (nothing in its settings tells the backup from before)")
+        } else {
+            format!("{label} is the one of the backup, and unlocked")
+        };
+        expect.extend(shown);
         let word = if start { "running" } else { "stopped" };
         let status = Check::guest(
             &self.guest.at,
@@ -129,12 +134,24 @@ impl Over {
             vec![Expect::Is("status".to_owned(), json!(word))],
         );
         // The start is a task of its own.
-        Check::guest(
-            &self.guest.at,
-            "config",
-            format!("{label} is the one of the backup, and unlocked"),
-            expect,
-        )
-        .and(status.settles(start))
+        Check::guest(&self.guest.at, "config", says, expect).and(status.settles(start))
+    }
+
+    /// What is so afterwards and not now. A VM has a new generation id, a container a new root volume. A VM whose backup has
+    /// none gets the settings of that time, as far as they differ.
+    fn shown_by(&self, saved: &Saved) -> Vec<Expect> {
+        let mark = match self.guest.at.kind {
+            GuestKind::Qemu => "vmgenid",
+            GuestKind::Lxc => "rootfs",
+        };
+        let marked = |config: &GuestConfig| config.text(mark).filter(|mark| mark != "0");
+        if marked(&saved.config).is_some() {
+            let now = marked(&self.config);
+            return vec![Expect::Not(mark.to_owned(), json!(now))];
+        }
+        let differs = |key: &&&str| self.config.text(key) != saved.config.text(key);
+        let keys = TELLING.iter().filter(differs);
+        keys.map(|key| Expect::Is((*key).to_owned(), json!(saved.config.text(key))))
+            .collect()
     }
 }

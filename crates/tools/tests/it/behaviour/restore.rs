@@ -1,6 +1,6 @@
 //! Restoring a backup: over the guest, beside it, and after it is gone.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tools::fault::Kind;
 use tools::policy::Mode;
 
@@ -285,4 +285,31 @@ async fn a_start_that_fails_is_not_called_done() {
         "{}",
         answer.text
     );
+}
+
+/// A VM whose backup has no generation id is known by the settings that go back with it.
+#[tokio::test]
+async fn a_restore_that_changed_nothing_is_not_called_done() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let copied = house
+        .call("clone_proxmox_vm", r#"{"vmid": 105, "new_vmid": 300}"#)
+        .await
+        .unwrap();
+    let ended = copied.data["steps"][0]["task"].clone();
+    house.sim.world(|world| {
+        let guest = world.guests.get_mut(&105).unwrap();
+        guest.config.remove("vmgenid");
+        guest.config.set("cores", "7");
+    });
+    let config = "name: staging\ncores: 2\nscsi0: local-lvm:vm-105-disk-0,size=32G\n";
+    for (path, method, answer) in [
+        ("/nodes/*/vzdump/extractconfig", "GET", json!(config)),
+        ("/nodes/*/qemu", "POST", ended),
+    ] {
+        house.sim.fault(sim::Fault::answer(method, path, answer));
+    }
+    let args = r#"{"vmid": 105, "backup": "latest"}"#;
+    let fault = house.call("rollback_proxmox_vm", args).await.unwrap_err();
+    let words = "it is not so that VM 105 (staging) is the one of the backup";
+    assert!(fault.message.contains(words), "{fault}");
 }

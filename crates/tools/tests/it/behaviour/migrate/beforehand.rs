@@ -264,3 +264,20 @@ async fn a_narrow_token_moves_what_it_may() {
         "{fault}"
     );
 }
+
+/// A move takes one storage for all disks, so those of two storages have no way back in one call.
+#[tokio::test]
+async fn disks_of_two_storages_have_no_plain_way_back() {
+    let house = House::new().await;
+    let args = r#"{"vmid": 105, "target": "pve2", "target_storage": "tank"}"#;
+    let one = preview(&house, args).await;
+    assert!(
+        one.text.contains(r#""target_storage":"local-lvm""#),
+        "{}",
+        one.text
+    );
+    house.set(105, "scsi1", "local:105/vm-105-disk-1.raw,size=4G");
+    let two = preview(&house, args).await;
+    let words = "its disks came from local and local-lvm";
+    assert!(two.text.contains(words), "{}", two.text);
+}
