@@ -64,7 +64,7 @@ fn is_one(volume: &sim::world::storage::Volume) -> bool {
 fn add_one(house: &House) {
     house.sim.world(|world| {
         let mut new = world.volumes.iter().find(|it| is_one(it)).unwrap().clone();
-        new.volid = "nas:backup/vzdump-lxc-200-2026_11_15-12_00_00.tar.zst".to_owned();
+        "nas:backup/vzdump-lxc-200-2026_11_15-12_00_00.tar.zst".clone_into(&mut new.volid);
         world.volumes.push(new);
     });
 }
