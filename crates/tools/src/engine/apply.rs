@@ -204,8 +204,10 @@ pub(super) fn failure(outcome: &Outcome, plan: &Plan) -> Option<Fault> {
     if !unsent.is_empty() {
         let _ = write!(message, "\nnot sent: {}", unsent.join("; "));
     }
+    let mut both = plan.steps.iter().zip(&outcome.steps);
+    let undo_fits = both.any(|(step, known)| !step.prepares && known.state == StepState::Done);
     let hint = match &plan.undo {
-        Undo::Call { tool, arguments } if !done.is_empty() => format!(
+        Undo::Call { tool, arguments } if undo_fits => format!(
             "nothing is tried again or taken back by itself; to clean up what was done: {tool} {}",
             serde_json::Value::Object(arguments.clone())
         ),

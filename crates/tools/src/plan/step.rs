@@ -22,6 +22,9 @@ pub struct Step {
     /// What only PVE can tell once it is done.
     #[serde(default)]
     pub tells: Option<Tell>,
+    /// Whether it only prepares the steps after it, so that the plan's undo does not take back this one alone.
+    #[serde(default)]
+    pub prepares: bool,
     /// Steps of the same group run side by side; groups run in ascending order.
     pub group: u16,
 }
@@ -36,6 +39,7 @@ impl Step {
             after: None,
             otherwise: None,
             tells: None,
+            prepares: false,
             group: 0,
         }
     }
@@ -65,6 +69,13 @@ impl Step {
     #[must_use]
     pub fn tells(mut self, tell: Tell) -> Self {
         self.tells = Some(tell);
+        self
+    }
+
+    /// It only prepares the steps after it: the plan's undo does not take back this one alone.
+    #[must_use]
+    pub fn prepares(mut self) -> Self {
+        self.prepares = true;
         self
     }
 

@@ -18,7 +18,7 @@ pub(super) fn of(route: &Route<'_>) -> Vec<Step> {
         return vec![migrate(route, &there, route.scene.state.running)];
     }
     vec![
-        shutdown_step(guest, &route.scene.state),
+        shutdown_step(guest, &route.scene.state).prepares(),
         migrate(route, &there, false).group(1),
         start_step(&there, guest.name(), route.scene.state.managed).group(2),
     ]

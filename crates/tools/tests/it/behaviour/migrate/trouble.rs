@@ -46,6 +46,25 @@ async fn a_restart_that_gets_stuck_says_what_was_done() {
     ] {
         assert!(fault.message.contains(says), "{says}: {fault}");
     }
+    // It has not moved: there is nothing to move back.
+    assert!(!fault.to_string().contains(MIGRATE), "{fault}");
+}
+
+/// The last of them fails: now there is.
+#[tokio::test]
+async fn a_restart_that_does_not_come_up_says_how_to_move_back() {
+    let house = House::in_mode(Mode::Trusted).await;
+    house
+        .sim
+        .fault(Fault::fail_task("qmstart", "no bridge", "start failed"));
+    let args = r#"{"vmid": 110, "target": "pve1", "restart": true}"#;
+    let fault = house.call(MIGRATE, args).await.unwrap_err();
+    let hint = fault.hint.unwrap();
+    let (_, back) = hint.split_once("migrate_proxmox_vm ").expect(&hint);
+    house.sim.clear_faults();
+    let answer = house.call(MIGRATE, back).await.unwrap();
+    assert_eq!(answer.data["status"], "applied", "{}", answer.text);
+    assert_eq!(place(&house, 110).0, "pve2");
 }
 
 #[tokio::test]
