@@ -32,7 +32,9 @@ impl Plan {
         if !gone.is_empty() {
             return Some(format!("no longer {}", words::list(&gone)));
         }
-        (self.summary != now.summary).then(|| now.summary.clone())
+        // Not the summaries: one may say why a node was chosen, with how much it has free.
+        let said = |plan: &Self| -> Vec<_> { plan.steps.iter().map(|s| s.says.clone()).collect() };
+        (said(self) != said(now)).then(|| now.summary.clone())
     }
 }
 
@@ -78,6 +80,8 @@ mod tests {
     fn figures_make_no_difference() {
         let mut now = plan();
         now.impact[0].note = Some("11 GiB free".to_owned());
+        now.summary
+            .push_str(" (nas has the most free space, 11 GiB)");
         now.warnings.push("little space".to_owned());
         now.undo = Undo::Impossible {
             because: "other words".to_owned(),
