@@ -1,6 +1,7 @@
 //! Whatever goes wrong with a write, at whichever step: it is sent once, what came of it is found out or said to be
 //! unknown, nothing after it is sent, and the audit trail is closed.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use sim::Fault;
@@ -49,6 +50,12 @@ fn sent_once(house: &House, plan: &Plan, place: &str) {
     }
 }
 
+/// Whether the line that begins so names this step.
+fn lists(said: &str, begin: &str, step: &str) -> bool {
+    let mut lines = said.lines().filter_map(|line| line.strip_prefix(begin));
+    lines.any(|steps| steps.split("; ").any(|named| named == step))
+}
+
 #[tokio::test]
 async fn a_refused_step_ends_it_and_says_what_was_done() {
     for (tool, args) in super::changes() {
@@ -66,15 +73,15 @@ async fn a_refused_step_ends_it_and_says_what_was_done() {
             assert!(said.contains("the sky is falling"), "{place}: {said}");
             let group = plan.steps[refused].group;
             for step in &plan.steps {
-                let (word, named) = match step.group.cmp(&group) {
-                    std::cmp::Ordering::Less => ("done", said.contains(&step.says)),
-                    std::cmp::Ordering::Equal => continue,
-                    std::cmp::Ordering::Greater => ("not sent", said.contains(&step.says)),
+                let (list, other) = match step.group.cmp(&group) {
+                    Ordering::Less => ("done before: ", "not sent: "),
+                    Ordering::Equal => continue,
+                    Ordering::Greater => ("not sent: ", "done before: "),
                 };
+                let says = &step.says;
                 assert!(
-                    named,
-                    "{place}: \"{}\" ({word}) is missing in {said}",
-                    step.says
+                    lists(&said, list, says) && !lists(&said, other, says),
+                    "{place}: {says:?} belongs under {list:?} alone in {said}",
                 );
             }
             sent_once(&house, &plan, &place);
@@ -110,6 +117,29 @@ async fn a_lost_answer_is_found_out_or_unknown_and_never_sent_again() {
             }
             sent_once(&house, &plan, &place);
             assert_eq!(house.audit(), (1, vec![status]), "{place}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_never_arrived_is_not_called_applied() {
+    for (tool, args) in super::changes() {
+        let steps = planned(tool, args).await.1.steps.len();
+        for lost in 0..steps {
+            let (house, plan) = planned(tool, args).await;
+            let place = format!("{} {args}, step {lost}", tool.spec().name);
+            let (method, path) = &requests(&plan)[lost];
+            house.sim.fault(Fault::drop_before().on(method, path));
+            let answer = house
+                .call(tool.spec().name, args)
+                .await
+                .unwrap_or_else(|fault| panic!("{place}: {fault}"));
+            assert_eq!(answer.data["status"], "unknown", "{place}: {}", answer.text);
+            assert_eq!(answer.data["steps"][lost]["state"], "unknown", "{place}");
+            let write = format!("{method} {path}");
+            assert!(!house.writes().contains(&write), "{place}: {write}");
+            sent_once(&house, &plan, &place);
+            assert_eq!(house.audit(), (1, vec!["unknown".to_owned()]), "{place}");
         }
     }
 }
