@@ -1,6 +1,7 @@
 //! get_proxmox_task
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pve::{TaskEnd, Upid};
@@ -8,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use crate::context::Context;
+use crate::context::{Cluster, Context};
 use crate::fault::{Fault, Kind};
 use crate::outcome::StepState;
 use crate::spec::{Example, Risk, Spec, Toolset};
@@ -121,12 +122,16 @@ impl Reads for GetTask {
 
     async fn read(self, cx: &Context) -> Result<TaskReport, Fault> {
         let within = Duration::from_secs(u64::from(self.wait.min(600)));
-        let (upid, plan) = match self.upid {
-            Followed::Task(upid) => (upid, None),
-            Followed::Plan(id) => of_plan(cx, &id, within).await?,
+        let until = Instant::now() + within;
+        let (upid, cluster, plan) = match self.upid {
+            Followed::Task(upid) => {
+                let (cluster, _) = cx.node(upid.node()).await?;
+                (upid, cluster, None)
+            }
+            Followed::Plan(id) => of_plan(cx, &id, until).await?,
         };
-        let (cluster, _) = cx.node(upid.node()).await?;
-        let end = cluster.pve.wait_task(&upid, within, |_| {}).await?;
+        let left = until.saturating_duration_since(Instant::now());
+        let end = cluster.pve.wait_task(&upid, left, |_| {}).await?;
         let log = cluster
             .pve
             .task_log_tail(&upid, u64::from(self.log_lines.min(500)))
@@ -155,17 +160,16 @@ impl Reads for GetTask {
     }
 }
 
-/// The task that a plan runs, or ran last, and what became of its steps.
+/// The task that a plan runs, or ran last, on the plan's own cluster, and what became of its steps.
 async fn of_plan(
     cx: &Context,
     id: &str,
-    within: Duration,
-) -> Result<(Upid, Option<String>), Fault> {
+    until: Instant,
+) -> Result<(Upid, Arc<Cluster>, Option<String>), Fault> {
     let begun = cx
         .begun
         .as_ref()
         .ok_or_else(|| Fault::bad_input(format!("\"{id}\" is no task's id")))?;
-    let until = Instant::now() + within;
     let mut handle = begun.look(id).await?;
     while !handle.ended && Instant::now() < until {
         tokio::time::sleep(LOOK_AGAIN.min(until - Instant::now())).await;
@@ -175,8 +179,16 @@ async fn of_plan(
     let tasks = || outcome.steps.iter().filter(|step| step.task.is_some());
     let running = tasks().find(|step| step.state == StepState::Running);
     let task = running.or_else(|| tasks().next_back());
-    match task.and_then(|step| step.task.as_deref()?.parse().ok()) {
-        Some(upid) => Ok((upid, Some(outcome.text().trim_end().to_owned()))),
+    match task.and_then(|step| step.task.as_deref()?.parse::<Upid>().ok()) {
+        Some(upid) => {
+            let mut clusters = cx.clusters.iter();
+            let cluster = match clusters.find(|cluster| cluster.name == outcome.cluster) {
+                Some(cluster) => cluster.clone(),
+                // Asked of another one, which says so.
+                None => cx.node(upid.node()).await?.0,
+            };
+            Ok((upid, cluster, Some(outcome.text().trim_end().to_owned())))
+        }
         None => Err(Fault::new(
             Kind::NotFound,
             format!(

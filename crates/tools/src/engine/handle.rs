@@ -14,6 +14,7 @@ use pve::{Reader, Upid};
 use super::Engine;
 use super::apply::{failure, finished, running_hint};
 use super::doubt::Before;
+use super::question::LIFETIME;
 use super::step::{Known, doing, ended};
 use super::worker::AtWork;
 use crate::baseline::{Baseline, Baselines};
@@ -37,7 +38,7 @@ pub struct Handle {
     pub ended: bool,
     /// What is going on, with the last line of the task's log.
     pub doing: Option<String>,
-    /// Unix time at which it was begun.
+    /// Unix time at which it was begun, or shown if it was not.
     pub begun: i64,
     /// Unix time at which something was last known of it.
     pub updated: i64,
@@ -281,12 +282,17 @@ fn not_begun(stored: StoredPlan) -> Handle {
         PlanState::Waiting | PlanState::Approved => (Status::NeedsConfirmation, false),
         _ => (Status::NotApplied, true),
     };
+    // One that runs unasked is kept when it is planned, and never waits.
+    let shown = match stored.arguments.as_str() {
+        "" => stored.expires,
+        _ => stored.expires - LIFETIME,
+    };
     Handle {
         outcome: Outcome::unsent(status, &stored.id, &stored.plan),
         ended,
         doing: None,
-        begun: stored.expires,
-        updated: stored.expires,
+        begun: shown,
+        updated: shown,
         cancelled_by: None,
         unsafe_to_stop: Vec::new(),
         caller: stored.caller,

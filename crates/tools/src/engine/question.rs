@@ -9,7 +9,7 @@ use crate::store::{PlanState, StoredPlan};
 use crate::tool::Rendered;
 
 /// How long a shown plan may be confirmed.
-const LIFETIME: i64 = 15 * 60;
+pub(super) const LIFETIME: i64 = 15 * 60;
 
 /// A plan that waits for a person.
 #[derive(Debug, Clone)]

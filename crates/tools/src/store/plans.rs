@@ -68,6 +68,8 @@ pub struct StoredPlan {
 
 /// How long plans without an outcome stay after they have expired, in seconds.
 const KEPT: i64 = 30 * 24 * 3600;
+/// The same for plans with one. The audit trail keeps what they did for good.
+const KEPT_WITH_OUTCOME: i64 = 90 * 24 * 3600;
 
 const COLUMNS: &str = "id, caller, arguments, digest, plan, state, expires, decided_by, seal";
 
@@ -77,10 +79,15 @@ impl Store {
     pub fn keep_plan(&self, stored: &StoredPlan) -> Result<(), Fault> {
         let json = json(&stored.plan)?;
         self.write(|tx| {
-            // What nobody decided on in a month, nobody will ask about.
-            tx.execute("DELETE FROM plans WHERE outcome IS NULL AND expires < ?1", [stored.expires - KEPT])?;
-            tx.execute("DELETE FROM handles WHERE plan NOT IN (SELECT id FROM plans)", [])?;
-            tx.execute("DELETE FROM steps WHERE plan NOT IN (SELECT id FROM plans)", [])?;
+            // What nobody decided on in a month, and what was over a quarter of a year ago, nobody will ask about.
+            let old = tx.execute(
+                "DELETE FROM plans WHERE expires < ?1 AND (outcome IS NULL OR expires < ?2)",
+                [stored.expires - KEPT, stored.expires - KEPT_WITH_OUTCOME],
+            )?;
+            if old > 0 {
+                tx.execute("DELETE FROM handles WHERE plan NOT IN (SELECT id FROM plans)", [])?;
+                tx.execute("DELETE FROM steps WHERE plan NOT IN (SELECT id FROM plans)", [])?;
+            }
             tx.execute("DELETE FROM leases WHERE expires < ?1", [stored.expires - KEPT])?;
             tx.execute(
                 "UPDATE plans SET state = 'replaced' WHERE caller = ?1 AND tool = ?2 AND arguments = ?3 AND state IN ('waiting', 'approved')",

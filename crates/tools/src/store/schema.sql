@@ -13,6 +13,7 @@ CREATE TABLE IF NOT EXISTS plans (
     outcome    TEXT
 ) STRICT;
 CREATE INDEX IF NOT EXISTS plans_by_call ON plans (caller, tool, arguments, state);
+CREATE INDEX IF NOT EXISTS plans_by_expiry ON plans (expires);
 
 CREATE TABLE IF NOT EXISTS leases (
     caller  TEXT NOT NULL,

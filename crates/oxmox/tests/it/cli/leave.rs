@@ -105,3 +105,16 @@ async fn what_is_unsafe_to_stop_is_asked_twice() {
     assert!(matches!(on, Left::GoesOn(_)));
     assert_eq!(writes, 1);
 }
+
+/// PVE takes the wish, and the task runs on.
+#[tokio::test]
+async fn what_does_not_stop_is_not_called_stopped() {
+    let world = slow_world(State::Memory).await;
+    let delete = json!({"vmid": 105, "wait": 0});
+    let plan = begun(&world, "delete_proxmox_vm", &delete).await;
+    let deaf = sim::Fault::answer("DELETE", "/nodes/*/tasks/*", Value::Null);
+    world.sim.fault(deaf);
+    let person = Person::saying(&[true, true]);
+    let left = leave(&world.engine, &plan, CALLER, &person).await.unwrap();
+    assert!(matches!(left, Left::GoesOn(_)), "{left:?}");
+}

@@ -365,3 +365,51 @@ async fn a_task_is_found_by_its_plan() {
         assert!(fault.is_err(), "{wrong}");
     }
 }
+
+#[tokio::test]
+async fn a_plan_is_waited_for_no_longer_than_asked() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = slow_house(dir.path()).await;
+    let plan = begun(&house, START.0, START.1).await;
+    let wait = Duration::from_secs(3);
+    let asked = format!(r#"{{"upid": "{plan}", "wait": {}}}"#, wait.as_secs());
+    let since = std::time::Instant::now();
+    let told = house.call("get_proxmox_task", &asked).await.unwrap();
+    assert_eq!(told.data["state"], "running");
+    assert!((wait..2 * wait).contains(&since.elapsed()));
+}
+
+#[tokio::test]
+async fn a_plan_that_waits_says_since_when() {
+    let house = House::new().await;
+    let shown = house.context().now;
+    let asked = house.call("stop_proxmox_vm", r#"{"vmid": 100}"#).await;
+    let asked = asked.unwrap();
+    house.later(60);
+    let plan = asked.data["plan"].as_str().unwrap();
+    let handle = house.engine.handle(plan).await.unwrap();
+    assert_eq!(handle.outcome.status, Status::NeedsConfirmation);
+    assert_eq!((handle.begun, handle.updated), (shown, shown));
+}
+
+#[tokio::test]
+async fn outcomes_are_kept_for_a_quarter_of_a_year() {
+    const DAY: i64 = 24 * 3600;
+    let house = House::new().await;
+    let start = |vmid: u32| {
+        let asked = format!(r#"{{"vmid": {vmid}}}"#);
+        let house = &house;
+        async move {
+            let answer = house.call("start_proxmox_vm", &asked).await.unwrap();
+            answer.data["plan"].as_str().unwrap().to_owned()
+        }
+    };
+    let first = start(105).await;
+    house.later(60 * DAY);
+    start(203).await;
+    assert!(house.engine.handle(&first).await.is_ok());
+    house.later(31 * DAY);
+    start(208).await;
+    assert!(house.engine.handle(&first).await.is_err());
+    assert_eq!(house.audit().0, 3, "the trail keeps them all");
+}
