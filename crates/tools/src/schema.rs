@@ -234,11 +234,10 @@ pub fn coerce(args: &mut Object, schema: &Object) -> Result<(), Fault> {
 /// A list or an object where one belongs. What was sent instead is not repeated: it may hold a password.
 fn shaped(name: &str, value: &Value, property: &Value) -> Result<(), Fault> {
     let (belongs, example) = match (property["type"].as_str(), value) {
+        // Some lists take a text too; their own types say so.
         (_, Value::Null)
-        | (Some("array"), Value::Array(_))
-        | (Some("object"), Value::Object(_)) => {
-            return Ok(());
-        }
+        | (Some("array"), Value::Array(_) | Value::String(_))
+        | (Some("object"), Value::Object(_)) => return Ok(()),
         (Some("array"), _) if property["items"]["type"] == "integer" => ("a list", "[100, 101]"),
         (Some("array"), _) => ("a list", r#"["…", "…"]"#),
         (Some("object"), _) => ("an object", r#"{"…": …}"#),

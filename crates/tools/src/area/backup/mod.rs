@@ -34,7 +34,7 @@ enum Mode {
     Stop,
 }
 
-/// Backs up a VM or container now, to a storage that takes backups, a Proxmox Backup Server included.
+/// Backs up a VM or container now, to a storage that takes backups, PBS included.
 ///
 /// Use it before what a snapshot does not survive; for a quick way back use snapshot_proxmox_vm; restore with
 /// rollback_proxmox_vm. Mode snapshot keeps the guest running; suspend and stop interrupt it and ask first, as does
@@ -75,7 +75,7 @@ impl Changes for BackupVm {
                 args: r#"{"vmid": 105, "storage": "nas", "notes": "before the move", "protected": true}"#,
             },
             Example {
-                ask: "Back up git to the backup server",
+                ask: "Back up git to the vault",
                 args: r#"{"vmid": 202, "storage": "vault"}"#,
             },
             Example {

@@ -145,7 +145,7 @@ impl Changes for CreateVm {
             },
             Example {
                 ask: "A web server from the Debian template, with my key and a fixed address, started",
-                args: r#"{"name": "app2", "template": 900, "cores": 4, "disk_size": 40, "ciuser": "admin", "sshkeys": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJX5LbHZ1e2jVJ0y7cXw3dJQe0vY4m9tUo8pW1aBcDeF me@laptop", "ip": "192.168.1.50/24", "gateway": "192.168.1.1", "tags": "web", "start": true}"#,
+                args: r#"{"name": "app2", "template": 900, "cores": 4, "disk_size": 40, "ciuser": "admin", "sshkeys": "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBGk2mB9x0fYdQ7pLr1cVtS4uW8zN3oHjK5eXaTqRyIbMvCwEdFgLhPiUsJnAoZxQkWtYvBmCrDeSfGuHlOpK me@laptop", "ip": "192.168.1.50/24", "gateway": "192.168.1.1", "tags": "web", "start": true}"#,
             },
             Example {
                 ask: "A Windows 11 VM on pve2 in VLAN 20",
