@@ -207,8 +207,8 @@ async fn a_refusal_of_pve_is_certain_in_every_form() {
         (403, "Forbidden", ""),
         (
             506,
-            "upload of x not implemented",
-            "upload of x not implemented",
+            "upload 'Content-Type 'text/plain' not implemented",
+            "upload 'Content-Type 'text/plain' not implemented",
         ),
     ];
     for (status, reason, body) in answers {

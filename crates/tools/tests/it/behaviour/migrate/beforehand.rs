@@ -217,7 +217,9 @@ async fn a_running_replicated_vm_moves_to_its_replica_only() {
 #[tokio::test]
 async fn an_older_pve_is_asked_in_its_own_way() {
     let house = House::in_mode(Mode::Trusted).await;
-    let missing = |path: &str| Fault::refuse(501, "Method not implemented").on("GET", path);
+    let missing = |path: &str| {
+        Fault::refuse(501, &format!("Method 'GET {path}' not implemented")).on("GET", path)
+    };
     house.sim.fault(missing("/cluster/ha/rules"));
     house.sim.fault(missing("/nodes/*/lxc/*/migrate"));
     house.sim.fault(Fault::answer(
