@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::plan::Needs;
 
 /// The zone of the nodes' own bridges.
-pub(super) const LOCAL: &str = "localnetwork";
+const LOCAL: &str = "localnetwork";
 
 /// The bridges and virtual networks of a node, as far as the token sees them.
 #[derive(Debug, Default)]
@@ -65,9 +65,9 @@ impl Networks {
         Ok(all)
     }
 
-    /// Whether the node lists a bridge or virtual network of this name.
+    /// Whether there is a bridge or virtual network of this name, as far as the lists show.
     pub(super) fn has(&self, name: &str) -> bool {
-        self.bridges.iter().any(|bridge| bridge.iface == name)
+        self.bridges.iter().any(|bridge| bridge.iface == name) || self.zones.contains_key(name)
     }
 
     /// All that the node lists.
@@ -107,6 +107,20 @@ impl Networks {
         let trunked = trunks.split(';').filter(|vlan| !vlan.is_empty());
         self.uses(bridge, &tagged.chain(trunked).collect::<Vec<_>>())
     }
+}
+
+/// What to say of a bridge that is not in the list because the login may not see it. `None`: it would be in the list.
+pub(super) async fn hidden(
+    pve: &Reader,
+    node: &NodeName,
+    name: &str,
+) -> Result<Option<String>, Error> {
+    let path = format!("/sdn/zones/{LOCAL}/{name}");
+    let held = pve.permissions_on(&path).await?;
+    let seen = held.has(&path, "SDN.Use") || held.has(&path, "SDN.Audit");
+    Ok((!seen).then(|| {
+        format!("whether {node} has a bridge {name} cannot be seen without SDN.Use on {path}")
+    }))
 }
 
 #[cfg(test)]

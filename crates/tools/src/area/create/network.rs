@@ -7,7 +7,7 @@ use pve::{NodeName, Reader, lenient};
 use schemars::JsonSchema;
 use serde::de::{Deserialize, Deserializer, Error};
 
-use crate::area::sdn::{LOCAL, Networks};
+use crate::area::sdn::{Networks, hidden};
 use crate::fault::{Fault, Kind};
 use crate::plan::Needs;
 use crate::words;
@@ -89,20 +89,6 @@ async fn unseen(
         names => format!("the bridges there: {}", words::list(names)),
     };
     Err(Fault::new(Kind::NotFound, message).hint(hint))
-}
-
-/// What to say of a bridge that is not in the list because the login may not see it. `None`: it would be in the list.
-pub(in crate::area) async fn hidden(
-    pve: &Reader,
-    node: &NodeName,
-    name: &str,
-) -> Result<Option<String>, pve::Error> {
-    let path = format!("/sdn/zones/{LOCAL}/{name}");
-    let held = pve.permissions_on(&path).await?;
-    let seen = held.has(&path, "SDN.Use") || held.has(&path, "SDN.Audit");
-    Ok((!seen).then(|| {
-        format!("whether {node} has a bridge {name} cannot be seen without SDN.Use on {path}")
-    }))
 }
 
 fn is_bridge_name(name: &str) -> bool {

@@ -24,7 +24,8 @@ pub(super) fn of(subject: &Subject, edit: &Edit) -> Result<Vec<Needs>, String> {
         Right::Startup => vec![on("VM.Config.Options"), Needs::on("/", "Sys.Modify")],
         Right::Card => {
             let mut all = vec![on("VM.Config.Network")];
-            all.extend(values.flat_map(|card| bridge(subject, card)));
+            let cards = values.map(PropertyString::parse);
+            all.extend(cards.flat_map(|card| subject.networks.uses_of_card(&card)));
             all
         }
         Right::Drive => {
@@ -96,32 +97,6 @@ fn cpu_model(subject: &Subject, edit: &Edit) -> Vec<Needs> {
         ]));
     }
     all
-}
-
-/// The use of a card's bridge: of its VLANs if it names some, of the whole bridge otherwise.
-fn bridge(subject: &Subject, card: &str) -> Vec<Needs> {
-    let parsed = PropertyString::parse(card);
-    let Some(bridge) = parsed.get("bridge") else {
-        return Vec::new();
-    };
-    let zone = subject.zone_of(bridge);
-    let base = format!("/sdn/zones/{zone}/{bridge}");
-    let trunks = parsed.get("trunks").unwrap_or_default();
-    if trunks.contains('-') {
-        // Ranges of VLANs: whoever may use the bridge may use them all.
-        return vec![Needs::on(base, "SDN.Use")];
-    }
-    let tags: Vec<&str> = parsed
-        .get("tag")
-        .into_iter()
-        .chain(trunks.split(';').filter(|tag| !tag.is_empty()))
-        .collect();
-    if tags.is_empty() {
-        return vec![Needs::on(base, "SDN.Use")];
-    }
-    tags.iter()
-        .map(|tag| Needs::on(format!("{base}/{tag}"), "SDN.Use"))
-        .collect()
 }
 
 /// A drive by what is in it.

@@ -1,6 +1,5 @@
 //! The guest that is changed, and what has to be known of its surroundings.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pve::lenient::as_u64;
@@ -10,8 +9,8 @@ use serde_json::Value;
 use super::device::{Drive, card, owners};
 use super::edit::Edit;
 use super::keys::Right;
-use crate::area::create::network;
 use crate::area::power::State;
+use crate::area::sdn::{Networks, hidden};
 use crate::claim::Claim;
 use crate::context::{Context, Guest, label};
 use crate::fault::{Fault, Kind};
@@ -28,8 +27,8 @@ pub(super) struct Subject {
     /// As the running guest has it.
     pub(super) current: GuestConfig,
     pub(super) running: bool,
-    /// The zones of virtual networks, by network.
-    zones: BTreeMap<String, String>,
+    /// What its cards can be plugged into; empty until a change of a card asks.
+    pub(super) networks: Networks,
 }
 
 impl Subject {
@@ -44,20 +43,13 @@ impl Subject {
             config,
             current,
             running,
-            zones: BTreeMap::new(),
+            networks: Networks::default(),
         })
     }
 
     /// A privilege on the guest.
     pub(super) fn needs(&self, privilege: &str) -> Needs {
         Needs::on(self.guest.at.acl_path(), privilege)
-    }
-
-    /// The zone that access rules on a bridge or virtual network are in.
-    pub(super) fn zone_of(&self, bridge: &str) -> &str {
-        self.zones
-            .get(bridge)
-            .map_or("localnetwork", String::as_str)
     }
 
     /// The key of its cloud-init drive.
@@ -90,31 +82,14 @@ impl Subject {
             return Ok(());
         }
         let (pve, node) = (self.guest.pve(), &self.guest.at.node);
-        for vnet in pve
-            .list::<Value>("/cluster/sdn/vnets")
-            .await
-            .unwrap_or_default()
-        {
-            if let (Some(name), Some(zone)) = (vnet["vnet"].as_str(), vnet["zone"].as_str()) {
-                self.zones.insert(name.to_owned(), zone.to_owned());
-            }
-        }
-        let all = Request::get(format!("/nodes/{node}/network")).with("type", "any_bridge");
-        let bridges = pve.list::<Value>(all).await?;
-        let names: Vec<&str> = bridges
-            .iter()
-            .filter_map(|row| row["iface"].as_str())
-            .collect();
-        let unlisted = wanted
-            .iter()
-            .filter(|name| !names.contains(&name.as_str()) && !self.zones.contains_key(*name));
-        for name in unlisted {
+        self.networks = Networks::of(pve, node).await?;
+        for name in wanted.iter().filter(|name| !self.networks.has(name)) {
             let shown = words::clip(name, 40);
-            match network::hidden(pve, node, &shown).await? {
+            match hidden(pve, node, &shown).await? {
                 Some(warning) => plan.warnings.push(warning),
                 None => plan.blockers.push(Blocker::new(
                     format!("there is no bridge {shown} on {node}"),
-                    format!("its bridges are {}", words::list(&names)),
+                    format!("its bridges are {}", words::list(&self.networks.names())),
                 )),
             }
         }
