@@ -183,7 +183,7 @@ impl Reader {
             .with("start", start)
             .with("limit", limit);
         let answer = self.ask(&request).await?;
-        let total = answer.total;
+        let total = answer.total();
         let lines: Vec<LogLine> = answer.decode_list()?;
         let mut lines: Vec<String> = lines.into_iter().map(|line| line.text).collect();
         if lines == [EMPTY_LOG] {

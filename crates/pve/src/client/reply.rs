@@ -7,7 +7,6 @@ use hyper::http::response::Parts;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::error::{self, Error};
 use crate::lenient;
@@ -21,22 +20,25 @@ pub(super) struct Reply {
     body: Bytes,
 }
 
-/// The parts of a successful answer.
+/// A successful answer, still unread: a list of thousands of entries is read once, straight into its type.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    /// `data`, still unread and a part of the answer as it came: a list of thousands of entries is read once, straight
-    /// into its type.
-    data: Bytes,
-    /// `total`, which stands beside `data` in some lists.
-    pub(crate) total: Option<u64>,
+    body: Bytes,
     request: String,
 }
 
 /// How PVE wraps every answer.
 #[derive(Deserialize)]
-struct Envelope<'a> {
-    #[serde(borrow)]
-    data: &'a RawValue,
+#[serde(bound = "T: Deserialize<'de>")]
+struct Envelope<T> {
+    // Named, so that even an optional `data` must be there.
+    #[serde(deserialize_with = "T::deserialize")]
+    data: T,
+}
+
+/// What stands beside `data` in some lists.
+#[derive(Deserialize)]
+struct Counted {
     #[serde(default)]
     total: Option<Value>,
 }
@@ -63,24 +65,14 @@ impl Reply {
         if !(200..300).contains(&self.status) {
             return Err(self.into_error());
         }
-        let decode = |what: &str| Error::Decode {
+        let answer = Answer {
+            body: self.body,
             request: request.to_string(),
-            what: what.to_owned(),
         };
-        if self.body.is_empty() {
-            return Err(decode("it is empty"));
+        if answer.body.is_empty() {
+            return Err(answer.unreadable("it is empty"));
         }
-        match serde_json::from_slice::<Envelope<'_>>(&self.body) {
-            Ok(Envelope { data, total }) => Ok(Answer {
-                data: self.body.slice_ref(data.get().as_bytes()),
-                total: total.as_ref().and_then(lenient::as_u64),
-                request: request.to_string(),
-            }),
-            Err(error) if error.is_data() && self.body.trim_ascii_start().starts_with(b"{") => {
-                Err(decode("it has no `data`; is this a Proxmox VE API?"))
-            }
-            Err(_) => Err(decode("it is not a JSON object; is this a Proxmox VE API?")),
-        }
+        Ok(answer)
     }
 
     /// The body as it is, or what PVE said against it.
@@ -154,23 +146,46 @@ impl Reply {
 impl Answer {
     /// Reads `data` as a type.
     pub(crate) fn decode<T: DeserializeOwned>(self) -> Result<T, Error> {
-        serde_json::from_slice(&self.data).map_err(|error| Error::Decode {
-            what: without_values(&error.to_string()),
-            request: self.request,
-        })
+        match serde_json::from_slice::<Envelope<T>>(&self.body) {
+            Ok(envelope) => Ok(envelope.data),
+            Err(error) => {
+                self.data()?;
+                Err(self.unreadable(&without_values(&error.to_string())))
+            }
+        }
     }
 
     /// Reads `data` as a list, leaving out items that cannot be read.
     pub(crate) fn decode_list<T: DeserializeOwned>(self) -> Result<Vec<T>, Error> {
-        if let Ok(items) = serde_json::from_slice(&self.data) {
-            return Ok(items);
+        if let Ok(envelope) = serde_json::from_slice::<Envelope<Vec<T>>>(&self.body) {
+            return Ok(envelope.data);
         }
         // One bad item must not cost the others: the slow way, one by one.
-        let data = serde_json::from_slice(&self.data).unwrap_or_default();
-        lenient::list(data).map_err(|what| Error::Decode {
-            request: self.request,
-            what,
-        })
+        lenient::list(self.data()?).map_err(|what| self.unreadable(&what))
+    }
+
+    /// `total`, which stands beside `data` in some lists.
+    pub(crate) fn total(&self) -> Option<u64> {
+        let counted: Counted = serde_json::from_slice(&self.body).ok()?;
+        counted.total.as_ref().and_then(lenient::as_u64)
+    }
+
+    /// `data` as it is, or why there is none.
+    fn data(&self) -> Result<Value, Error> {
+        match serde_json::from_slice::<Envelope<Value>>(&self.body) {
+            Ok(envelope) => Ok(envelope.data),
+            Err(error) if error.is_data() && self.body.trim_ascii_start().starts_with(b"{") => {
+                Err(self.unreadable("it has no `data`; is this a Proxmox VE API?"))
+            }
+            Err(_) => Err(self.unreadable("it is not a JSON object; is this a Proxmox VE API?")),
+        }
+    }
+
+    fn unreadable(&self, what: &str) -> Error {
+        Error::Decode {
+            request: self.request.clone(),
+            what: what.to_owned(),
+        }
     }
 }
 
