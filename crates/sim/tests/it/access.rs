@@ -121,3 +121,25 @@ async fn bridges_are_for_those_who_may_use_them() {
     sim.world(|world| world.grant("eve@pve", "/sdn/zones/localnetwork/vmbr0/20", &["SDN.Use"]));
     assert_eq!(client.get(bridges).await.data()[0]["iface"], "vmbr0");
 }
+
+/// PVE lists a node's storages to whoever may allocate space there, but a cluster's resources only to auditors.
+#[tokio::test]
+async fn allocating_space_shows_a_storage_on_its_node_and_not_among_the_resources() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    sim.world(|world| {
+        world.add_token("eve@pve!t", "secret");
+        world.grant("eve@pve", "/storage/nas", &["Datastore.AllocateSpace"]);
+    });
+    let client = Client::anonymous(&sim).token("eve@pve!t", "secret");
+    let names = |rows: &serde_json::Value| -> Vec<String> {
+        let rows = rows.as_array().expect("a list").iter();
+        rows.map(|row| row["storage"].as_str().expect("a name").to_owned())
+            .collect()
+    };
+    let on_node = client.get("/nodes/pve1/storage").await;
+    assert_eq!(names(on_node.data()), ["nas"]);
+    let resources = "/cluster/resources?type=storage";
+    assert_eq!(names(client.get(resources).await.data()), [""; 0]);
+    sim.world(|world| world.grant("eve@pve", "/storage/nas", &["Datastore.Audit"]));
+    assert!(names(client.get(resources).await.data()).contains(&"nas".to_owned()));
+}

@@ -134,11 +134,11 @@ fn node_entry(world: &World, call: &Call, node: &Node) -> Value {
 }
 
 fn storages(world: &World, call: &Call) -> Vec<Value> {
-    let privs = ["Datastore.Audit", "Datastore.AllocateSpace"];
+    // Unlike the storages of a node, which a token that may allocate space sees as well.
     let visible = world
         .storages
         .iter()
-        .filter(|(id, _)| may_any(world, call, &format!("/storage/{id}"), &privs));
+        .filter(|(id, _)| may_any(world, call, &format!("/storage/{id}"), &["Datastore.Audit"]));
     visible
         .flat_map(|(id, storage)| {
             let nodes = world
