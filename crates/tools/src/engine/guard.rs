@@ -121,6 +121,37 @@ impl Engine {
         Ok(())
     }
 
+    /// Right before the first step of one guest of many: is it as it was planned for? The look at all of them may be
+    /// minutes old by then.
+    pub(super) async fn still_as_planned(&self, plan: &Plan, index: usize) -> Result<(), Fault> {
+        let Some(Guard::SameGuest {
+            at,
+            identity,
+            name,
+            config,
+        }) = plan.guard_of_one_among_many(index)
+        else {
+            return Ok(());
+        };
+        let pve = &self.cluster(&plan.cluster)?.pve;
+        let now = match pve.guest_config(at).await {
+            Err(error) if error.is_missing_object() => {
+                let gone = format!("{} is not on node {} any more", label(at, name), at.node);
+                return Err(stopped(&gone));
+            }
+            config => config?,
+        };
+        if let Some(difference) = identity.difference(&Identity::of(at.kind, &now)) {
+            return Err(another(at.vmid, &difference));
+        }
+        let changed = config.changed(&Fingerprints::of(&now));
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let changed = changed.join(", ");
+        Err(stopped(&format!("changed since it was planned: {changed}")))
+    }
+
     /// The cluster of a plan.
     pub(super) fn cluster(&self, name: &str) -> Result<&Cluster, Fault> {
         let found = self.clusters.iter().find(|cluster| cluster.name == name);

@@ -82,6 +82,9 @@ impl Engine {
             return Err(Known::new(StepState::NotSent, why));
         }
         let internal = |message: String| Known::new(StepState::Failed, message);
+        self.still_as_planned(plan, index)
+            .await
+            .map_err(|fault| internal(fault.message))?;
         let pve = &self
             .cluster(&plan.cluster)
             .map_err(|fault| internal(fault.message))?

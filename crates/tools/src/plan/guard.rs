@@ -41,6 +41,14 @@ pub enum Guard {
 }
 
 impl Guard {
+    /// The guest that it is about.
+    pub(crate) fn guest(&self) -> Option<&GuestRef> {
+        match self {
+            Self::SameGuest { at, .. } => Some(at),
+            _ => None,
+        }
+    }
+
     /// The list is as it is in `answer`, as far as `fields` of its rows go.
     pub fn same_rows(says: String, read: Request, fields: &[&str], answer: &[Value]) -> Self {
         let fields: Vec<_> = fields.iter().map(|field| (*field).to_owned()).collect();

@@ -87,6 +87,19 @@ impl Plan {
         crate::keys::hex(&Sha256::digest(bytes))
     }
 
+    /// The guard of the guest that a step is the first for, where the plan is about several guests.
+    pub(crate) fn guard_of_one_among_many(&self, index: usize) -> Option<&Guard> {
+        let (before, step) = (self.steps.get(..index)?, self.steps.get(index)?);
+        let guests = self.guards.iter().filter_map(Guard::guest);
+        if guests.count() < 2 {
+            return None;
+        }
+        self.guards.iter().find(|guard| {
+            let is_of = |step: &Step| guard.guest().is_some_and(|at| step.is_at(at));
+            is_of(step) && !before.iter().any(is_of)
+        })
+    }
+
     /// Whether something is gone or overwritten afterwards, whatever else the plan does.
     pub fn destroys(&self) -> bool {
         self.risk == Risk::Destroy

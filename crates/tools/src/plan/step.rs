@@ -79,6 +79,13 @@ impl Step {
         self
     }
 
+    /// Whether it acts on this guest, by the path that it is sent to.
+    pub(crate) fn is_at(&self, guest: &GuestRef) -> bool {
+        let Action::Request(request) = &self.action;
+        let below = request.path.strip_prefix(&guest.path(""));
+        below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+    }
+
     /// In this group.
     #[must_use]
     pub fn group(mut self, group: u16) -> Self {

@@ -1,5 +1,6 @@
 //! Many guests at once: which they are, one plan, and each guest's own result.
 
+mod meanwhile;
 mod trouble;
 
 use tools::fault::Kind;
@@ -10,6 +11,10 @@ use crate::house::{Furnish, House};
 
 /// The demo world and `count` further stopped VMs from 1001 on, all with the tag `crowd`.
 async fn crowded(count: u32, mode: Mode) -> House {
+    House::furnished(crowd(count, mode)).await
+}
+
+fn crowd(count: u32, mode: Mode) -> Furnish {
     let mut furnish = Furnish::default();
     furnish.policy.mode = mode;
     let model = furnish.world.guests[&105].clone();
@@ -20,7 +25,7 @@ async fn crowded(count: u32, mode: Mode) -> House {
         guest.config.set("tags", "crowd");
         furnish.world.guests.insert(vmid, guest);
     }
-    House::furnished(furnish).await
+    furnish
 }
 
 /// The states of an outcome's steps, by the guest that each names.
