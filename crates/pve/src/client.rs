@@ -7,11 +7,13 @@ mod policy;
 mod reply;
 mod session;
 mod tls;
+mod upgrade;
 mod wire;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use serde::de::DeserializeOwned;
 use tokio::sync::Semaphore;
 
 use crate::error::Error;
@@ -23,6 +25,7 @@ use policy::{Next, Retries};
 pub(crate) use reply::Answer;
 use reply::Reply;
 use session::{Session, Signature};
+pub(crate) use upgrade::Socket;
 use wire::Wire;
 
 /// A PVE node has three API workers; more reads than this at once only wait there instead of here.
@@ -69,30 +72,58 @@ impl Client {
 
     /// Sends a request, logging in and renewing the login as needed.
     pub(crate) async fn call(&self, request: &Request) -> Result<Answer, Error> {
+        let (_, _, reply) = self.signed(request).await?;
+        reply.into_answer(request)
+    }
+
+    /// Sends a request that opens a proxy on the node that is asked, and then the one that its answer leads to, which
+    /// turns into a websocket. Only the host that opened the proxy can reach it.
+    pub(crate) async fn socket<T: DeserializeOwned>(
+        &self,
+        proxy: &Request,
+        leads_to: impl FnOnce(&T) -> Request,
+    ) -> Result<(T, Socket), Error> {
+        let (at, signature, reply) = self.signed(proxy).await?;
+        let opened = reply.into_answer(proxy)?.decode()?;
+        let wire = Wire::new(&leads_to(&opened))?;
+        let socket = self.endpoints[at]
+            .upgrade(&self.settings, &wire, &signature)
+            .await?;
+        Ok((opened, socket))
+    }
+
+    /// The answer to a request, which of the hosts gave it, and the signature that it accepted.
+    async fn signed(&self, request: &Request) -> Result<(usize, Signature, Reply), Error> {
         let wire = Wire::new(request)?;
-        let signature = self.session.signature(self).await?;
-        let mut reply = self.exchange(&wire, Some(&signature)).await?;
+        let mut signature = self.session.signature(self).await?;
+        let (mut at, mut reply) = self.exchange(&wire, Some(&signature)).await?;
         if reply.status == 401
             && let Some(fresh) = self.session.renewed(self, &signature).await?
         {
             // A 401 comes before anything is done, so repeating is safe for writes too.
-            reply = self.exchange(&wire, Some(&fresh)).await?;
+            (at, reply) = self.exchange(&wire, Some(&fresh)).await?;
+            signature = fresh;
         }
         if reply.status == 401 {
             return Err(self.session.refusal(&reply));
         }
-        reply.into_answer(request)
+        Ok((at, signature, reply))
     }
 
     /// Fetches a static file of the node's web server, which asks nobody who they are.
     pub(crate) async fn document(&self, path: &str) -> Result<Vec<u8>, Error> {
         let request = Request::get(path);
-        let reply = self.exchange(&Wire::document(&request)?, None).await?;
+        let (_, reply) = self.exchange(&Wire::document(&request)?, None).await?;
         reply.into_bytes()
     }
 
-    /// Sends until an answer arrives or the retry rules say stop. Any HTTP status that they do not repeat is an answer.
-    async fn exchange(&self, wire: &Wire, signature: Option<&Signature>) -> Result<Reply, Error> {
+    /// Sends until an answer arrives or the retry rules say stop. Any HTTP status that they do not repeat is an answer;
+    /// it comes with the index of the host that gave it.
+    async fn exchange(
+        &self,
+        wire: &Wire,
+        signature: Option<&Signature>,
+    ) -> Result<(usize, Reply), Error> {
         // Writes do not queue behind reads; the semaphore is never closed, so that `ok` loses nothing.
         let _permit = if wire.repeatable {
             self.permits.acquire().await.ok()
@@ -112,7 +143,7 @@ impl Client {
             match next {
                 Next::Stop => {
                     self.remember(at, &outcome);
-                    return outcome;
+                    return outcome.map(|reply| (at, reply));
                 }
                 Next::AtOnce => {}
                 Next::After(pause) => tokio::time::sleep(pause).await,

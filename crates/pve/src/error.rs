@@ -72,6 +72,12 @@ pub enum Error {
         /// Who was refused and what PVE said.
         what: String,
     },
+    /// A console did not open, ended, or spoke what is not its protocol.
+    #[error("the console: {what}")]
+    Console {
+        /// What happened.
+        what: String,
+    },
     /// The server's certificate is not trusted; nothing was sent, no credentials either.
     #[error("{0}")]
     Fingerprint(Box<Untrusted>),
@@ -87,14 +93,14 @@ impl Error {
             | Self::Fingerprint(_) => true,
             // The node that was asked could not reach the node that the request was for.
             Self::Status { status, .. } => *status == 595,
-            Self::MaybeSent { .. } | Self::Decode { .. } => false,
+            Self::MaybeSent { .. } | Self::Decode { .. } | Self::Console { .. } => false,
         }
     }
 
     /// True if nobody can tell from this error whether PVE carried out the request.
     pub fn is_maybe_sent(&self) -> bool {
         match self {
-            Self::MaybeSent { .. } | Self::Decode { .. } => true,
+            Self::MaybeSent { .. } | Self::Decode { .. } | Self::Console { .. } => true,
             Self::Status {
                 status, from_pve, ..
             } => leaves_doubt(*status, *from_pve),

@@ -9,12 +9,14 @@
 //! - [`Error`]: what went wrong, by stage
 //! - [`task`]: UPIDs, waiting, logs
 //! - [`guest`]: from a vmid to its node, kind, configuration and identity
+//! - [`console`]: screens, keyboards and terminals
 //! - [`answer`]: typed answers that tolerate PVE's habits
 //!
 //! This crate knows no tool and no MCP.
 
 pub mod answer;
 mod client;
+pub mod console;
 mod encode;
 mod error;
 mod fingerprint;

@@ -27,6 +27,10 @@ impl Reader {
         Self { client }
     }
 
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
     /// Sends a GET and reads its `data`. Any other method is refused before anything is sent.
     pub async fn get<T: DeserializeOwned>(&self, request: impl Into<Request>) -> Result<T, Error> {
         self.ask(&request.into()).await?.decode()

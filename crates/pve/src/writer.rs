@@ -23,6 +23,10 @@ impl Writer {
         Self { client }
     }
 
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
     /// Sends a POST, PUT or DELETE and gives its `data`, often the UPID of a task.
     ///
     /// It is repeated only while PVE has certainly not seen it. After an error with

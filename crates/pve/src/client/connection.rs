@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::StatusCode;
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
@@ -21,6 +22,7 @@ use tokio_rustls::client::TlsStream;
 use super::reply::Reply;
 use super::session::Signature;
 use super::tls;
+use super::upgrade::{Offer, Socket};
 use super::wire::Wire;
 use crate::error::{Cause, Error};
 use crate::settings::{Host, Settings, Timeouts};
@@ -80,6 +82,41 @@ impl Endpoint {
         })
     }
 
+    /// Sends a GET that turns its connection into a websocket, over a connection of its own. PVE drops it without an
+    /// answer if nothing listens on the port asked for.
+    pub(super) async fn upgrade(
+        &self,
+        settings: &Settings,
+        wire: &Wire,
+        signature: &Signature,
+    ) -> Result<Socket, Error> {
+        let offer = Offer::new();
+        let mut request = wire.to_http(&self.host, settings, Some(signature))?;
+        request.headers_mut().extend(offer.headers());
+        let mut sender = self.connect(settings).await?;
+        let limit = settings.timeouts.answer;
+        let response = timeout(limit, sender.send_request(request))
+            .await
+            .map_err(|_| self.maybe_sent(&format!("it did not come within {limit:?}"), None))?
+            .map_err(|error| self.maybe_sent("the connection broke", Some(Arc::new(error))))?;
+        if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+            let reply = timeout(limit, read(response, settings.max_answer_bytes)).await;
+            return Err(match reply {
+                Ok(Ok(reply)) => reply.into_error(),
+                _ => self.maybe_sent("the connection broke in the middle of it", None),
+            });
+        }
+        if !offer.is_accepted_by(response.headers()) {
+            return Err(Error::Console {
+                what: "the server speaks no websocket".to_owned(),
+            });
+        }
+        let upgraded = hyper::upgrade::on(response)
+            .await
+            .map_err(|error| self.maybe_sent("the connection broke", Some(Arc::new(error))))?;
+        Ok(Socket::new(upgraded).await)
+    }
+
     async fn over(
         &self,
         mut sender: Sender,
@@ -109,7 +146,7 @@ impl Endpoint {
             .map_err(|error| self.never_sent("HTTP", Some(Arc::new(error))))?;
         tokio::spawn(async move {
             // A failure reaches the request that is waiting on this connection.
-            let _ = connection.await;
+            let _ = connection.with_upgrades().await;
         });
         Ok(sender)
     }

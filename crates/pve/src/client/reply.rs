@@ -110,7 +110,7 @@ impl Reply {
         has_own_reason && (body.trim().is_empty() || first_words(&body) == first_words(reason))
     }
 
-    fn into_error(self) -> Error {
+    pub(super) fn into_error(self) -> Error {
         let from_pve = self.is_from_pve();
         let body: Option<Value> = serde_json::from_slice(&self.body).ok();
         let message = match &body {

@@ -244,7 +244,7 @@ impl Session {
         client: &Client,
         request: &Request,
     ) -> Result<LoginAnswer, Error> {
-        let reply = client.exchange(&Wire::login(request)?, None).await?;
+        let (_, reply) = client.exchange(&Wire::login(request)?, None).await?;
         if reply.status == 401 {
             return Err(self.refusal(&reply));
         }

@@ -1,0 +1,20 @@
+//! The consoles of guests: a VM's screen and keyboard over VNC, and terminals.
+//!
+//! Watching and pressing are two types. What a [`Reader`](crate::Reader) opens has no method that sends input; only a
+//! [`Writer`](crate::Writer) opens what has.
+
+mod keyboard;
+mod proxy;
+mod rfb;
+mod screen;
+mod view;
+
+pub use keyboard::{Key, Keyboard};
+pub use screen::{Area, Screen};
+pub use view::{ScreenView, Settled};
+
+use crate::error::Error;
+
+pub(crate) fn broken(what: impl Into<String>) -> Error {
+    Error::Console { what: what.into() }
+}

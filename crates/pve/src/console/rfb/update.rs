@@ -1,0 +1,98 @@
+//! An update: rectangles of pixels, each in its own form, painted as they come.
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+
+use super::{COPY_RECT, DESKTOP_SIZE, EXTENDED_KEYS, Message, RAW, Rfb, ZRLE};
+use crate::console::broken;
+use crate::console::screen::{Area, Screen};
+use crate::error::Error;
+
+/// Packed pixels take less room than plain ones; a server that sends so much more means no good.
+const PACKING_OVERHEAD: usize = 64 * 1024;
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Rfb<S> {
+    pub(super) async fn update(&mut self) -> Result<Message, Error> {
+        let [_, high, low] = self.bytes().await?;
+        let mut message = Message::Update;
+        for _ in 0..u16::from_be_bytes([high, low]) {
+            if self.rectangle().await? == EXTENDED_KEYS {
+                message = Message::TakesKeys;
+            }
+        }
+        Ok(message)
+    }
+
+    /// Paints one rectangle; its encoding.
+    async fn rectangle(&mut self) -> Result<i32, Error> {
+        let head: [u8; 12] = self.bytes().await?;
+        let number = |at: usize| usize::from(u16::from_be_bytes([head[at], head[at + 1]]));
+        let encoding = i32::from_be_bytes([head[8], head[9], head[10], head[11]]);
+        let area = Area {
+            x: number(0),
+            y: number(2),
+            width: number(4),
+            height: number(6),
+        };
+        match encoding {
+            DESKTOP_SIZE => self.resize(area)?,
+            EXTENDED_KEYS => {}
+            _ if !self.screen.holds(area) => return Err(broken("it paints outside of the screen")),
+            RAW => self.raw(area).await?,
+            COPY_RECT => self.copy_rect(area).await?,
+            ZRLE => self.zrle(area).await?,
+            _ => {
+                return Err(broken(format!(
+                    "pixels in the form {encoding} are not known"
+                )));
+            }
+        }
+        Ok(encoding)
+    }
+
+    fn resize(&mut self, area: Area) -> Result<(), Error> {
+        let Area { width, height, .. } = area;
+        self.screen = Screen::black(width, height)
+            .ok_or_else(|| broken(format!("a screen of {width}x{height} is not taken")))?;
+        Ok(())
+    }
+
+    async fn raw(&mut self, area: Area) -> Result<(), Error> {
+        let mut line = vec![0; area.width * 4];
+        for y in 0..area.height {
+            let read = self.stream.read_exact(&mut line).await;
+            read.map_err(|_| broken("it closed"))?;
+            let row = self.screen.row_mut(area, y);
+            for (pixel, bytes) in row.iter_mut().zip(line.chunks_exact(4)) {
+                *pixel = [bytes[2], bytes[1], bytes[0]];
+            }
+        }
+        Ok(())
+    }
+
+    async fn copy_rect(&mut self, area: Area) -> Result<(), Error> {
+        let [x1, x2, y1, y2] = self.bytes().await?;
+        let x = usize::from(u16::from_be_bytes([x1, x2]));
+        let y = usize::from(u16::from_be_bytes([y1, y2]));
+        if !self.screen.holds(Area { x, y, ..area }) {
+            return Err(broken("it copies from outside of the screen"));
+        }
+        self.screen.copy((x, y), area);
+        Ok(())
+    }
+
+    async fn zrle(&mut self, area: Area) -> Result<(), Error> {
+        let length = self.u32().await? as usize;
+        if length > area.width * area.height * 4 + PACKING_OVERHEAD {
+            return Err(broken("packed pixels are larger than plain ones"));
+        }
+        // Grows as the bytes come: an announced length alone costs no memory.
+        let mut packed = Vec::new();
+        let mut rest = (&mut self.stream).take(length as u64);
+        let read = rest.read_to_end(&mut packed).await;
+        if read.ok() != Some(length) {
+            return Err(broken("it closed"));
+        }
+        let plain = self.inflater.inflate(&packed, area)?;
+        super::zrle::paint(&plain, area, &mut self.screen)
+    }
+}
