@@ -80,9 +80,14 @@ impl Cluster {
         }
     }
 
+    /// The version that it runs, asked once.
+    pub async fn version(&self) -> Result<&Version, pve::Error> {
+        self.version.get_or_try_init(|| self.pve.version()).await
+    }
+
     /// Refuses to change what oxmox was not built for. Reads work on older ones as far as they go.
     pub async fn require_supported(&self) -> Result<(), Fault> {
-        let version = self.version.get_or_try_init(|| self.pve.version()).await?;
+        let version = self.version().await?;
         if version.at_least(8, 4) {
             return Ok(());
         }

@@ -15,6 +15,7 @@ mod node_status;
 mod ops;
 mod power;
 mod preview;
+mod quiesce;
 mod rollback;
 mod sdn;
 mod snapshot;

@@ -7,13 +7,13 @@ use crate::context::Guest;
 use crate::plan::{Effect, Impact, Plan};
 use crate::words;
 
-/// Adds the backup with its expected size, and every disk with whether it is in it.
+/// Adds the backup with its expected size and the state that disks are `caught` in, and every disk with whether it is in it.
 pub(super) fn show(
     plan: &mut Plan,
     guest: &Guest,
     config: &GuestConfig,
     storage: &StorageStatus,
-    before: &[Backup],
+    (caught, before): (&str, &[Backup]),
 ) {
     let (inside, outside): (Vec<_>, Vec<_>) = config
         .disks()
@@ -32,7 +32,7 @@ pub(super) fn show(
     plan.impact.push(
         Impact::new(Effect::Created, "backup", format!("on {}", storage.storage))
             .bytes(Some(expected))
-            .note(note),
+            .note(format!("{note}; {caught}")),
     );
     plan.impact
         .extend(inside.iter().map(|disk| as_impact(disk, "in the backup")));

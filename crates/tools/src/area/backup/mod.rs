@@ -1,21 +1,26 @@
 //! backup_proxmox_vm
 
 mod contents;
+mod hold;
 mod retention;
+mod rule;
 
 pub(super) use contents::is_included;
 
-use pve::{GuestConfig, GuestKind, Request, StorageId, StorageStatus, Vmid};
+use pve::{GuestConfig, Request, StorageId, StorageStatus, Vmid};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
+use self::hold::{Hold, Mode};
+use self::retention::Newcomer;
+use self::rule::Rule;
 use super::backups::{Backup, Backups};
 use super::power::{State, locked};
-use super::snapshot::{can_snapshot, unlocked};
+use super::snapshot::unlocked;
 use crate::context::{Context, Guest};
 use crate::fault::{Fault, Kind};
-use crate::plan::{Blocker, Check, Effect, Expect, Guard, Impact, Needs, Plan, Step, Trace, Undo};
+use crate::plan::{Blocker, Check, Expect, Guard, Needs, Plan, Step, Trace, Undo};
 use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::tool::Changes;
 use crate::words;
@@ -23,23 +28,12 @@ use crate::words;
 /// What PVE fills in in the notes of a backup.
 const VARIABLES: [&str; 4] = ["cluster", "guestname", "node", "vmid"];
 
-/// How the guest is held still.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-enum Mode {
-    #[default]
-    Snapshot,
-    Suspend,
-    Stop,
-}
-
 /// Backs up a VM or container now, to a storage that takes backups, PBS included.
 ///
 /// Use it before what a snapshot does not survive; for a quick way back use snapshot_proxmox_vm; restore with
 /// rollback_proxmox_vm. Mode snapshot keeps the guest running; suspend and stop interrupt it and ask first, as does
-/// a container without snapshots. keep_last removes older backups, which a person confirms. Needs VM.Backup,
-/// Datastore.AllocateSpace, and Datastore.Allocate for keep_last. Waits until the storage lists it. Undo: none; a
+/// a container without snapshots. keep_last or prune removes older backups, which a person confirms. Needs
+/// VM.Backup, Datastore.AllocateSpace, and Datastore.Allocate to prune. Waits until the storage lists it. Undo: none; a
 /// person deletes the volume.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct BackupVm {
@@ -53,6 +47,8 @@ pub(super) struct BackupVm {
     /// Keep this many in all, the new one included; remove older.
     #[schemars(range(min = 1, max = 1000))]
     keep_last: Option<u32>,
+    /// Instead of keep_last: PVE's rule, as keep-daily=7,keep-weekly=4.
+    prune: Option<String>,
     /// Its name if left out.
     notes: Option<String>,
     /// Protect it from removal.
@@ -89,6 +85,7 @@ impl Changes for BackupVm {
         let guest = cx.guest(self.vmid, None, None).await?;
         guest.require_online()?;
         let notes = self.notes_template()?;
+        let rule = self.rule()?;
         let (storage, why) = self.storage(&guest).await?;
         let config = guest.config().await?;
         let state = State::of(&guest).await?;
@@ -107,23 +104,30 @@ impl Changes for BackupVm {
             ),
         );
         guest.bind(&mut plan, &config);
-        plan.needs = self.needs(&guest, &storage);
+        plan.needs = self.needs(&guest, &storage, rule.is_some());
         plan.warnings.extend(why);
         plan.blockers = self.blockers(&guest, &config, &state);
         plan.blockers
             .extend(before.unchecked.iter().map(|what| unlisted(what)));
         plan.guards
             .push(same_backups(&guest, &storage, &before.found));
-        contents::show(&mut plan, &guest, &config, &storage, &before.found);
-        self.interruption(&mut plan, &guest, &state).await?;
-        if let Some(keep) = self.keep_last {
-            retention::prune(&mut plan, &guest, &before.found, &storage, keep).await?;
-        } else {
+        let hold = Hold::of(self.mode, &guest, &config, &state).await?;
+        let caught = (hold.caught, before.found.as_slice());
+        contents::show(&mut plan, &guest, &config, &storage, caught);
+        hold.show(&mut plan, &guest);
+        if let Some(rule) = rule.as_ref() {
+            let new = Newcomer {
+                storage: &storage,
+                protected: self.protected,
+                now: cx.now,
+            };
+            retention::prune(&mut plan, &guest, &before.found, rule, &new).await?;
+        } else if !self.protected {
             plan.blockers
                 .extend(retention::limit(&guest, &before.found, &storage).await);
         }
         plan.steps
-            .push(self.step(&guest, &state, &storage, &before.found, notes));
+            .push(self.step(&guest, &state, &storage, &before.found, (notes, rule)));
         plan.undo = Undo::Impossible {
             because: "a backup is removed as a volume of its storage, by a person in PVE (or `pvesm free`)"
                 .to_owned(),
@@ -198,14 +202,29 @@ impl BackupVm {
         }
     }
 
-    fn needs(&self, guest: &Guest, storage: &StorageStatus) -> Needs {
+    /// Which backups to keep, if that is to be decided at all.
+    fn rule(&self) -> Result<Option<Rule>, Fault> {
+        match (self.keep_last, &self.prune) {
+            (None, None) => Ok(None),
+            (Some(keep), None) => Ok(Some(Rule::last(keep))),
+            (None, Some(prune)) => Rule::parse(prune).map(Some),
+            (Some(keep), Some(_)) => Err(Fault::bad_input(
+                "keep_last and prune both say what stays",
+            )
+            .hint(format!(
+                "send one of them; prune can hold keep-last={keep} too"
+            ))),
+        }
+    }
+
+    fn needs(&self, guest: &Guest, storage: &StorageStatus, prunes: bool) -> Needs {
         let (on_guest, on_storage) = (guest.at.acl_path(), format!("/storage/{}", storage.storage));
         let mut all = vec![
             Needs::on(&on_guest, "VM.Audit"),
             Needs::on(&on_guest, "VM.Backup"),
             Needs::on(&on_storage, "Datastore.AllocateSpace"),
         ];
-        if self.keep_last.is_some() {
+        if prunes {
             all.push(Needs::on(&on_storage, "Datastore.Allocate"));
         }
         Needs::All(all)
@@ -228,58 +247,17 @@ impl BackupVm {
         blockers
     }
 
-    /// What a running guest notices of it.
-    async fn interruption(
-        &self,
-        plan: &mut Plan,
-        guest: &Guest,
-        state: &State,
-    ) -> Result<(), Fault> {
-        if !state.running {
-            return Ok(());
-        }
-        let container = guest.at.kind == GuestKind::Lxc;
-        let how = match self.mode {
-            Mode::Stop if container => {
-                "shut down for as long as the backup takes, then started again"
-            }
-            Mode::Stop => "shut down, and started again as soon as the backup has begun",
-            Mode::Suspend if container => {
-                "paused while what changed during the first copy is copied again"
-            }
-            Mode::Suspend => "paused until the backup has begun",
-            Mode::Snapshot if container && !can_snapshot(guest).await? => {
-                plan.warnings.push(format!(
-                    "not all disks of {} have snapshots, so PVE falls back to suspend mode",
-                    guest.label()
-                ));
-                "paused while what changed during the first copy is copied again"
-            }
-            Mode::Snapshot => return Ok(()),
-        };
-        plan.risk = Risk::Disrupt;
-        plan.impact.push(
-            Impact::new(
-                Effect::Interrupted,
-                guest.at.kind.noun(),
-                guest.at.vmid.to_string(),
-            )
-            .note(how),
-        );
-        Ok(())
-    }
-
     fn step(
         &self,
         guest: &Guest,
         state: &State,
         storage: &StorageStatus,
         before: &[Backup],
-        notes: String,
+        (notes, rule): (String, Option<Rule>),
     ) -> Step {
         let (at, id) = (&guest.at, &storage.storage);
         let on_server = storage.kind.as_deref() == Some("pbs");
-        let keep = self.keep_last.map(|keep| format!("keep-last={keep}"));
+        let removes = rule.as_ref().is_some_and(|rule| !rule.keeps_all());
         // Said outright, so that neither the node's nor the storage's defaults decide about older backups.
         let request = Request::post(format!("/nodes/{}/vzdump", at.node))
             .with("vmid", at.vmid.to_string())
@@ -288,8 +266,8 @@ impl BackupVm {
             .maybe("compress", (!on_server).then_some("zstd"))
             .with("notes-template", notes)
             .maybe("protected", self.protected.then_some(true))
-            .with("remove", keep.is_some())
-            .maybe("prune-backups", keep);
+            .with("remove", removes)
+            .maybe("prune-backups", rule.map(|rule| rule.to_string()));
         // A vzdump that finds nothing to do ends well too: only a backup that was not there before counts.
         let known: Vec<Value> = before.iter().map(|backup| json!(backup.volid)).collect();
         let mut made = Check::list(
@@ -319,7 +297,7 @@ fn unlisted(what: &str) -> Blocker {
     )
 }
 
-/// One that a job makes meanwhile would be taken for the new one, and what goes with keep_last would be another.
+/// One that a job makes meanwhile would be taken for the new one, and other ones would be pruned.
 fn same_backups(guest: &Guest, storage: &StorageStatus, before: &[Backup]) -> Guard {
     let id = &storage.storage;
     let rows: Vec<_> = before.iter().map(|it| json!({"volid": it.volid})).collect();

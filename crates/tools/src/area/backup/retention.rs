@@ -1,62 +1,196 @@
 //! Which older backups go, and when a storage's own rule stands in the way.
 
 use pve::{PropertyString, Request, StorageStatus};
+use serde::Deserialize;
 use serde_json::Value;
 
+use super::rule::Rule;
 use crate::area::backups::Backup;
 use crate::context::Guest;
 use crate::fault::Fault;
-use crate::plan::{Blocker, Effect, Guard, Plan};
+use crate::plan::{Blocker, Effect, Guard, Impact, Plan};
 use crate::spec::Risk;
 use crate::words;
 
-/// Adds the backups that keeping the last `keep` removes, by PVE's own reckoning.
+/// How much later than planned the backup may be taken: somebody has to agree first.
+const LATER: i64 = 3600;
+
+/// A backup that counts for a rule.
+struct Counted {
+    volid: String,
+    taken: i64,
+    /// What PVE would do with it as things are.
+    kept: bool,
+}
+
+/// When and where the new backup is taken, as far as its retention goes.
+pub(super) struct Newcomer<'a> {
+    pub(super) storage: &'a StorageStatus,
+    /// One that is protected counts for no rule.
+    pub(super) protected: bool,
+    pub(super) now: i64,
+}
+
+/// Adds the backups that the rule removes once the new one is there. PVE's own list does not reckon with the new one,
+/// so it is reckoned here; in which time zone, its list has to bear out.
 pub(super) async fn prune(
     plan: &mut Plan,
     guest: &Guest,
     before: &[Backup],
-    storage: &StorageStatus,
-    keep: u32,
+    rule: &Rule,
+    new: &Newcomer<'_>,
 ) -> Result<(), Fault> {
-    // The new backup is one of those that are kept, and PVE reckons without it. It takes no rule that keeps none.
-    let others = keep.saturating_sub(1);
+    let id = &new.storage.storage;
     let request = Request::get(format!(
-        "/nodes/{}/storage/{}/prunebackups",
-        guest.at.node, storage.storage
+        "/nodes/{}/storage/{id}/prunebackups",
+        guest.at.node
     ))
     .with("vmid", guest.at.vmid)
     .with("type", guest.at.kind.to_string())
-    .with("prune-backups", format!("keep-last={}", others.max(1)));
-    // What PVE would do with each of them.
+    .with("prune-backups", rule.to_string());
     let answer: Vec<Value> = guest.pve().list(request.clone()).await?;
-    let says = format!(
-        "which backups of {} on {} go",
-        guest.label(),
-        storage.storage
-    );
+    let says = format!("which backups of {} on {id} go", guest.label());
     plan.guards
         .push(Guard::same_rows(says, request, &["volid", "mark"], &answer));
-    let word = |row: &Value, field: &str| row[field].as_str().unwrap_or_default().to_owned();
-    let goes = |mark: &str| mark == "remove" || (others == 0 && mark == "keep");
-    let mut doomed = 0;
-    for row in answer.iter().filter(|row| goes(&word(row, "mark"))) {
-        let volid = word(row, "volid");
-        let known = before.iter().find(|backup| backup.volid == volid);
-        plan.impact.push(match known {
-            Some(backup) => backup.impact(Effect::Destroyed),
-            None => crate::plan::Impact::new(Effect::Destroyed, "backup", volid),
-        });
+    let counted = counted(&answer);
+    let fates = fates(guest, rule, new, &counted).await;
+    let (mut doomed, mut unsure) = (0, 0);
+    for (backup, fate) in counted.iter().zip(fates) {
+        if fate == Fate::Stays {
+            continue;
+        }
+        let known = before.iter().find(|known| known.volid == backup.volid);
+        let mut item = match known {
+            Some(known) => known.impact(Effect::Destroyed),
+            None => Impact::new(Effect::Destroyed, "backup", &backup.volid),
+        };
+        if fate == Fate::MayGo {
+            let taken = item.note.take().unwrap_or_default();
+            item = item.note(format!("{taken}; may go"));
+            unsure += 1;
+        }
+        plan.impact.push(item);
         doomed += 1;
     }
-    if doomed > 0 {
-        plan.risk = plan.risk.max(Risk::Destroy);
-        plan.summary = format!(
-            "{}, then delete {} there",
-            plan.summary,
-            words::count(doomed, "older backup")
-        );
+    if doomed == 0 {
+        return Ok(());
+    }
+    plan.risk = plan.risk.max(Risk::Destroy);
+    let most = if unsure > 0 { "at most " } else { "" };
+    plan.summary = format!(
+        "{}, then delete {most}{} there",
+        plan.summary,
+        words::count(doomed, "older backup")
+    );
+    if unsure > 0 {
+        plan.warnings.push(format!(
+            "{} may go or stay: it depends on when the new one is taken and on PVE's time zone",
+            words::count(unsure, "backup")
+        ));
     }
     Ok(())
+}
+
+/// What becomes of a backup.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Stays,
+    MayGo,
+    Goes,
+}
+
+/// The backups that are neither protected nor named by hand, newest first.
+fn counted(answer: &[Value]) -> Vec<Counted> {
+    let row = |row: &Value| {
+        let kept = match row["mark"].as_str()? {
+            "keep" => true,
+            "remove" => false,
+            _ => return None,
+        };
+        Some(Counted {
+            volid: row["volid"].as_str()?.to_owned(),
+            taken: row["ctime"].as_i64().unwrap_or_default(),
+            kept,
+        })
+    };
+    let mut counted: Vec<_> = answer.iter().filter_map(row).collect();
+    counted.sort_by_key(|backup| std::cmp::Reverse(backup.taken));
+    counted
+}
+
+/// What the rule does with each, for every moment and time zone that may be PVE's.
+async fn fates(guest: &Guest, rule: &Rule, new: &Newcomer<'_>, counted: &[Counted]) -> Vec<Fate> {
+    let by_pve: Vec<bool> = counted.iter().map(|backup| backup.kept).collect();
+    if new.protected {
+        let fate = |kept| if kept { Fate::Stays } else { Fate::Goes };
+        return by_pve.into_iter().map(fate).collect();
+    }
+    let newest = counted.first().map_or(0, |backup| backup.taken);
+    let moments: Vec<i64> = counted.iter().map(|backup| backup.taken).collect();
+    let (starts, zones) = if rule.is_timeless() {
+        (vec![newest + 1], vec![0])
+    } else {
+        let clock = Clock::of(guest, new).await;
+        let start = clock.now.max(newest + 1);
+        (vec![start, start + LATER], clock.zones)
+    };
+    // What each possible moment and zone keeps; a zone in which PVE's own list would differ is not PVE's.
+    let outcomes: Vec<Vec<bool>> = zones
+        .iter()
+        .filter(|zone| rule.kept(&moments, **zone) == by_pve)
+        .flat_map(|zone| starts.iter().map(move |start| (*start, *zone)))
+        .map(|(start, zone)| {
+            let with_new: Vec<i64> = std::iter::once(start).chain(moments.clone()).collect();
+            rule.kept(&with_new, zone)[1..].to_vec()
+        })
+        .collect();
+    let fate = |at: usize| {
+        let stays = |kept: &Vec<bool>| kept[at];
+        match outcomes.as_slice() {
+            [] => Fate::MayGo,
+            outcomes if outcomes.iter().all(stays) => Fate::Stays,
+            outcomes if outcomes.iter().any(stays) => Fate::MayGo,
+            _ => Fate::Goes,
+        }
+    };
+    (0..counted.len()).map(fate).collect()
+}
+
+/// The time where retention is reckoned.
+struct Clock {
+    now: i64,
+    /// By how many seconds local time may be ahead of UTC.
+    zones: Vec<i64>,
+}
+
+#[derive(Deserialize)]
+struct NodeTime {
+    time: i64,
+    localtime: i64,
+}
+
+impl Clock {
+    /// A node tells its own. A backup server's is not told, nor may every token ask a node: then it is any.
+    async fn of(guest: &Guest, new: &Newcomer<'_>) -> Self {
+        let anywhere = || (-48..=56).map(|quarter| quarter * 900).collect();
+        let on_server = new.storage.kind.as_deref() == Some("pbs");
+        let path = format!("/nodes/{}/time", guest.at.node);
+        match guest.pve().get::<NodeTime>(path).await {
+            Ok(node) => {
+                let ahead = node.localtime - node.time;
+                // An hour more or less, for backups of the other half of the year.
+                let here = || vec![ahead - 3600, ahead, ahead + 3600];
+                Self {
+                    now: node.time,
+                    zones: if on_server { anywhere() } else { here() },
+                }
+            }
+            Err(_) => Self {
+                now: new.now,
+                zones: anywhere(),
+            },
+        }
+    }
 }
 
 /// Without pruning PVE makes no backup beyond the number that the storage's own rule keeps.
@@ -90,7 +224,16 @@ pub(super) async fn limit(
                 words::count(most, "backup"),
                 guest.label()
             ),
-            format!("send keep_last: {most} to remove older ones afterwards, or another storage"),
+            match rule.get("keep-last") {
+                Some(last) if rule.pairs.len() == 1 => {
+                    format!(
+                        "send keep_last: {last} to remove older ones afterwards, or another storage"
+                    )
+                }
+                _ => format!(
+                    "send prune: \"{rule}\" to remove older ones afterwards, or another storage"
+                ),
+            },
         )
     })
 }

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::power::{State, locked};
+use super::quiesce::{self, By};
 use crate::context::{Context, Guest, arguments};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
@@ -244,40 +245,13 @@ async fn consistency(
     state: &State,
     ram: bool,
 ) -> &'static str {
-    const LIKE_A_POWER_CUT: &str = "disks as after a power cut: no guest agent answers";
     if !state.running {
         return "the guest is off";
     }
     if ram {
         return "with the memory; going back resumes it";
     }
-    if guest.at.kind == GuestKind::Lxc {
-        return "processes and file systems are frozen for the moment";
-    }
-    if !config.agent_enabled() {
-        return LIKE_A_POWER_CUT;
-    }
-    if freezing_is_off(config) {
-        return "disks as after a power cut: the agent option says not to freeze";
-    }
-    let info = guest
-        .pve()
-        .get::<serde_json::Value>(Request::get(guest.at.path("agent/info")));
-    match info.await {
-        Ok(_) => "the guest agent freezes the file systems for the moment",
-        Err(error) if error.missing_privilege().is_some() => {
-            "the file systems are frozen for the moment if the guest agent answers"
-        }
-        Err(_) => LIKE_A_POWER_CUT,
-    }
-}
-
-/// The option has had three names.
-fn freezing_is_off(config: &GuestConfig) -> bool {
-    let agent = config.properties("agent").unwrap_or_default();
-    ["freeze-fs", "freeze-fs-on-backup", "guest-fsfreeze"]
-        .iter()
-        .any(|name| matches!(agent.get(name), Some("0" | "no" | "off" | "false")))
+    quiesce::file_systems(guest, config, state, By::Snapshot).await
 }
 
 fn impact(

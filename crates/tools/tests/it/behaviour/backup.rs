@@ -250,6 +250,16 @@ async fn wrong_arguments_are_answered_with_right_ones() {
             "wait",
         ),
         (
+            r#"{"vmid": 105, "storage": "nas", "keep_last": 2, "prune": "keep-daily=7"}"#,
+            "both say what stays",
+            "keep-last=2",
+        ),
+        (
+            r#"{"vmid": 105, "storage": "nas", "prune": "keep-minutely=7"}"#,
+            "keep-minutely",
+            "keep-daily=7",
+        ),
+        (
             r#"{"vmid": 105, "storage": "nas", "keep_last": 0}"#,
             "keep_last",
             "1",
@@ -260,4 +270,32 @@ async fn wrong_arguments_are_answered_with_right_ones() {
         assert!(fault.hint.as_deref().unwrap().contains(hint), "{fault}");
     }
     assert_eq!(house.writes(), [""; 0]);
+}
+
+/// PVE freezes by itself or not at all; the preview says which.
+#[tokio::test]
+async fn the_preview_says_in_what_state_the_disks_are_caught() {
+    let house = House::new().await;
+    let says = async |vmid: u32, mode: &str| {
+        let args = format!(r#"{{"vmid": {vmid}, "storage": "nas", "mode": "{mode}"}}"#);
+        let preview = house.preview("backup_proxmox_vm", &args).await.unwrap();
+        let all = preview.data["affects"].as_array().unwrap();
+        let made = all.iter().find(|item| item["effect"] == "created").unwrap();
+        made["note"].as_str().unwrap().to_owned()
+    };
+    for (vmid, mode, words) in [
+        (100, "snapshot", "the guest agent freezes the file systems"),
+        (100, "stop", "taken as it was shut down"),
+        (100, "suspend", "a paused VM's agent freezes nothing"),
+        (110, "snapshot", "no guest agent answers"),
+        (105, "snapshot", "the guest is off"),
+        (202, "snapshot", "its processes are frozen for the moment"),
+        (202, "stop", "taken while it is shut down"),
+        (202, "suspend", "while it is paused"),
+    ] {
+        let note = says(vmid, mode).await;
+        assert!(note.contains(words), "{vmid} {mode}: {note}");
+    }
+    house.set(100, "agent", "1,freeze-fs=0");
+    assert!(says(100, "snapshot").await.contains("says not to freeze"));
 }

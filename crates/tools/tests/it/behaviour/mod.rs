@@ -3,6 +3,7 @@
 mod agreed;
 mod backup;
 mod backup_meanwhile;
+mod backup_rule;
 mod bad_input;
 mod bulk;
 mod clone;

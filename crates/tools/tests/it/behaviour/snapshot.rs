@@ -300,3 +300,21 @@ async fn a_snapshot_that_is_not_listed_is_not_done() {
         "{fault}"
     );
 }
+
+/// Before 9.1 the option was about backups alone, as its name says.
+#[tokio::test]
+async fn an_older_pve_freezes_for_a_snapshot_whatever_is_said_about_backups() {
+    for (version, words) in [("8.4.1", "guest agent freezes"), ("9.1.8", "not to freeze")] {
+        let house = House::new().await;
+        house
+            .sim
+            .world(|world| version.clone_into(&mut world.version));
+        house.set(100, "agent", "1,freeze-fs-on-backup=0");
+        let args = r#"{"vmid": 100}"#;
+        let preview = house.preview("snapshot_proxmox_vm", args).await.unwrap();
+        assert!(preview.text.contains(words), "{version}: {}", preview.text);
+        let args = r#"{"vmid": 100, "storage": "nas"}"#;
+        let preview = house.preview("backup_proxmox_vm", args).await.unwrap();
+        assert!(preview.text.contains("not to freeze"), "{}", preview.text);
+    }
+}
