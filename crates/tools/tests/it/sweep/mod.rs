@@ -5,6 +5,7 @@ mod declared;
 mod examples;
 mod faults;
 mod hostile;
+mod nonsense;
 mod privileges;
 mod protected;
 mod reference;
