@@ -93,6 +93,29 @@ impl House {
         engine(&self.sim, &token, policy, state, &self.clock)
     }
 
+    /// A second engine that logs in with a user's password, as a person does.
+    pub(crate) fn with_password(&self, user: &str, password: &str, policy: Policy) -> Arc<Engine> {
+        let credentials = Credentials::Password {
+            user: user.to_owned(),
+            password: password.to_owned().into(),
+        };
+        let sims = [("homelab", &self.sim)];
+        logged_in(&sims, &credentials, (policy, State::Memory), &self.clock)
+    }
+
+    /// A second engine that has this cluster, and another beside it.
+    pub(crate) fn with_cluster(&self, name: &str, other: &Sim) -> Arc<Engine> {
+        let (user, token, secret) = sim::worlds::ROOT_TOKEN;
+        let credentials = Credentials::Token {
+            user: user.to_owned(),
+            name: token.to_owned(),
+            secret: secret.into(),
+        };
+        let sims = [("homelab", &self.sim), (name, other)];
+        let kept = (Policy::default(), State::Memory);
+        logged_in(&sims, &credentials, kept, &self.clock)
+    }
+
     /// Lets time pass for the engine.
     pub(crate) fn later(&self, seconds: i64) {
         self.clock.fetch_add(seconds, Ordering::Relaxed);
@@ -222,24 +245,28 @@ fn engine(
     state: State,
     clock: &Arc<AtomicI64>,
 ) -> Arc<Engine> {
-    let pin: Fingerprint = sim.fingerprint().parse().unwrap();
-    let host = Host {
-        name: sim.addr().ip().to_string(),
-        port: sim.addr().port(),
-        pin: Some(pin),
-    };
     let credentials = Credentials::Token {
         user: token.0.clone(),
         name: token.1.clone(),
         secret: token.2.clone().into(),
     };
-    let mut settings = Settings::new(vec![host], credentials);
-    settings.timeouts.task_poll = Duration::from_millis(1);
-    settings.timeouts.retry = Duration::from_millis(20);
-    let (reader, writer) = pve::connect(settings).unwrap();
+    logged_in(&[("homelab", sim)], &credentials, (policy, state), clock)
+}
+
+/// An engine on these clusters, all with the same way to log in.
+fn logged_in(
+    sims: &[(&str, &Sim)],
+    credentials: &Credentials,
+    (policy, state): (Policy, State),
+    clock: &Arc<AtomicI64>,
+) -> Arc<Engine> {
     let clock = clock.clone();
+    let cluster = |(name, sim): &(&str, &Sim)| {
+        let (reader, writer) = pve::connect(settings(sim, credentials.clone())).unwrap();
+        (Cluster::new(name, reader), writer)
+    };
     Engine::new(
-        vec![(Cluster::new("homelab", reader), writer)],
+        sims.iter().map(cluster).collect(),
         Setup {
             toolsets: Toolset::ALL.to_vec(),
             policy,
@@ -248,6 +275,19 @@ fn engine(
             approve: "oxmox approve".to_owned(),
         },
     )
+}
+
+fn settings(sim: &Sim, credentials: Credentials) -> Settings {
+    let pin: Fingerprint = sim.fingerprint().parse().unwrap();
+    let host = Host {
+        name: sim.addr().ip().to_string(),
+        port: sim.addr().port(),
+        pin: Some(pin),
+    };
+    let mut settings = Settings::new(vec![host], credentials);
+    settings.timeouts.task_poll = Duration::from_millis(1);
+    settings.timeouts.retry = Duration::from_millis(20);
+    settings
 }
 
 /// A call from the test's caller.

@@ -104,7 +104,7 @@ impl Changes for BackupVm {
             ),
         );
         guest.bind(&mut plan, &config);
-        plan.needs = self.needs(&guest, &storage, rule.is_some());
+        plan.needs = Self::needs(&guest, &storage, rule.is_some());
         plan.warnings.extend(why);
         plan.blockers = self.blockers(&guest, &config, &state);
         plan.blockers
@@ -217,7 +217,7 @@ impl BackupVm {
         }
     }
 
-    fn needs(&self, guest: &Guest, storage: &StorageStatus, prunes: bool) -> Needs {
+    fn needs(guest: &Guest, storage: &StorageStatus, prunes: bool) -> Needs {
         let (on_guest, on_storage) = (guest.at.acl_path(), format!("/storage/{}", storage.storage));
         let mut all = vec![
             Needs::on(&on_guest, "VM.Audit"),

@@ -10,8 +10,11 @@ use pve::PropertyString;
 use crate::fault::Fault;
 use crate::words;
 
-/// What a count is of: each numbers the periods that local seconds fall into. Shorter ones count first.
-const PERIODS: [(&str, fn(i64) -> i64); 6] = [
+/// The number of the period that a moment lies in, in local seconds.
+type Period = fn(i64) -> i64;
+
+/// What a rule counts. Shorter periods come first.
+const PERIODS: [(&str, Period); 6] = [
     ("keep-last", |local| local),
     ("keep-hourly", |local| local.div_euclid(3600)),
     ("keep-daily", |local| local.div_euclid(86_400)),

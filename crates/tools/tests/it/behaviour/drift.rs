@@ -164,3 +164,35 @@ async fn a_hidden_guest_is_not_missing() {
         answer.text
     );
 }
+
+/// Names and places are compared for all, settings for as many as one call may ask about, and the rest is said.
+#[tokio::test]
+async fn a_fleet_is_compared_in_bounds() {
+    let furnish = crate::house::Furnish {
+        world: sim::worlds::fleet(600),
+        ..crate::house::Furnish::default()
+    };
+    let house = House::furnished(furnish).await;
+    let taken = Baseline::take(house.engine.clusters(), 1_800_000_000, &|_, _| {}).await;
+    let store = house.engine.store().unwrap();
+    store.keep_baseline(DEFAULT, &taken.unwrap()).unwrap();
+    house.sim.world(|world| {
+        for guest in world.guests.values_mut() {
+            let name = match guest.kind {
+                Kind::Qemu => "name",
+                Kind::Lxc => "hostname",
+            };
+            guest.config.set(name, format!("renamed-{}", guest.vmid));
+        }
+    });
+    house.sim.clear_requests();
+    let answer = house.call("get_proxmox_drift", "{}").await.unwrap();
+    assert_eq!(answer.data["total"], 600, "every renamed guest counts");
+    assert_eq!(answer.data["guests"].as_array().unwrap().len(), 30);
+    assert!(answer.text.len() < 8_000, "{} bytes", answer.text.len());
+    let unchecked = answer.data["unchecked"].to_string();
+    assert!(unchecked.contains("200 of 600 guests"), "{unchecked}");
+    let requests = house.sim.requests();
+    let configs = requests.iter().filter(|it| it.path.ends_with("/config"));
+    assert_eq!(configs.count(), 200);
+}

@@ -24,8 +24,11 @@ fn as_preview(tool: &dyn tools::tool::Tool, args: &str) -> Call {
     call
 }
 
-/// Ways to spoil an answer; each is given the real one.
-const SPOILS: [(&str, fn(&Value) -> Value); 16] = [
+/// Makes nonsense of a real answer.
+type Spoil = fn(&Value) -> Value;
+
+/// Ways to spoil an answer.
+const SPOILS: [(&str, Spoil); 16] = [
     ("null", |_| Value::Null),
     ("an empty list", |_| json!([])),
     ("an empty object", |_| json!({})),
