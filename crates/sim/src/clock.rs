@@ -164,6 +164,20 @@ impl Ticker {
         }
     }
 
+    /// Whether simulated time passes without requests.
+    pub(crate) fn moves_on_its_own(&self) -> bool {
+        matches!(self.clock, Clock::Real | Clock::Fast(_))
+    }
+
+    /// How far simulated time has moved on its own.
+    pub(crate) fn on_idle(&mut self) -> Duration {
+        if self.moves_on_its_own() {
+            self.on_request()
+        } else {
+            Duration::ZERO
+        }
+    }
+
     /// Real time since the last look.
     fn passed(&mut self) -> Duration {
         let real = machine_time();

@@ -4,14 +4,18 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::sync::watch;
 
 use crate::call::Params;
 use crate::clock::{Clock, Ticker};
 use crate::control;
 use crate::dispatch::{self, Handled};
 use crate::fault::{Fault, Faults, Trouble};
+use crate::http::render::{Format, render_error};
+use crate::http::websocket::{self, Accepted};
 use crate::http::{Request, Response};
 use crate::world::World;
+use crate::world::console::Console;
 
 /// How long PVE makes a client wait for a 401.
 const UNAUTHORIZED_DELAY: Duration = Duration::from_secs(3);
@@ -41,6 +45,15 @@ pub enum Outcome {
         /// How long to wait before sending it.
         delay: Duration,
     },
+    /// It becomes a websocket to a console, after a delay of real time.
+    Connect {
+        /// The answer that says so.
+        accepted: Accepted,
+        /// The console.
+        console: Box<Console>,
+        /// How long to wait before.
+        delay: Duration,
+    },
     /// The connection is closed without an answer.
     HangUp,
 }
@@ -54,6 +67,7 @@ pub struct Cluster {
     faults: Faults,
     requests: Vec<Logged>,
     slow_unauthorized: bool,
+    changes: watch::Sender<()>,
 }
 
 impl Cluster {
@@ -65,6 +79,7 @@ impl Cluster {
             faults: Faults::default(),
             requests: Vec::new(),
             slow_unauthorized: false,
+            changes: watch::Sender::new(()),
         }
     }
 
@@ -81,16 +96,48 @@ impl Cluster {
             .is_some_and(crate::world::node::Node::is_online)
     }
 
+    /// Tells when something may have changed, by changing itself.
+    pub(crate) fn watch(&self) -> watch::Receiver<()> {
+        self.changes.subscribe()
+    }
+
+    /// Says that something may have changed, to those who watch.
+    pub(crate) fn touch(&self) {
+        self.changes.send_replace(());
+    }
+
+    /// Time passes because somebody asks.
+    pub(crate) fn tick(&mut self) {
+        let step = self.ticker.on_request();
+        self.world.advance(step);
+    }
+
+    /// Whether the clock moves although nobody asks anything.
+    pub(crate) fn moves_on_its_own(&self) -> bool {
+        self.ticker.moves_on_its_own()
+    }
+
+    /// Time that has passed without any request, for clocks that follow the machine's.
+    pub(crate) fn idle(&mut self) {
+        let step = self.ticker.on_idle();
+        self.world.advance(step);
+    }
+
     /// Takes a request and says what becomes of it.
     pub fn serve(&mut self, request: &Request) -> Outcome {
+        let outcome = self.decide(request);
+        self.touch();
+        outcome
+    }
+
+    fn decide(&mut self, request: &Request) -> Outcome {
         if let Some(response) = control::answer(self, request) {
             return Outcome::Answer {
                 response,
                 delay: Duration::ZERO,
             };
         }
-        let step = self.ticker.on_request();
-        self.world.advance(step);
+        self.tick();
         if !self.is_reachable(&request.endpoint) {
             return Outcome::HangUp;
         }
@@ -120,26 +167,45 @@ impl Cluster {
                 response: self.answer_with(request, data),
                 delay: Duration::ZERO,
             },
-            Some(Trouble::Delay(delay)) => Outcome::Answer {
-                response: self.carry_out(request),
-                delay,
-            },
-            None => {
-                let response = self.carry_out(request);
-                let slow = self.slow_unauthorized && response.status == 401;
-                let delay = if slow {
-                    UNAUTHORIZED_DELAY
-                } else {
-                    Duration::ZERO
-                };
-                Outcome::Answer { response, delay }
-            }
+            Some(Trouble::Delay(delay)) => self.carry_out_or_connect(request, delay),
+            None => self.carry_out_or_connect(request, Duration::ZERO),
         }
     }
 
-    fn carry_out(&mut self, request: &Request) -> Response {
+    /// Answers a request, or connects it to a console if that is what it asks for.
+    fn carry_out_or_connect(&mut self, request: &Request, delay: Duration) -> Outcome {
+        let (response, port) = self.carry_out(request);
+        let slow = self.slow_unauthorized && response.status == 401 && delay.is_zero();
+        let delay = if slow { UNAUTHORIZED_DELAY } else { delay };
+        let accepted = match websocket::accept(request) {
+            Ok(Some(accepted)) if response.status == 200 => accepted,
+            Ok(_) => return Outcome::Answer { response, delay },
+            Err(error) => {
+                let response = render_error(&error, Format::Json);
+                return Outcome::Answer { response, delay };
+            }
+        };
+        let node = &request.endpoint;
+        match port.and_then(|port| self.world.claim_console(node, port)) {
+            Some(console) => {
+                if let Some(logged) = self.requests.last_mut() {
+                    logged.status = 101;
+                }
+                Outcome::Connect {
+                    accepted,
+                    console: Box::new(console),
+                    delay,
+                }
+            }
+            // PVE gives up after five seconds.
+            None => Outcome::HangUp,
+        }
+    }
+
+    fn carry_out(&mut self, request: &Request) -> (Response, Option<u16>) {
         let handled = dispatch::handle(&mut self.world, request);
-        self.log(request, handled)
+        let console = handled.console;
+        (self.log(request, handled), console)
     }
 
     fn answer_with(&mut self, request: &Request, data: Value) -> Response {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::api;
 use crate::auth;
 use crate::call::{Call, Identity, Params};
-use crate::error::{ApiError, Reply};
+use crate::error::{Answer, ApiError, Reply};
 use crate::http::decode::Sent;
 use crate::http::render::{Format, render};
 use crate::http::{Request, Response, decode};
@@ -19,15 +19,21 @@ pub(crate) struct Handled {
     pub(crate) response: Response,
     pub(crate) path: String,
     pub(crate) params: Params,
+    /// The port of the console that was asked for.
+    pub(crate) console: Option<u16>,
 }
 
 /// Answers a request to the API.
 pub(crate) fn handle(world: &mut World, request: &Request) -> Handled {
     let full_path = request.path();
     let mut params = Params::default();
+    let mut console = None;
     let (path, response) = match split_prefix(&full_path) {
         Ok((path, format)) => {
             let reply = serve(world, request, &path, &mut params);
+            if let Ok(Answer::Console(port)) = &reply {
+                console = port.parse().ok();
+            }
             (path, render(reply, format))
         }
         Err(error) => (full_path, render(Err(error), Format::Json)),
@@ -36,6 +42,7 @@ pub(crate) fn handle(world: &mut World, request: &Request) -> Handled {
         response,
         path,
         params,
+        console,
     }
 }
 
@@ -49,6 +56,7 @@ pub(crate) fn answer_with(request: &Request, data: Value) -> Handled {
         params: decode::read(request)
             .map(|sent| sent.params)
             .unwrap_or_default(),
+        console: None,
     }
 }
 

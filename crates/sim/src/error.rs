@@ -19,6 +19,8 @@ pub enum Answer {
     },
     /// A download: plain text without any JSON around it.
     Text(String),
+    /// The port of a console, to which a request for a websocket is connected.
+    Console(String),
 }
 
 impl Answer {

@@ -11,7 +11,8 @@
 //! Where things are, from the outside in:
 //!
 //! - [`Sim`] and its builder: listeners, clock, faults, the request log. [`Cluster`] is the same without sockets.
-//! - `http`: requests and responses as values, decoding, rendering, TLS.
+//! - `http`: requests and responses as values, decoding, rendering, TLS, websockets.
+//! - `console`: what answers behind a websocket: the display of a machine, terminals.
 //! - `dispatch`: the life of a call, the one function to read first.
 //! - [`route`], [`schema`], [`permission`]: routes as data, and the checks that run before a handler.
 //! - [`api`]: the routes and their handlers, in modules that follow PVE's URLs.
@@ -30,6 +31,7 @@ pub mod calendar;
 pub mod call;
 mod clock;
 mod cluster;
+mod console;
 mod control;
 mod dispatch;
 pub mod error;
@@ -46,6 +48,7 @@ pub mod worlds;
 pub use clock::{Clock, Time};
 pub use cluster::{Cluster, Logged, Outcome};
 pub use fault::{Fault, RequestFault, Trouble};
+pub use http::websocket::Accepted;
 pub use http::{Request, Response};
 pub use sim::{Builder, Sim, StartError};
 pub use world::World;

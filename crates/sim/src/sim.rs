@@ -172,12 +172,15 @@ impl Sim {
 
     /// Looks at the state, or changes it.
     pub fn world<T>(&self, look: impl FnOnce(&mut World) -> T) -> T {
-        look(&mut self.lock().world)
+        let mut cluster = self.lock();
+        let seen = look(&mut cluster.world);
+        cluster.touch();
+        seen
     }
 
     /// Lets time pass.
     pub fn advance(&self, span: Duration) {
-        self.lock().world.advance(span);
+        self.world(|world| world.advance(span));
     }
 
     /// Injects a fault.
@@ -192,7 +195,7 @@ impl Sim {
 
     /// Takes a node off the network, or brings it back.
     pub fn set_online(&self, node: &str, online: bool) {
-        self.lock().world.set_online(node, online);
+        self.world(|world| world.set_online(node, online));
     }
 
     /// Every request so far, in order.

@@ -1,4 +1,4 @@
-//! Everything that speaks HTTP: requests and responses as values, decoding, rendering, TLS, the listeners.
+//! Everything that speaks HTTP: requests and responses as values, decoding, rendering, TLS, the listeners, websockets.
 
 pub(crate) mod decode;
 pub(crate) mod message;
@@ -6,5 +6,6 @@ mod multipart;
 pub(crate) mod render;
 pub(crate) mod server;
 pub(crate) mod tls;
+pub(crate) mod websocket;
 
 pub use message::{Request, Response};

@@ -25,6 +25,7 @@ pub(crate) fn render(reply: Reply, format: Format) -> Response {
             content_type: Some("text/plain"),
             body: text.into_bytes(),
         },
+        Ok(Answer::Console(port)) => render(Ok(json!({ "port": port }).into()), format),
         Ok(Answer::Data { data, total }) => {
             let mut body = Map::new();
             body.insert("data".to_owned(), data);
@@ -40,7 +41,7 @@ pub(crate) fn render(reply: Reply, format: Format) -> Response {
     }
 }
 
-fn render_error(error: &ApiError, format: Format) -> Response {
+pub(crate) fn render_error(error: &ApiError, format: Format) -> Response {
     let plain = |status: u16, reason: &str, body: &str| Response {
         status,
         reason: reason.to_owned(),

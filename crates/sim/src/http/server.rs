@@ -1,19 +1,27 @@
 //! The listeners: HTTP/1.1 over TLS, one port per node, all in front of the same cluster.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::ext::ReasonPhrase;
-use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, EXPIRES, HeaderValue, PRAGMA, SERVER};
+use hyper::header::{
+    CACHE_CONTROL, CONNECTION, CONTENT_TYPE, EXPIRES, HeaderValue, PRAGMA, SEC_WEBSOCKET_ACCEPT,
+    SEC_WEBSOCKET_PROTOCOL, SERVER, UPGRADE,
+};
 use hyper::service::service_fn;
+use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
+use super::websocket::{Accepted, Line};
 use super::{Request, Response};
 use crate::cluster::{Cluster, Outcome};
+use crate::console;
+use crate::world::console::Console;
 
 /// Closing the connection is an error to hyper; this is the one we make on purpose.
 #[derive(Debug, thiserror::Error)]
@@ -51,29 +59,75 @@ async fn connection(
     let Ok(stream) = tls.accept(stream).await else {
         return;
     };
-    let service = service_fn(|request| exchange(request, &node, &cluster));
+    let connected = Mutex::new(None);
+    let service = service_fn(|request| exchange(request, &node, &cluster, &connected));
     // An error here is a client that went away, or a connection we dropped on purpose.
     let _ = hyper::server::conn::http1::Builder::new()
         .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades()
         .await;
+    let connected = connected.into_inner().unwrap_or_default();
+    if let Some((upgrade, console)) = connected {
+        visit(upgrade, console, &cluster).await;
+    }
 }
 
+/// The stream that a connection turns into, and the console it leads to.
+type Connected = (OnUpgrade, Box<Console>);
+
 async fn exchange(
-    request: hyper::Request<Incoming>,
+    mut request: hyper::Request<Incoming>,
     node: &str,
     cluster: &Mutex<Cluster>,
+    connected: &Mutex<Option<Connected>>,
 ) -> Result<hyper::Response<Full<Bytes>>, HangUp> {
+    let upgrade = hyper::upgrade::on(&mut request);
     let request = read(request, node).await?;
     let outcome = lock(cluster).serve(&request);
     match outcome {
         Outcome::Answer { response, delay } => {
-            if !delay.is_zero() {
-                tokio::time::sleep(delay).await;
-            }
+            pause(delay).await;
             Ok(write(response))
+        }
+        Outcome::Connect {
+            accepted,
+            console,
+            delay,
+        } => {
+            pause(delay).await;
+            *lock(connected) = Some((upgrade, console));
+            switch(&accepted).ok_or(HangUp)
         }
         Outcome::HangUp => Err(HangUp),
     }
+}
+
+async fn pause(delay: Duration) {
+    if !delay.is_zero() {
+        tokio::time::sleep(delay).await;
+    }
+}
+
+/// Serves a console until one side leaves.
+async fn visit(upgrade: OnUpgrade, console: Box<Console>, cluster: &Mutex<Cluster>) {
+    match upgrade.await {
+        Ok(stream) => console::attend(Line::new(stream).await, &console, cluster).await,
+        // The client did not wait for the answer.
+        Err(_) => lock(cluster).world.end_task(&console.upid, None, "OK"),
+    }
+}
+
+/// The answer after which a connection is a websocket.
+fn switch(accepted: &Accepted) -> Option<hyper::Response<Full<Bytes>>> {
+    let mut answer = hyper::Response::builder()
+        .status(hyper::StatusCode::SWITCHING_PROTOCOLS)
+        .header(UPGRADE, "websocket")
+        .header(CONNECTION, "upgrade")
+        .header(SEC_WEBSOCKET_ACCEPT, &accepted.key);
+    if let Some(protocol) = &accepted.protocol {
+        answer = answer.header(SEC_WEBSOCKET_PROTOCOL, protocol);
+    }
+    answer.body(Full::default()).ok()
 }
 
 async fn read(request: hyper::Request<Incoming>, node: &str) -> Result<Request, HangUp> {
@@ -126,6 +180,6 @@ fn latin1(text: &str) -> Vec<u8> {
         .collect()
 }
 
-fn lock(cluster: &Mutex<Cluster>) -> std::sync::MutexGuard<'_, Cluster> {
-    cluster.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

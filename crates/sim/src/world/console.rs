@@ -36,8 +36,19 @@ pub struct Console {
     pub who: Identity,
     /// What a VNC client must know, if it is not the ticket.
     pub password: Option<String>,
+    /// The ticket it was opened with.
+    pub ticket: String,
+    /// The task that waits. Empty until it has started.
+    pub upid: String,
     /// Until when it waits.
     pub until: Time,
+}
+
+impl Console {
+    /// What a VNC client must know: the generated password, or else the ticket. VNC uses eight characters of it.
+    pub fn vnc_password(&self) -> &str {
+        self.password.as_deref().unwrap_or(&self.ticket)
+    }
 }
 
 impl World {
@@ -47,7 +58,7 @@ impl World {
         node: &str,
         screen: Screen,
         who: &Identity,
-        password: Option<String>,
+        (ticket, password): (&str, Option<String>),
     ) -> Option<u16> {
         let now = self.now;
         self.consoles.retain(|console| console.until > now);
@@ -63,27 +74,77 @@ impl World {
             screen,
             who: who.clone(),
             password,
+            ticket: ticket.to_owned(),
+            upid: String::new(),
             until: now + PATIENCE,
         });
         Some(port)
+    }
+
+    /// Tells the console on that port which task waits there.
+    pub fn set_console_task(&mut self, node: &str, port: u16, upid: &str) {
+        let here = |console: &&mut Console| console.node == node && console.port == port;
+        if let Some(console) = self.consoles.iter_mut().find(here) {
+            upid.clone_into(&mut console.upid);
+        }
+    }
+
+    /// Connects a client to the console that waits on that port, which takes no second one. Its task goes on until
+    /// [`World::end_task`].
+    pub fn claim_console(&mut self, node: &str, port: u16) -> Option<Console> {
+        let now = self.now;
+        let here =
+            |console: &Console| console.node == node && console.port == port && console.until > now;
+        let at = self.consoles.iter().position(here)?;
+        let console = self.consoles.remove(at);
+        self.hold_task(&console.upid);
+        Some(console)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::world::upid::Upid;
+    use crate::world::work::Work;
 
     #[test]
     fn a_port_is_free_again_when_nobody_came() {
         let mut world = World::empty("test", Time::from_secs(1_000_000));
         let root = Identity::user("root@pam");
         let open = |world: &mut World, node: &str| {
-            world.open_console(node, Screen::Display(100), &root, None)
+            world.open_console(node, Screen::Display(100), &root, ("ticket", None))
         };
         assert_eq!(open(&mut world, "pve1"), Some(5900));
         assert_eq!(open(&mut world, "pve1"), Some(5901));
         assert_eq!(open(&mut world, "pve2"), Some(5900));
         world.advance(PATIENCE);
         assert_eq!(open(&mut world, "pve1"), Some(5900));
+    }
+
+    #[test]
+    fn one_client_comes_and_the_task_waits_no_longer() {
+        let mut world = World::empty("test", Time::from_secs(1_000_000));
+        let root = Identity::user("root@pam");
+        let display = Screen::Display(100);
+        let port = world.open_console("pve1", display, &root, ("PVEVNC:6AFA0665::x", None));
+        assert_eq!(port, Some(5900));
+        let late = Work::new("vncproxy", 100).wait(PATIENCE.as_secs());
+        let upid = world.start_task(&root, "pve1", late.run(|_, _| Err("late".to_owned())));
+        world.set_console_task("pve1", 5900, &upid);
+
+        assert!(world.claim_console("pve2", 5900).is_none());
+        let console = world.claim_console("pve1", 5900).expect("it waits");
+        assert_eq!(console.vnc_password(), "PVEVNC:6AFA0665::x");
+        assert!(world.claim_console("pve1", 5900).is_none());
+        world.advance(PATIENCE * 2);
+        let end = |world: &World| {
+            let upid = Upid::parse(&upid).expect("a UPID");
+            let task = world.tasks.find(&upid).expect("known");
+            task.end.clone().map(|end| end.status)
+        };
+        assert_eq!(end(&world), None);
+        world.end_task(&console.upid, None, "OK");
+        assert_eq!(end(&world).as_deref(), Some("OK"));
     }
 }

@@ -6,6 +6,7 @@ use crate::clock::Time;
 use crate::error::ApiError;
 use crate::world::agent::Agent;
 use crate::world::config::{Config, property};
+use crate::world::display::Display;
 use crate::world::node::Node;
 use crate::world::{World, digest_of};
 
@@ -82,6 +83,8 @@ pub struct Guest {
     pub off_at: Option<Time>,
     /// Key combinations sent to a VM's keyboard since it started, oldest first: `shift-a`, `ret`.
     pub keys: Vec<String>,
+    /// What a VM shows.
+    pub display: Display,
 }
 
 impl Guest {
@@ -100,6 +103,7 @@ impl Guest {
             agent: Agent::default(),
             off_at: None,
             keys: Vec::new(),
+            display: Display::default(),
         }
     }
 
@@ -278,6 +282,7 @@ impl Guest {
     /// Starts it now.
     pub fn start(&mut self, now: Time, pid: u32) {
         self.keys.clear();
+        self.display = Display::default();
         self.agent.reset();
         self.off_at = None;
         self.cloudinit.clear();

@@ -7,6 +7,7 @@ pub mod access;
 pub mod agent;
 pub mod config;
 pub mod console;
+pub mod display;
 pub mod feature;
 pub mod firewall;
 pub mod guest;

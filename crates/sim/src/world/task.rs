@@ -15,6 +15,8 @@ use crate::world::work::{Hold, Job, Step, Undo, Work};
 /// How long a task waits for a guest that another task holds.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 const LOCK_RETRY: Duration = Duration::from_secs(1);
+/// A moment that never comes.
+const FOREVER: Time = Time::from_secs(u64::MAX / 4000);
 
 /// How a task ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,6 +144,12 @@ impl Tasks {
         Some(fault.clone())
     }
 
+    fn running(&mut self, upid: &str) -> Option<&mut Task> {
+        let upid = Upid::parse(upid)?;
+        let wanted = |task: &&mut Task| task.upid == upid && task.end.is_none();
+        self.list.iter_mut().find(wanted)
+    }
+
     /// The running task whose next step is due first.
     fn next_due(&self, until: Time) -> Option<usize> {
         let due = |task: &Task| {
@@ -206,6 +214,22 @@ impl World {
             let undo = self.tasks.list[index].undo.as_ref();
             let status = undo.map_or("received interrupt", |undo| undo.stopped);
             self.fail(index, status.to_owned());
+        }
+    }
+
+    /// Lets a running task go on until [`World::end_task`].
+    pub fn hold_task(&mut self, upid: &str) {
+        if let Some(task) = self.tasks.running(upid) {
+            task.plan = VecDeque::from([(FOREVER, Step::Pause)]);
+        }
+    }
+
+    /// Ends a running task, after a last line in its log.
+    pub fn end_task(&mut self, upid: &str, line: Option<String>, status: &str) {
+        let now = self.now;
+        if let Some(task) = self.tasks.running(upid) {
+            task.log.extend(line);
+            task.finish(now, status.to_owned());
         }
     }
 

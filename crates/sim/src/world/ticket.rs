@@ -64,6 +64,13 @@ impl Signer {
         format!("{plain}::{signature}")
     }
 
+    /// Whether the signature of a ticket is longer than any signature can be, which PVE does not take as merely wrong.
+    pub fn is_oversigned(&self, ticket: &str) -> bool {
+        let longest = self.signature("").len();
+        let signature = ticket.split_once("::").map(|(_, signature)| signature);
+        signature.is_some_and(|signature| signature.len() > longest)
+    }
+
     /// Whether a console's ticket is of this caller, for this path, and not older than 40 seconds.
     pub fn verify_vnc_ticket(&self, ticket: &str, who: &Identity, path: &str, now: Time) -> bool {
         let Some((plain, signature)) = ticket.split_once("::") else {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
 use hyper::ext::ReasonPhrase;
+use hyper::header::HeaderValue;
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -15,6 +16,9 @@ use sim::Sim;
 use sim::worlds::ROOT_TOKEN;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tokio_tungstenite::tungstenite::{self, client::IntoClientRequest};
+use tokio_tungstenite::{WebSocketStream, client_async};
 
 /// An answer.
 #[derive(Debug)]
@@ -37,6 +41,19 @@ impl Reply {
         assert!(upid.starts_with("UPID:"), "{upid}");
         upid.to_owned()
     }
+}
+
+/// A websocket, and the headers of the answer that opened it.
+#[derive(Debug)]
+pub(crate) struct Websocket {
+    pub(crate) socket: WebSocketStream<TlsStream<TcpStream>>,
+    pub(crate) headers: hyper::HeaderMap,
+}
+
+/// An answer that opened no websocket.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    pub(crate) status: u16,
 }
 
 /// A client with credentials.
@@ -141,6 +158,30 @@ impl Client {
             headers: head.headers,
             body,
         })
+    }
+
+    /// Asks for a websocket; the error is the answer that came instead, if any came.
+    pub(crate) async fn websocket(&self, target: &str) -> Result<Websocket, Option<Refused>> {
+        let stream = TcpStream::connect(self.address).await.map_err(|_| None)?;
+        let name = ServerName::try_from("localhost").expect("a name");
+        let stream = self.tls.connect(name, stream).await.map_err(|_| None)?;
+        let mut request = format!("wss://localhost/api2/json{target}")
+            .into_client_request()
+            .expect("a request");
+        for (name, value) in &self.headers {
+            let value = HeaderValue::from_str(value).expect("a header");
+            request.headers_mut().insert(*name, value);
+        }
+        match client_async(request, stream).await {
+            Ok((socket, answer)) => Ok(Websocket {
+                socket,
+                headers: answer.headers().clone(),
+            }),
+            Err(tungstenite::Error::Http(answer)) => Err(Some(Refused {
+                status: answer.status().as_u16(),
+            })),
+            Err(_) => Err(None),
+        }
     }
 
     /// Polls a task until it ends; its exit status. The clock moves with every request.

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::call::Call;
-use crate::error::{ApiError, Reply};
+use crate::error::{Answer, ApiError, Reply};
 use crate::permission::Perm;
 use crate::route::{Route, get, post};
 use crate::schema::common::{NODE, VMID};
@@ -204,10 +204,12 @@ fn open(
     work: impl FnOnce(u16) -> Work,
 ) -> Result<Value, ApiError> {
     let ticket = world.signer.vnc_ticket(&call.who, path, call.now);
-    let Some(port) = world.open_console(&call.endpoint, screen, &call.who, password) else {
+    let node = &call.endpoint;
+    let Some(port) = world.open_console(node, screen, &call.who, (&ticket, password)) else {
         return Err(ApiError::fail("unable to find free port (5900-6000)"));
     };
-    let upid = world.start_task(&call.who, &call.endpoint, work(port));
+    let upid = world.start_task(&call.who, node, work(port));
+    world.set_console_task(node, port, &upid);
     Ok(json!({
         "port": port.to_string(),
         "ticket": ticket,
@@ -216,10 +218,15 @@ fn open(
     }))
 }
 
-/// The answer to a client that does not ask for a websocket.
+/// The port that a websocket will be connected to; a client that asks for none gets it as an answer.
 fn websocket(world: &mut World, call: &Call, kind: Kind) -> Reply {
     let ticket = call.text("vncticket").unwrap_or_default();
     let path = guest_path(call);
+    if world.signer.is_oversigned(ticket) {
+        return Err(ApiError::fail(
+            "Signature longer than key at /usr/share/perl5/PVE/Ticket.pm line 84.",
+        ));
+    }
     if !world
         .signer
         .verify_vnc_ticket(ticket, &call.who, &path, call.now)
@@ -230,7 +237,9 @@ fn websocket(world: &mut World, call: &Call, kind: Kind) -> Reply {
         });
     }
     world.need_guest(kind, call.node(), call.vmid())?;
-    Ok(json!({ "port": call.text("port") }).into())
+    Ok(Answer::Console(
+        call.text("port").unwrap_or_default().to_owned(),
+    ))
 }
 
 /// The settings of a SPICE client. The machine must have a display of that kind.

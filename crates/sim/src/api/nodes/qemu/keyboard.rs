@@ -27,7 +27,8 @@ fn send(world: &mut World, call: &Call) -> Reply {
     };
     let combination = call.text("key").unwrap_or_default();
     // QEMU's text ends with a carriage return, which PVE cannot put into an answer.
-    keys::parse(combination).map_err(|_| ApiError::bare(400, "Bad Request"))?;
+    let names = keys::parse(combination).map_err(|_| ApiError::bare(400, "Bad Request"))?;
     machine.keys.push(combination.to_owned());
+    machine.press_together(&names, call.now);
     done()
 }

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::call::Call;
+use crate::clock::Time;
 use crate::error::{ApiError, Reply};
 use crate::permission::{Perm, require};
 use crate::route::{Route, post};
@@ -53,7 +54,7 @@ fn run(world: &mut World, call: &Call) -> Reply {
     let vmid = call.vmid();
     let machine = world.guest_mut(Qemu, call.node(), vmid);
     let answer = match machine.filter(|machine| machine.is_running()) {
-        Some(machine) => execute(machine, command),
+        Some(machine) => execute(machine, command, call.now),
         None => format!("ERROR: VM {vmid} not running\n"),
     };
     Ok(json!(answer).into())
@@ -76,7 +77,7 @@ fn check_right(world: &World, call: &Call, name: &str) -> Result<(), ApiError> {
 }
 
 /// Carries out the commands whose effect shows from outside; others are accepted in silence.
-fn execute(machine: &mut Guest, command: &str) -> String {
+fn execute(machine: &mut Guest, command: &str, now: Time) -> String {
     let words: Vec<&str> = command.split_whitespace().collect();
     match words[..] {
         ["info", "status"] => format!("VM status: {}\r\n", machine.qmp_status()),
@@ -91,11 +92,16 @@ fn execute(machine: &mut Guest, command: &str) -> String {
             machine.stop();
             String::new()
         }
+        ["system_reset"] => {
+            machine.reset_display(now);
+            String::new()
+        }
         ["stop" | "s"] => set_paused(machine, true),
         ["cont" | "c"] => set_paused(machine, false),
         ["sendkey", keys, ..] => match keys::parse(keys) {
-            Ok(_) => {
+            Ok(names) => {
                 machine.keys.push(keys.to_owned());
+                machine.press_together(&names, now);
                 String::new()
             }
             Err(text) => format!("{text}\r\n"),

@@ -218,9 +218,16 @@ pub(super) fn reset(world: &mut World, call: &Call) -> Reply {
     only_root(call, &["skiplock"])?;
     need_running(world, call)?;
     let (vmid, node) = (call.vmid(), call.node().to_owned());
-    let work = work(Qemu, "reset", vmid)
-        .run(move |world, _| in_task(world, Qemu, &node, vmid)?.check_lock());
+    let work = work(Qemu, "reset", vmid).run(move |world, _| press_reset(world, &node, vmid));
     spawn(world, call, work.wait(1))
+}
+
+fn press_reset(world: &mut World, node: &str, vmid: u32) -> Result<(), String> {
+    let now = world.now;
+    let machine = in_task(world, Qemu, node, vmid)?;
+    machine.check_lock()?;
+    machine.reset_display(now);
+    Ok(())
 }
 
 pub(super) fn suspend(world: &mut World, call: &Call) -> Reply {
