@@ -13,7 +13,7 @@ use tokio::task::AbortHandle;
 
 use super::Server;
 use super::peer::Context;
-use super::resources::{Address, not_found};
+use super::resources;
 use super::watch::Listener;
 
 /// The most resources that one client listens to.
@@ -44,7 +44,7 @@ impl Server {
     /// resources/subscribe
     pub(super) async fn begin_listening(&self, uri: &str, ctx: &Context) -> Result<(), ErrorData> {
         let clusters = self.shared.engine.clusters();
-        let address = Address::parse(clusters, uri).ok_or_else(|| not_found(uri))?;
+        let address = resources::find(clusters, uri)?;
         if !self.subscriptions.has_room_for(uri) {
             return Err(too_many());
         }
@@ -72,7 +72,7 @@ impl Server {
     pub(super) fn granted(&self, wish: &SubscriptionFilter) -> SubscriptionFilter {
         let clusters = self.shared.engine.clusters();
         let uris = wish.resource_subscriptions.iter().flatten();
-        let known = uris.filter(|uri| Address::parse(clusters, uri).is_some());
+        let known = uris.filter(|uri| resources::find(clusters, uri).is_ok());
         let mut granted = SubscriptionFilter::new();
         granted.resource_subscriptions = Some(known.take(MOST_PER_CLIENT).cloned().collect());
         granted
@@ -84,7 +84,7 @@ impl Server {
         let mut news = SelectAll::new();
         let accepted = subscription.accepted().resource_subscriptions.iter();
         for uri in accepted.flatten() {
-            let Some(address) = Address::parse(clusters, uri) else {
+            let Ok(address) = resources::find(clusters, uri) else {
                 continue;
             };
             if let Some(listener) = self.shared.watcher.listen(uri, &address).await {

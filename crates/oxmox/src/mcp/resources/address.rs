@@ -1,9 +1,12 @@
 //! The addresses of resources: `proxmox://cluster/{cluster}` and what is in it. The cluster is always named, so an
 //! address stays good when a second one is configured.
+//!
+//! A thing has one address, since clients and subscriptions tell things apart by it. It is the template filled in, by
+//! hand or by a client that encodes all but letters and digits on the way; that differs for tasks only.
 
 use std::sync::Arc;
 
-use pve::{NodeName, Upid, Vmid, encode_segment};
+use pve::{NodeName, Upid, Vmid, encode_segment, encode_value};
 use tools::context::Cluster;
 
 const PREFIX: &str = "proxmox://cluster/";
@@ -59,10 +62,15 @@ pub(in crate::mcp) enum Thing {
 }
 
 impl Address {
-    /// Reads an address of one of these clusters. Asks nobody, so what it stands for may not exist.
-    pub(in crate::mcp) fn parse(clusters: &[Arc<Cluster>], uri: &str) -> Option<Self> {
-        let segments: Vec<String> = uri
-            .strip_prefix(PREFIX)?
+    /// What an address in one of these clusters is meant to stand for, however it is written. Asks nobody, so that may
+    /// not exist.
+    pub(super) fn meant(clusters: &[Arc<Cluster>], uri: &str) -> Option<Self> {
+        let (prefix, rest) = uri.split_at_checked(PREFIX.len())?;
+        if !prefix.eq_ignore_ascii_case(PREFIX) {
+            return None;
+        }
+        let segments: Vec<String> = rest
+            .trim_end_matches('/')
             .split('/')
             .map(decoded)
             .collect::<Option<_>>()?;
@@ -79,6 +87,26 @@ impl Address {
             cluster: cluster.clone(),
             thing,
         })
+    }
+
+    /// Whether this is how it is written.
+    pub(super) fn is_written(&self, uri: &str) -> bool {
+        uri == self.uri() || uri == self.written(encode_value)
+    }
+
+    /// How it is written.
+    pub(super) fn uri(&self) -> String {
+        self.written(|segment| encode_segment(segment))
+    }
+
+    fn written(&self, encode: impl Fn(&str) -> String) -> String {
+        let cluster = format!("{PREFIX}{}", encode(&self.cluster.name));
+        match &self.thing {
+            Thing::Cluster => cluster,
+            Thing::Node(name) => format!("{cluster}/node/{}", encode(name.as_str())),
+            Thing::Guest(vmid) => format!("{cluster}/guest/{vmid}"),
+            Thing::Task(upid) => format!("{cluster}/task/{}", encode(upid.as_str())),
+        }
     }
 }
 

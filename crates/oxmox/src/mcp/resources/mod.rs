@@ -57,7 +57,7 @@ pub(super) async fn read(
     clusters: &[Arc<Cluster>],
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
-    let address = Address::parse(clusters, uri).ok_or_else(|| not_found(uri))?;
+    let address = find(clusters, uri)?;
     let look = Look::at(&address.cluster);
     let view = match Box::pin(look.see(&address.thing)).await {
         Seen::Whole(view) | Seen::InPart(view) => view,
@@ -71,8 +71,19 @@ pub(super) async fn read(
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
+/// What this is the address of. One that is written otherwise than it should be is refused with the right one.
+pub(super) fn find(clusters: &[Arc<Cluster>], uri: &str) -> Result<Address, ErrorData> {
+    let meant = Address::meant(clusters, uri).ok_or_else(|| not_found(uri))?;
+    if meant.is_written(uri) {
+        return Ok(meant);
+    }
+    let message = format!("Resource not found; its address is {}", meant.uri());
+    let data = json!({ "uri": uri });
+    Err(ErrorData::resource_not_found(message, Some(data)))
+}
+
 /// There is nothing at that address.
-pub(super) fn not_found(uri: &str) -> ErrorData {
+fn not_found(uri: &str) -> ErrorData {
     ErrorData::resource_not_found("Resource not found", Some(json!({ "uri": uri })))
 }
 

@@ -77,6 +77,41 @@ async fn what_is_not_there_is_not_found() {
 }
 
 #[tokio::test]
+async fn another_spelling_is_refused_with_the_right_one() {
+    let world = world().await;
+    let mut wire = Wire::new(&world, Era::Y2025, Person::Absent).await;
+    for (written, right) in [
+        (at("guest/0105"), at("guest/105")),
+        (at("guest/+105"), at("guest/105")),
+        (at("guest/%2B105"), at("guest/105")),
+        (at("guest/105/"), at("guest/105")),
+        (at("guest/%31%305"), at("guest/105")),
+        (at("node/pve%31"), at("node/pve1")),
+        (
+            at("").replace("homelab", "home%6Cab"),
+            at("").trim_end_matches('/').to_owned(),
+        ),
+        (
+            at("guest/105").replace("proxmox:", "PROXMOX:"),
+            at("guest/105"),
+        ),
+        (
+            at(&format!("task/{}", TASK.replace(':', "%3a"))),
+            at(&format!("task/{TASK}")),
+        ),
+    ] {
+        for method in ["resources/read", "resources/subscribe"] {
+            let answer = wire.request(method, json!({"uri": written})).await;
+            let said = answer["error"]["message"].as_str().unwrap_or_default();
+            assert!(
+                said.ends_with(&format!(" {right}")),
+                "{method} {written}: {answer}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_guest_whose_configuration_cannot_be_read_is_shown_in_part() {
     let world = world().await;
     let refuse = Fault::refuse(500, "no way").on("GET", "/nodes/*/config");
