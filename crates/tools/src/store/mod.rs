@@ -23,7 +23,7 @@ use crate::fault::{Fault, Kind};
 use crate::keys::Keys;
 
 /// The schema version that this program writes. A newer file is refused, an older one is brought forward.
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 
 /// The store and the keys that protect what is in it.
 pub struct Store {

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 use tools::outcome::StepOutcome;
-use tools::store::{AuditEntry, Store, Verified};
+use tools::store::{AuditEntry, PlanState, Store, StoredPlan, Verified};
 
 fn entry(plan: &str) -> AuditEntry {
     AuditEntry::Closed {
@@ -84,18 +84,30 @@ fn a_newer_file_is_refused() {
     assert!(fault.message.contains("newer oxmox"), "{fault}");
 }
 
+/// A plan that waits for a person.
+async fn plan_to_store() -> StoredPlan {
+    let house = crate::house::House::new().await;
+    let tool = tools::registry::find_change("delete_proxmox_vm").unwrap();
+    let arguments = crate::house::object(r#"{"vmid": 105}"#);
+    let Ok(tools::tool::Ran::Plan(plan)) = tool.run(arguments, &house.context()).await else {
+        panic!("no plan");
+    };
+    StoredPlan {
+        id: "p".to_owned(),
+        caller: "me".to_owned(),
+        arguments: "args".to_owned(),
+        digest: plan.digest(),
+        plan: *plan,
+        state: PlanState::Waiting,
+        expires: 100,
+        decided_by: None,
+    }
+}
+
 /// Whatever is written into the rows by hand, an approval is for one plan, one caller, one call, once.
 #[tokio::test]
 async fn an_edited_plan_row_approves_nothing() {
-    use tools::store::{PlanState, StoredPlan};
-    let house = crate::house::House::new().await;
-    let tool = tools::registry::find_change("delete_proxmox_vm").unwrap();
-    let Ok(tools::tool::Ran::Plan(plan)) = tool
-        .run(crate::house::object(r#"{"vmid": 105}"#), &house.context())
-        .await
-    else {
-        panic!("no plan");
-    };
+    let stored = plan_to_store().await;
     for (sql, still_good) in [
         ("UPDATE plans SET expires = expires", true),
         ("UPDATE plans SET caller = 'evil'", false),
@@ -105,16 +117,6 @@ async fn an_edited_plan_row_approves_nothing() {
     ] {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
-        let stored = StoredPlan {
-            id: "p".to_owned(),
-            caller: "me".to_owned(),
-            arguments: "args".to_owned(),
-            digest: plan.digest(),
-            plan: (*plan).clone(),
-            state: PlanState::Waiting,
-            expires: 100,
-            decided_by: None,
-        };
         store.keep_plan(&stored).unwrap();
         assert!(store.decide_plan(&stored, true, "person", 1).unwrap());
         let edit = |sql: &str| {
@@ -134,19 +136,60 @@ async fn an_edited_plan_row_approves_nothing() {
     }
 }
 
-#[test]
-fn an_older_file_is_brought_forward() {
-    let dir = tempfile::tempdir().unwrap();
-    drop(filled(dir.path()));
-    let connection = Connection::open(dir.path().join("oxmox.db")).unwrap();
-    connection
-        .execute_batch("DROP TABLE handles; DROP TABLE steps; PRAGMA user_version = 2;")
+/// What has come since each version, taken away again.
+const SINCE: [(i64, &str); 4] = [
+    (4, "DROP INDEX plans_by_expiry;"),
+    (3, "DROP TABLE baselines;"),
+    (2, "DROP TABLE handles; DROP TABLE steps;"),
+    (
+        1,
+        "DROP TABLE leases;
+         CREATE TABLE leases (
+             caller TEXT NOT NULL, guest TEXT NOT NULL, expires INTEGER NOT NULL, PRIMARY KEY (caller, guest)
+         ) STRICT;
+         INSERT INTO leases VALUES ('me', 'home/105', 100);",
+    ),
+];
+
+/// All that there is in a file.
+fn layout(dir: &std::path::Path) -> Vec<(String, Option<String>)> {
+    let connection = Connection::open(dir.join("oxmox.db")).unwrap();
+    let mut rows = connection
+        .prepare("SELECT name, sql FROM sqlite_schema ORDER BY name")
         .unwrap();
-    let store = Store::open(dir.path()).unwrap();
-    assert!(matches!(
-        store.verify_audit(None).unwrap(),
-        Verified::Whole { entries: 3, .. }
-    ));
-    store.begin_handle("a", "worker", &[], 7).unwrap();
-    assert_eq!(store.handle("a").unwrap().unwrap().begun, 7);
+    let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+    rows.unwrap().map(Result::unwrap).collect()
+}
+
+#[tokio::test]
+async fn a_file_of_every_older_version_is_brought_forward() {
+    let stored = plan_to_store().await;
+    let new = tempfile::tempdir().unwrap();
+    drop(Store::open(new.path()).unwrap());
+    for count in 1..=SINCE.len() {
+        let dir = tempfile::tempdir().unwrap();
+        filled(dir.path()).keep_plan(&stored).unwrap();
+        let connection = Connection::open(dir.path().join("oxmox.db")).unwrap();
+        let mut version = 0;
+        for (older, sql) in &SINCE[..count] {
+            connection.execute_batch(sql).unwrap();
+            version = *older;
+        }
+        connection
+            .pragma_update(None, "user_version", version)
+            .unwrap();
+        assert_ne!(layout(dir.path()), layout(new.path()), "version {version}");
+
+        let store = Store::open(dir.path()).unwrap();
+        assert_eq!(layout(dir.path()), layout(new.path()), "version {version}");
+        let trail = store.verify_audit(None).unwrap();
+        assert!(matches!(trail, Verified::Whole { entries: 3, .. }));
+        let kept = store.plan(&stored.id).unwrap().unwrap();
+        assert_eq!(kept.plan.digest(), stored.digest, "version {version}");
+        assert!(store.decide_plan(&kept, true, "person", 1).unwrap());
+        assert!(!store.has_lease("me", "home/105", 1).unwrap());
+        store.begin_handle("a", "worker", &[], 7).unwrap();
+        assert_eq!(store.handle("a").unwrap().unwrap().begun, 7);
+        assert!(store.baselines().unwrap().is_empty());
+    }
 }
