@@ -130,7 +130,7 @@ pub struct Context {
     pub registry: Arc<Registry>,
     /// What decides on plans, for those that show what would become of one.
     pub policy: Arc<Policy>,
-    /// The plans that were begun, for those that tell how one stands.
+    /// The plans that the caller began, for those that tell how one stands.
     pub begun: Option<Arc<dyn Begun>>,
     /// The baselines that were saved, for those that compare with one.
     pub baselines: Option<Arc<dyn Baselines>>,

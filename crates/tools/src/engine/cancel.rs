@@ -9,8 +9,8 @@ use pve::{Request, Upid, encode_segment};
 
 use super::consent::Frozen;
 use super::record::Attempt;
-use super::{Call, Engine, Handle, Reply, Silent};
-use crate::fault::{Fault, Kind};
+use super::{Call, Engine, Reply, Silent};
+use crate::fault::Fault;
 use crate::outcome::{StepOutcome, StepState};
 use crate::plan::{Check, Effect, Expect, Impact, Plan, Step, Undo};
 use crate::policy::Decision;
@@ -94,15 +94,6 @@ impl Engine {
         Ok(going_on(
             running.into_iter().map(|step| step.step).collect(),
         ))
-    }
-
-    /// The handle of a plan, for the one who began it. For all others there is no such plan.
-    async fn handle_of(&self, id: &str, caller: &str) -> Result<Handle, Fault> {
-        let handle = self.handle(id).await?;
-        if handle.caller == caller {
-            return Ok(handle);
-        }
-        Err(Fault::new(Kind::NotFound, format!("there is no plan {id}")))
     }
 
     async fn stop_tasks(

@@ -47,8 +47,6 @@ pub struct Handle {
     /// What still runs though it was cancelled, because it is unsafe to stop and nobody has decided to stop it all the
     /// same.
     pub unsafe_to_stop: Vec<String>,
-    /// Who asked for it.
-    pub caller: String,
     /// The error that it ended in, as the call itself would have told it.
     pub fault: Option<Fault>,
 }
@@ -69,7 +67,7 @@ impl Engine {
         let store = self.store()?;
         let stored = store.plan(id)?.ok_or_else(|| no_such_plan(id))?;
         let Some(held) = store.handle(id)? else {
-            return Ok(not_begun(stored));
+            return Ok(not_begun(&stored));
         };
         if let Some(outcome) = store.plan_outcome(id)? {
             return self.again(outcome, &stored, held).await;
@@ -86,6 +84,14 @@ impl Engine {
             return Ok(self.going_on(&stored, held, steps).await);
         }
         self.reconcile(&stored, held, steps).await
+    }
+
+    /// Where a plan of this caller stands. Of another's there is nothing to be learned, not even that there is one.
+    pub(super) async fn handle_of(&self, id: &str, caller: &str) -> Result<Handle, Fault> {
+        match self.store()?.plan(id)? {
+            Some(stored) if stored.caller == caller => self.handle(id).await,
+            _ => Err(no_such_plan(id)),
+        }
     }
 
     /// Its worker is gone: reads what became of each step that may have been sent.
@@ -177,8 +183,21 @@ impl Engine {
     }
 }
 
-/// Lets tools look at what is kept: how plans stand, and what the estate was like.
-pub(super) struct Looker(pub(super) Arc<Engine>);
+/// Lets the tools of one call look at what is kept: how the caller's plans stand, and what the estate was like.
+pub(super) struct Looker {
+    engine: Arc<Engine>,
+    caller: String,
+}
+
+impl Looker {
+    /// For a call of this caller.
+    pub(super) fn new(engine: &Arc<Engine>, caller: &str) -> Self {
+        Self {
+            engine: engine.clone(),
+            caller: caller.to_owned(),
+        }
+    }
+}
 
 impl fmt::Debug for Looker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -188,13 +207,13 @@ impl fmt::Debug for Looker {
 
 impl Begun for Looker {
     fn look<'a>(&'a self, plan: &'a str) -> BoxFuture<'a, Result<Handle, Fault>> {
-        Box::pin(self.0.handle(plan))
+        Box::pin(self.engine.handle_of(plan, &self.caller))
     }
 }
 
 impl Baselines for Looker {
     fn baseline(&self, name: &str) -> Result<Option<Baseline>, Fault> {
-        self.0.store()?.baseline(name)
+        self.engine.store()?.baseline(name)
     }
 }
 
@@ -272,12 +291,11 @@ fn of(outcome: Outcome, stored: &StoredPlan, held: StoredHandle) -> Handle {
         updated: held.updated,
         cancelled_by: held.cancelled_by,
         unsafe_to_stop: Vec::new(),
-        caller: stored.caller.clone(),
     }
 }
 
 /// A plan that was shown, and never sent.
-fn not_begun(stored: StoredPlan) -> Handle {
+fn not_begun(stored: &StoredPlan) -> Handle {
     let (status, ended) = match stored.state {
         PlanState::Waiting | PlanState::Approved => (Status::NeedsConfirmation, false),
         _ => (Status::NotApplied, true),
@@ -295,12 +313,12 @@ fn not_begun(stored: StoredPlan) -> Handle {
         updated: shown,
         cancelled_by: None,
         unsafe_to_stop: Vec::new(),
-        caller: stored.caller,
         fault: None,
     }
 }
 
 fn no_such_plan(id: &str) -> Fault {
-    Fault::new(Kind::NotFound, format!("there is no plan {id}"))
-        .hint("the id is the `plan` in the answer of a change")
+    Fault::new(Kind::NotFound, format!("there is no plan {id}")).hint(
+        "the id is the `plan` in the answer of a change, and good for whoever made that change",
+    )
 }

@@ -179,14 +179,17 @@ impl Engine {
         let tool = self.registry.find(&call.tool)?;
         if tool.spec().risk == Risk::Read {
             let (arguments, extras) = self.registry.split(tool, call.arguments)?;
-            return match tool.run(arguments, &self.context(&extras)?).await? {
+            return match tool
+                .run(arguments, &self.context(&call.caller, &extras)?)
+                .await?
+            {
                 Ran::Answer(answer) => Ok(Reply::Done(answer)),
                 Ran::Plan(_) => Err(Fault::refused("a reading tool planned a change")),
             };
         }
         if call.preview {
             let (plan, extras) = self.plan(tool, &call).await?;
-            let preview = crate::preview::of(&plan, &self.context(&extras)?).await;
+            let preview = crate::preview::of(&plan, &self.context(&call.caller, &extras)?).await;
             return Ok(Reply::Done(Rendered::of(&preview)?));
         }
         let attempt = Arc::new(Attempt::new(self, &call));
@@ -245,25 +248,29 @@ impl Engine {
         call: &Call,
     ) -> Result<(Plan, Extras), Fault> {
         let (arguments, extras) = self.registry.split(tool, call.arguments.clone())?;
-        match tool.run(arguments, &self.context(&extras)?).await? {
+        match tool
+            .run(arguments, &self.context(&call.caller, &extras)?)
+            .await?
+        {
             Ran::Plan(plan) => Ok((*plan, extras)),
             Ran::Answer(_) => Err(Fault::refused("a changing tool gave no plan")),
         }
     }
 
-    /// What a tool may see during this call.
-    fn context(self: &Arc<Self>, extras: &Extras) -> Result<Context, Fault> {
+    /// What a tool may see during this caller's call.
+    fn context(self: &Arc<Self>, caller: &str, extras: &Extras) -> Result<Context, Fault> {
         if self.clusters.is_empty() {
             return Err(Fault::refused("no cluster is configured")
                 .hint("a person has to configure one (PROXMOX_HOST and a token, or the config file), or start oxmox with --demo"));
         }
+        let looker = Arc::new(handle::Looker::new(self, caller));
         let all = Context {
             claim: Claim::default(),
             clusters: self.clusters.clone(),
             registry: self.registry.clone(),
             policy: self.policy.clone(),
-            begun: Some(Arc::new(handle::Looker(self.clone()))),
-            baselines: Some(Arc::new(handle::Looker(self.clone()))),
+            begun: Some(looker.clone()),
+            baselines: Some(looker),
             now: self.now(),
         };
         all.narrowed(extras)

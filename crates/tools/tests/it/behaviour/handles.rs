@@ -10,14 +10,14 @@ use tools::outcome::{Status, StepState};
 
 use crate::house::{CALLER, Furnish, House, Nobody, call, done};
 
-const START: (&str, &str) = ("start_proxmox_vm", r#"{"vmid": 105, "wait": 0}"#);
+pub(super) const START: (&str, &str) = ("start_proxmox_vm", r#"{"vmid": 105, "wait": 0}"#);
 const CLONE: (&str, &str) = (
     "clone_proxmox_vm",
     r#"{"vmid": 900, "new_vmid": 300, "name": "web2", "start": true, "wait": 0}"#,
 );
 
 /// A house whose tasks take until the test lets time pass, with its state in `dir`.
-async fn slow_house(dir: &Path) -> House {
+pub(super) async fn slow_house(dir: &Path) -> House {
     House::furnished(Furnish {
         state: State::Dir(dir.to_owned()),
         clock: Clock::Manual,
@@ -27,7 +27,7 @@ async fn slow_house(dir: &Path) -> House {
 }
 
 /// Begins a change whose task goes on; gives its plan.
-async fn begun(house: &House, tool: &str, arguments: &str) -> String {
+pub(super) async fn begun(house: &House, tool: &str, arguments: &str) -> String {
     let answer = house.call(tool, arguments).await.unwrap();
     assert_eq!(answer.data["status"], "running", "{}", answer.text);
     let plan = answer.data["plan"].as_str().unwrap().to_owned();
@@ -347,36 +347,6 @@ async fn what_others_did_since_is_not_taken_for_ours() {
         let detail = handle.outcome.steps[0].detail.as_deref().unwrap();
         assert!(detail.contains("by now VM 105"), "{detail}");
     }
-}
-
-#[tokio::test]
-async fn a_task_is_found_by_its_plan() {
-    let house = House::new().await;
-    let clone = r#"{"vmid": 900, "new_vmid": 300, "start": true}"#;
-    let answer = house.call("clone_proxmox_vm", clone).await.unwrap();
-    let plan = answer.data["plan"].as_str().unwrap();
-    let look = |id: &str| format!(r#"{{"upid": "{id}", "wait": 5}}"#);
-    let told = house.call("get_proxmox_task", &look(plan)).await.unwrap();
-    // The last task of the two.
-    assert_eq!(told.data["task_type"], "qmstart");
-    assert!(told.text.contains("applied: Clone VM 900"), "{}", told.text);
-    for wrong in ["abcdefgh", "UPID:pve1", "no plan"] {
-        let fault = house.call("get_proxmox_task", &look(wrong)).await;
-        assert!(fault.is_err(), "{wrong}");
-    }
-}
-
-#[tokio::test]
-async fn a_plan_is_waited_for_no_longer_than_asked() {
-    let dir = tempfile::tempdir().unwrap();
-    let house = slow_house(dir.path()).await;
-    let plan = begun(&house, START.0, START.1).await;
-    let wait = Duration::from_secs(3);
-    let asked = format!(r#"{{"upid": "{plan}", "wait": {}}}"#, wait.as_secs());
-    let since = std::time::Instant::now();
-    let told = house.call("get_proxmox_task", &asked).await.unwrap();
-    assert_eq!(told.data["state"], "running");
-    assert!((wait..2 * wait).contains(&since.elapsed()));
 }
 
 #[tokio::test]

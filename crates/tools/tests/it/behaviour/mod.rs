@@ -13,6 +13,7 @@ mod delete;
 mod digest;
 mod drift;
 mod findings;
+mod followed;
 mod handles;
 mod keys;
 mod lists;
