@@ -155,7 +155,8 @@ impl Registry {
         if let Some(Value::Object(properties)) = input.get_mut("properties") {
             properties.extend(self.engine_arguments(tool));
         }
-        input.insert("additionalProperties".to_owned(), json!(false));
+        // Nothing says that there are no other properties: a client that checks would refuse what a [`Claim`] takes, and
+        // what nobody knows is refused by [`schema::known`], with the name that was meant.
         let mut output = tool.output();
         output.remove("description");
         Described {
@@ -188,7 +189,7 @@ impl Registry {
                 "host",
                 json!({
                     "type": "string",
-                    "description": "A configured cluster's name or address.",
+                    "description": "A cluster's name or address.",
                 }),
             );
         }
@@ -197,7 +198,7 @@ impl Registry {
                 "wait",
                 json!({
                     "type": "integer", "minimum": 0, "maximum": LONGEST_WAIT, "default": DEFAULT_WAIT.as_secs(),
-                    "description": "Seconds to wait; the work goes on.",
+                    "description": "Seconds; the work goes on.",
                 }),
             );
         }
@@ -206,7 +207,7 @@ impl Registry {
                 "confirm",
                 json!({
                     "type": "string",
-                    "description": "From the answer that asked for it.",
+                    "description": "From the answer that asked.",
                 }),
             );
         }

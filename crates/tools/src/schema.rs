@@ -82,6 +82,10 @@ fn clean(schema: &mut Value) {
                     object.remove(noise);
                 }
             }
+            // Anything else is what goes without saying.
+            if object.get("additionalProperties") == Some(&json!(true)) {
+                object.remove("additionalProperties");
+            }
             drop_null(object);
             merge_constants(object);
             if let Some(Value::String(text)) = object.get_mut("description") {

@@ -7,18 +7,26 @@ use rmcp::model::{
     ElicitationSchema,
 };
 use serde_json::Value;
+use tools::clean;
 use tools::engine::{Asked, Question};
 use tools::outcome::Outcome;
-use tools::words;
+use tools::spec::Risk;
 
 /// The box that says yes.
 const APPROVE: &str = "approve";
 /// The box that lets the yes cover the next ten minutes of key presses.
 const LEASE: &str = "ten_minutes";
-/// Affected things that are named one by one.
+/// Affected things that are named one by one, where nothing is handed out.
 const MOST_NAMED: usize = 20;
-/// Characters of one line: more than PVE's own names take, less than hides the end of the form.
-const LONGEST_LINE: usize = 300;
+/// Characters of a line, before it is broken.
+const WIDTH: usize = 100;
+/// Characters of a question that a person still reads to its end in a form.
+const LONGEST: usize = 8_000;
+
+/// Whether a form can hold the question. Nothing is cut to make it fit: who says yes has seen what it is to.
+pub(super) fn fits(question: &Question) -> bool {
+    message(&question.outcome).chars().count() <= LONGEST
+}
 
 /// The question as a form.
 pub(super) fn of(question: &Question) -> ElicitRequest {
@@ -54,8 +62,8 @@ pub(super) fn of_stop(steps: &[String]) -> ElicitRequest {
     let mut message = "It was cancelled, but this still runs and is unsafe to stop: a guest or disk may be left half-done \
                        or locked.\n"
         .to_owned();
-    for step in steps.iter().take(MOST_NAMED) {
-        let _ = writeln!(message, "- {}", one_line(step));
+    for step in steps {
+        let _ = writeln!(message, "{}", line("- ", step));
     }
     ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
         meta: None,
@@ -84,46 +92,71 @@ pub(super) fn answer(result: &ElicitResult, caller: &str) -> Asked {
     }
 }
 
-/// The plan in words: what is done, what it costs, what to know. Every line that the plan brings along is kept to one
-/// line, so that no name in it can add a line of its own.
+/// The plan in words: what is done, what it costs, what to know.
 fn message(outcome: &Outcome) -> String {
-    let mut out = format!("{}\n", one_line(&outcome.summary));
-    let _ = writeln!(out, "Cluster: {}", one_line(&outcome.cluster));
-    let _ = writeln!(out, "Risk: {}", outcome.risk.word());
+    let mut lines = vec![
+        line("", &outcome.summary),
+        line("Cluster: ", &outcome.cluster),
+        line("Risk: ", outcome.risk.word()),
+    ];
     if outcome.steps.len() > 1 {
-        out.push_str("Steps:\n");
-        for (number, step) in (1..).zip(&outcome.steps) {
-            let _ = writeln!(out, "{number}. {}", one_line(&step.step));
-        }
+        lines.push("Steps:".to_owned());
+        let numbered = (1..).zip(&outcome.steps);
+        lines.extend(numbered.map(|(number, step)| line(&format!("{number}. "), &step.step)));
     }
     if !outcome.affects.is_empty() {
-        out.push_str("Affected:\n");
-        for item in outcome.affects.iter().take(MOST_NAMED) {
-            let _ = writeln!(out, "- {}", one_line(item));
+        let most = match outcome.risk {
+            Risk::Grant => usize::MAX,
+            _ => MOST_NAMED,
+        };
+        lines.push("Affected:".to_owned());
+        lines.extend(outcome.affects.iter().take(most).map(|it| line("- ", it)));
+        let more = outcome.affects.len().saturating_sub(most);
+        lines.extend((more > 0).then(|| format!("- and {more} more")));
+    }
+    lines.extend(outcome.warnings.iter().map(|it| line("Warning: ", it)));
+    lines.push(format!("Plan {}", outcome.plan));
+    lines.join("\n")
+}
+
+/// What the plan brings along, as one line after its heading. Where it is long it is broken, and what follows is set in:
+/// no name in it can begin a line of its own.
+fn line(heading: &str, text: &str) -> String {
+    let mut out = heading.to_owned();
+    let mut column = heading.chars().count();
+    let mut is_first = true;
+    // Line and paragraph separators are white space too.
+    for word in text.split_whitespace() {
+        let word = clean::line(word);
+        if !is_first && column + 1 + word.chars().count() > WIDTH {
+            (out, column) = broken(out);
+        } else if !is_first {
+            out.push(' ');
+            column += 1;
         }
-        let more = outcome.affects.len().saturating_sub(MOST_NAMED);
-        if more > 0 {
-            let _ = writeln!(out, "- and {more} more");
+        is_first = false;
+        for letter in word.chars() {
+            if column >= WIDTH {
+                (out, column) = broken(out);
+            }
+            out.push(letter);
+            column += 1;
         }
     }
-    for warning in &outcome.warnings {
-        let _ = writeln!(out, "Warning: {}", one_line(warning));
-    }
-    let _ = write!(out, "Plan {}", outcome.plan);
     out
 }
 
-/// Line and paragraph separators count as white space here, beyond what [`words::clip`] takes out.
-fn one_line(text: &str) -> String {
-    let words: Vec<_> = text.split_whitespace().collect();
-    words::clip(&words.join(" "), LONGEST_LINE)
+/// On the next line, set in.
+fn broken(mut text: String) -> (String, usize) {
+    const SET_IN: &str = "\n    ";
+    text.push_str(SET_IN);
+    (text, SET_IN.len() - 1)
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
     use tools::outcome::Status;
-    use tools::spec::Risk;
 
     use super::*;
 
@@ -185,6 +218,24 @@ mod tests {
         let mut outcome = question(false).outcome;
         outcome.affects = vec![outcome.affects[0].clone(); MOST_NAMED + 3];
         assert!(message(&outcome).contains("\n- and 3 more\n"));
+    }
+
+    #[test]
+    fn what_is_granted_is_shown_in_full_or_not_asked_here() {
+        let mut question = question(false);
+        question.outcome.risk = Risk::Grant;
+        let command = "x".repeat(700);
+        question.outcome.affects =
+            vec![format!("changed: setting args (unset -> -device {command})"); MOST_NAMED / 4];
+        let told = message(&question.outcome);
+        assert!(told.lines().all(|line| line.chars().count() <= WIDTH));
+        let unbroken = told.replace("\n    ", "");
+        assert_eq!(unbroken.matches(&command).count(), MOST_NAMED / 4);
+        assert!(fits(&question));
+        question.outcome.affects = vec!["changed: setting x".to_owned(); MOST_NAMED + 1];
+        assert!(!message(&question.outcome).contains("more"));
+        question.outcome.affects = vec![command.repeat(12)];
+        assert!(!fits(&question));
     }
 
     #[test]

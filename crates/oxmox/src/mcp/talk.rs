@@ -44,6 +44,9 @@ impl<'a> Line<'a> {
         if !peer::can_show_form(self.ctx) {
             return Asked::Nobody;
         }
+        if !form::fits(question) {
+            return Asked::Undecided;
+        }
         if peer::is_stateless(self.ctx) {
             return Asked::Later;
         }

@@ -89,7 +89,8 @@ impl JsonSchema for Vmid {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "integer", "minimum": Self::MIN })
+        // Without bounds: nearly every tool would list them, and who is out of them is told.
+        json_schema!({ "type": "integer" })
     }
 }
 

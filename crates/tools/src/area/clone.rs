@@ -12,35 +12,35 @@ use crate::plan::{Blocker, Check, Effect, Impact, Needs, Plan, Step, Trace, Undo
 use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::tool::Changes;
 
-/// Clones a VM or container into a new guest; the source keeps running and is not changed.
+/// Clones a VM or container into a new guest; the source runs on, unchanged.
 ///
-/// Use it for a guest from a template, or a copy to try something on; for an empty one use create_proxmox_vm. A
-/// full clone copies every disk and stands alone. A linked clone (full: false) is instant, needs a template, and
-/// keeps that template undeletable. A running container is cloned from a snapshot only. The clone has the source's
-/// hostname and addresses inside: start it where they cannot clash. Needs VM.Clone on the source, VM.Allocate on
-/// the new id or pool, Datastore.AllocateSpace, SDN.Use on the bridge. Waits for the copy. Undo: delete_proxmox_vm.
+/// For a guest from a template, or a copy to try something on; for an empty one use create_proxmox_vm. A full clone
+/// copies every disk and stands alone; a linked one is instant and keeps its template undeletable. A running container
+/// is cloned from a snapshot only. The clone has the source's hostname and addresses inside: start it where they cannot
+/// clash. Needs VM.Clone on the source, VM.Allocate on the new id or pool, Datastore.AllocateSpace, SDN.Use. Waits for
+/// the copy. Undo: delete_proxmox_vm.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct CloneVm {
     /// The source's id.
     vmid: Vmid,
-    /// The clone's id; the next free one if left out.
+    /// The clone's id; next free if left out.
     new_vmid: Option<Vmid>,
     /// The clone's name or hostname.
     name: Option<String>,
     /// False makes a linked clone, of a template only.
     #[serde(default = "yes")]
     full: bool,
-    /// The source's node; looked up if left out.
+    /// The source's node, if known.
     node: Option<NodeName>,
-    /// The source's kind; looked up if left out.
+    /// The source's kind, if known.
     vm_type: Option<GuestKind>,
-    /// The clone's node; another than the source's needs shared storage.
+    /// The clone's node; another needs shared storage.
     target: Option<NodeName>,
-    /// The storage for a full clone's disks; the source's if left out.
+    /// For a full clone's disks; the source's if left out.
     storage: Option<StorageId>,
     /// The clone's pool.
     pool: Option<PoolId>,
-    /// Clone the state at this snapshot.
+    /// Clone from this snapshot.
     snapshot: Option<SnapName>,
     /// Notes for the clone.
     description: Option<String>,

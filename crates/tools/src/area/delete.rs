@@ -16,20 +16,19 @@ use crate::words;
 
 /// Deletes a VM or container with all its disks and snapshots, for good.
 ///
-/// Look at delete_proxmox_vm_preview first; to keep the guest but end it use stop_proxmox_vm. A running guest is
-/// refused unless stop is true. Refused always: guests with PVE's protection flag or the tag `protected`, and
-/// templates with linked clones. Backups stay, and so do disks that the configuration does not name. A person has
-/// to confirm it. If the id was reused since it was shown, nothing is sent. Needs VM.Allocate. Waits until the id
-/// is read back as free. It cannot be undone; a backup can be restored.
+/// Look at delete_proxmox_vm_preview first; to only end it use stop_proxmox_vm. Refused: a running guest unless stop is
+/// true; always one with PVE's protection flag or the tag `protected`, and a template with linked clones. Backups stay,
+/// and so do disks that the configuration does not name. A person confirms. Needs VM.Allocate. Waits until the id is
+/// free. It cannot be undone; a backup can be restored.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct DeleteVm {
     /// The guest's id.
     vmid: Vmid,
-    /// Its node; looked up if left out.
+    /// Its node, if known.
     node: Option<NodeName>,
-    /// Its kind; looked up if left out.
+    /// Its kind, if known.
     vm_type: Option<GuestKind>,
-    /// Also take it out of backup jobs, replication and HA; needed under HA.
+    /// Also from backup jobs, replication and HA; needed under HA.
     #[serde(default)]
     purge: bool,
     /// Switch it off first.
@@ -218,17 +217,17 @@ fn impact(guest: &Guest, dependents: Dependents) -> Vec<Impact> {
 
 /// Shows what delete_proxmox_vm would destroy, change and leave behind, and what stands in its way.
 ///
-/// Use it before every delete, or to learn what depends on a guest; for any other change use
-/// preview_proxmox_change. Shows disks with sizes, snapshots, linked clones, backup, replication and HA jobs,
-/// backups that stay, locks, protection and missing privileges. Nothing is changed. Needs VM.Audit; Sys.Audit for
-/// jobs, VM.Backup with Datastore.AllocateSpace for backups: what cannot be seen is said.
+/// Use it before every delete, or to learn what depends on a guest; for other changes preview_proxmox_change. Names
+/// disks with sizes, snapshots, linked clones, backup, replication and HA jobs, backups that stay, locks, protection,
+/// missing privileges. Changes nothing. Needs VM.Audit; Sys.Audit for jobs, VM.Backup with Datastore.AllocateSpace for
+/// backups: what cannot be seen is said.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct DeleteVmPreview {
     /// The guest's id.
     vmid: Vmid,
-    /// Its node; looked up if left out.
+    /// Its node, if known.
     node: Option<NodeName>,
-    /// Its kind; looked up if left out.
+    /// Its kind, if known.
     vm_type: Option<GuestKind>,
     /// As for delete_proxmox_vm.
     #[serde(default)]

@@ -10,6 +10,7 @@ mod dependents;
 mod guest_status;
 mod inventory;
 mod keyboard;
+mod logins;
 mod migrate;
 mod node_status;
 mod ops;

@@ -16,9 +16,9 @@ use crate::words;
 
 /// Shows one node: CPU, memory, root disk, load, versions, and on request more.
 ///
-/// Use it to judge a node's health or to see why something on it fails; for its guests use list_proxmox_resources
-/// with filter "node:NAME", for all nodes with resource_type "node". An offline node is answered as offline, not as
-/// an error. Needs Sys.Audit on the node; parts that the token may not read are named.
+/// Use it for a node's health or why something on it fails; for its guests list_proxmox_resources with filter
+/// "node:NAME", for all nodes with resource_type "node". An offline node is answered as offline, not as an error. Needs
+/// Sys.Audit on the node; parts that the token may not read are named.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetNodeStatus {
     /// The node's name.

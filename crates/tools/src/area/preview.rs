@@ -12,8 +12,8 @@ use crate::tool::{Object, Ran, Reads};
 /// Shows what any changing tool would do with these arguments, without doing it.
 ///
 /// Use it when a person should see steps, effects, warnings, missing privileges and the undo before a change; for
-/// deletes delete_proxmox_vm_preview gives a dry-run report. It is the very plan that the tool would send, made
-/// from the present state. Nothing is changed or reserved; it needs the read privileges of the tool it previews.
+/// deletes delete_proxmox_vm_preview tells more. It is the very plan that the tool would send, made from the present
+/// state. Nothing is changed or reserved; needs the read privileges of that tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct PreviewChange {
     /// The changing tool's name.

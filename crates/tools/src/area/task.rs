@@ -18,19 +18,19 @@ use crate::words;
 
 /// Tells how a PVE task stands: running, done, done with warnings or failed, with the end of its log.
 ///
-/// Use it with the task id that a change answered while it was still running, or that get_proxmox_vm_status lists;
-/// with wait it returns as soon as the task ends. It changes nothing, and ending the wait never ends the task.
-/// Tasks of other users need Sys.Audit on the node.
+/// Use it with the task id that a change answered while it still ran, or that get_proxmox_vm_status lists; with wait it
+/// answers when the task ends. It changes nothing, and ending the wait never ends the task. Tasks of other users need
+/// Sys.Audit on the node.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetTask {
-    /// The task's id, "UPID:node:…", or a plan's id.
+    /// A task's id, "UPID:node:…", or that of a plan of yours.
     #[schemars(with = "String")]
     upid: Followed,
     /// Seconds to wait for its end.
     #[serde(default)]
     #[schemars(range(max = 600))]
     wait: u32,
-    /// How many of the last log lines to show.
+    /// Last log lines to show.
     #[serde(default = "ten")]
     #[schemars(range(max = 500))]
     log_lines: u32,

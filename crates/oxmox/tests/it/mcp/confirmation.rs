@@ -234,6 +234,40 @@ async fn a_state_without_a_readable_answer_decides_nothing() {
     assert_eq!(world.writes(), Vec::<String>::new());
 }
 
+/// A key: whoever agrees must see whose it is.
+fn key(length: usize) -> String {
+    format!("ssh-rsa AAAAB3Nz{} me@laptop", "Q".repeat(length))
+}
+
+#[tokio::test]
+async fn what_is_granted_is_seen_in_full() {
+    for era in BOTH {
+        let world = world().await;
+        let mut wire = Wire::new(&world, era, yes()).await;
+        let update = json!({"vmid": 111, "set": {"sshkeys": key(700)}});
+        let result = wire.call("update_proxmox_vm", update).await;
+        assert_eq!(status(&result), "applied", "{}", text(&result));
+        let message = wire.forms[0]["message"].as_str().unwrap();
+        let bare = |text: &str| text.split_whitespace().collect::<String>();
+        assert!(bare(message).contains(&bare(&key(700))), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn what_no_form_can_hold_is_left_to_the_terminal() {
+    for era in BOTH {
+        let world = world().await;
+        let mut wire = Wire::new(&world, era, yes()).await;
+        let update = json!({"vmid": 111, "set": {"sshkeys": key(9_000)}});
+        let result = wire.call("update_proxmox_vm", update).await;
+        assert_eq!(status(&result), "needs_confirmation", "{result}");
+        assert!(text(&result).contains("approve"), "{}", text(&result));
+        assert_eq!(result["structuredContent"].get("confirm"), None);
+        assert_eq!(wire.forms.len(), 0);
+        assert_eq!(world.writes(), Vec::<String>::new());
+    }
+}
+
 #[tokio::test]
 async fn an_answer_without_a_state_is_no_answer() {
     let world = world().await;

@@ -30,11 +30,10 @@ const VARIABLES: [&str; 4] = ["cluster", "guestname", "node", "vmid"];
 
 /// Backs up a VM or container now, to a storage that takes backups, PBS included.
 ///
-/// Use it before what a snapshot does not survive; for a quick way back use snapshot_proxmox_vm; restore with
-/// rollback_proxmox_vm. Mode snapshot keeps the guest running; suspend and stop interrupt it and ask first, as does
-/// a container without snapshots. keep_last or prune removes older backups, which a person confirms. Needs
-/// VM.Backup, Datastore.AllocateSpace, and Datastore.Allocate to prune. Waits until the storage lists it. Undo: none; a
-/// person deletes the volume.
+/// It survives its guest; for a quick way back use snapshot_proxmox_vm; restore with rollback_proxmox_vm. Mode snapshot
+/// keeps the guest running; suspend and stop interrupt it and ask first, as does a container without snapshots.
+/// keep_last or prune removes older ones, which a person confirms. Needs VM.Backup, Datastore.AllocateSpace, to prune
+/// Datastore.Allocate. Waits until the storage lists it. Undo: none; a person deletes the volume.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct BackupVm {
     /// The guest's id.
@@ -44,7 +43,7 @@ pub(super) struct BackupVm {
     /// How it is held still.
     #[serde(default)]
     mode: Mode,
-    /// Keep this many in all, the new one included; remove older.
+    /// Keep this many, the new one included; remove older.
     #[schemars(range(min = 1, max = 1000))]
     keep_last: Option<u32>,
     /// Instead of keep_last: PVE's rule, as keep-daily=7,keep-weekly=4.

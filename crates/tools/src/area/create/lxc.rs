@@ -18,17 +18,17 @@ use crate::tool::Changes;
 
 /// Creates a container from an OS template.
 ///
-/// For a VM use create_proxmox_vm, for a copy clone_proxmox_vm. What is left out is chosen, with the reason in the
-/// plan; a storage, bridge or template that is not there is refused with those that are. Unprivileged with nesting
-/// by default; a privileged one takes Sys.Modify on / and a person's yes. Needs VM.Allocate, VM.Config.*, Datastore.AllocateSpace,
-/// SDN.Use. Undo: delete_proxmox_vm.
+/// For a VM use create_proxmox_vm, for a copy clone_proxmox_vm. What is left out is chosen, and the plan says why; a
+/// wrong storage, bridge or template is refused with the right ones. Unprivileged with nesting by default; privileged
+/// takes Sys.Modify on / and a person's yes. Needs VM.Allocate, VM.Config.*, Datastore.AllocateSpace, SDN.Use. Undo:
+/// delete_proxmox_vm.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in super::super) struct CreateLxc {
     /// A DNS name.
     hostname: DnsName,
-    /// Next free if left out.
+    /// Its id.
     vmid: Option<Vmid>,
-    /// Chosen if left out.
+    /// Its node.
     node: Option<NodeName>,
     /// Newest Debian if left out.
     ostemplate: Option<String>,
@@ -44,7 +44,7 @@ pub(in super::super) struct CreateLxc {
     #[serde(default = "eight")]
     #[schemars(default = "eight_gib")]
     rootfs_size: Size,
-    /// Chosen if left out.
+    /// For its disks.
     storage: Option<StorageId>,
     /// Root's password.
     #[serde(default, deserialize_with = "secret")]
@@ -205,6 +205,8 @@ impl CreateLxc {
                     ),
             );
         }
+        let keys = self.ssh_public_keys.iter();
+        plan.impact.extend(keys.flat_map(SshKeys::impact));
     }
 
     fn check_fit(&self, plan: &mut Plan, place: &Place) {

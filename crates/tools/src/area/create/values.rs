@@ -7,6 +7,9 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 
+use crate::area::logins;
+use crate::plan::Impact;
+
 /// Tags of a guest, as a text or a list.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 #[schemars(inline, with = "String")]
@@ -59,6 +62,11 @@ impl SshKeys {
     /// One key a line.
     pub(super) fn lines(&self) -> String {
         self.0.join("\n")
+    }
+
+    /// Whom they let in.
+    pub(super) fn impact(&self) -> impl Iterator<Item = Impact> {
+        self.0.iter().map(|key| logins::impact(key))
     }
 }
 

@@ -15,18 +15,17 @@ use crate::tool::Changes;
 
 /// Creates a VM, from a cloud-init template or with an empty disk and an optional ISO.
 ///
-/// With template it is cloned in full, set up, grown and started, a step each; a step that fails leaves what was
-/// made. To copy a guest as it is use clone_proxmox_vm; for a container create_proxmox_lxc. What is left out is
-/// chosen, with the reason in the plan; a storage, bridge or ISO that is not there is refused with those that are.
-/// Needs VM.Allocate, VM.Config.*, Datastore.AllocateSpace, SDN.Use, with template VM.Clone. Undo:
-/// delete_proxmox_vm.
+/// With template it is cloned in full, set up, grown and started, a step each; a failed step leaves what was made. For
+/// a plain copy use clone_proxmox_vm, for a container create_proxmox_lxc. What is left out is chosen, and the plan says
+/// why; a wrong storage, bridge or ISO is refused with the right ones. Needs VM.Allocate, VM.Config.*,
+/// Datastore.AllocateSpace, SDN.Use, with template VM.Clone. Undo: delete_proxmox_vm.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in super::super) struct CreateVm {
     /// A DNS name.
     pub(super) name: DnsName,
-    /// Next free if left out.
+    /// Its id.
     pub(super) vmid: Option<Vmid>,
-    /// Chosen if left out.
+    /// Its node.
     pub(super) node: Option<NodeName>,
     /// The VM template to clone.
     pub(super) template: Option<Vmid>,
@@ -41,7 +40,7 @@ pub(in super::super) struct CreateVm {
     pub(super) sockets: Option<u32>,
     /// GiB. Default 32.
     pub(super) disk_size: Option<Size>,
-    /// Chosen if left out.
+    /// For its disks.
     pub(super) storage: Option<StorageId>,
     /// In the CD drive.
     pub(super) iso: Option<String>,
@@ -155,10 +154,13 @@ impl Changes for CreateVm {
     };
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
-        match self.template {
+        let keys = self.sshkeys.clone();
+        let mut plan = match self.template {
             Some(template) => self.clone_of(cx, template).await,
             None => self.blank(cx).await,
-        }
+        }?;
+        plan.impact.extend(keys.iter().flat_map(SshKeys::impact));
+        Ok(plan)
     }
 }
 

@@ -19,17 +19,17 @@ use report::{DiskRow, GuestReport, SnapshotRow};
 
 /// Shows one VM or container: state, size, disks, lock, protection, and on request more.
 ///
-/// Use it before and after changing a guest; to find one use list_proxmox_resources, to see what deleting it takes
-/// along delete_proxmox_vm_preview. A guest on an offline node is shown as last known. A paused VM is running with
-/// qmp_status paused. A VM's addresses come from its guest agent. Needs VM.Audit; parts that cannot be read are
-/// named with the reason.
+/// Use it before and after changing a guest; to find one use list_proxmox_resources, for what deleting it takes along
+/// delete_proxmox_vm_preview. On an offline node it is shown as last known. A paused VM is running with qmp_status
+/// paused. A VM's addresses come from its guest agent. Needs VM.Audit; parts that cannot be read are named with the
+/// reason.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetVmStatus {
     /// The guest's id.
     vmid: Vmid,
-    /// Its node; looked up if left out.
+    /// Its node, if known.
     node: Option<NodeName>,
-    /// Its kind; looked up if left out.
+    /// Its kind, if known.
     vm_type: Option<GuestKind>,
     /// What to show besides.
     #[serde(default)]

@@ -37,31 +37,31 @@ use snapshots::Snapshots;
 /// How many storages or guests one call asks.
 const MOST_REQUESTS: usize = 200;
 
-/// Lists guests, nodes, storages, pools, ISO images, templates, backups, volumes or snapshots of all configured clusters.
+/// Lists guests, nodes, storages, pools, ISO images, templates, backups, volumes or snapshots of all configured
+/// clusters.
 ///
-/// Use it to find something or for an overview; for one guest in detail use get_proxmox_vm_status, for one node
-/// get_proxmox_node_status. An offline node or storage does not break the list: a note says what is missing. PVE leaves
-/// out without a word what the token may not see (VM.Audit, Datastore.Audit, Pool.Audit; for backups VM.Backup and
-/// Datastore.AllocateSpace); a note tells where that happened. Snapshots are asked guest by guest, 200 guests a call:
-/// narrow them with filter.
+/// Use it to find something or for an overview; for one guest get_proxmox_vm_status, for one node
+/// get_proxmox_node_status. An offline node or storage does not break the list: a note says what is missing. PVE
+/// silently leaves out what the token may not see (VM.Audit, Datastore.Audit, Pool.Audit; for backups VM.Backup and
+/// Datastore.AllocateSpace); a note says where. Snapshots are read of 200 guests a call: narrow them with filter.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ListResources {
-    /// What to list; guest and vm are VMs and containers.
+    /// guest and vm are VMs and containers.
     #[serde(default)]
     resource_type: Wanted,
     /// Words that all must hold: tag:prod status:running name:web* vmid:100-199 cpu>80 mem>90 (percent) uptime<1h
     /// created<2026-10-01; also node, pool, type, storage, lock, disk, size. "-" negates. A bare word is part of a name
     /// or id.
     filter: Option<String>,
-    /// Columns, such as id, name, cpu, uptime, tags; a wrong one names all.
+    /// Columns, such as id, cpu, tags; a wrong one names all.
     #[serde(default, deserialize_with = "query::names")]
     fields: Vec<String>,
     /// A column; "-cpu" for the largest first.
     sort: Option<String>,
-    /// Rows at most; left out, as many as fit 2,000 tokens.
+    /// Rows at most; else as many as fit 2,000 tokens.
     #[schemars(range(min = 1, max = 500))]
     limit: Option<usize>,
-    /// next_cursor of the page before, with the same arguments.
+    /// next_cursor of the last page, same arguments.
     cursor: Option<String>,
 }
 

@@ -13,20 +13,19 @@ use crate::plan::{Blocker, Effect, Impact, Needs, Plan, Step, Undo};
 use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::tool::Changes;
 
-/// Presses one key or key combination on a VM's console, as a person at its keyboard would.
+/// Presses one key or key combination on a running VM's console.
 ///
-/// Use it for what only a keyboard can do: ctrl-alt-delete at a login screen, a boot menu, a stuck prompt. To end
-/// or restart a VM use stop_proxmox_vm. The VM must be running; containers have no keyboard. What the key does is
-/// up to the screen (ctrl-alt-delete reboots many systems), so it asks for a confirmation, which a person can let
-/// cover ten minutes of keys on this VM. Needs VM.Console. Whether anything reacted is not known. It cannot be
-/// undone.
+/// For what only a keyboard can do: ctrl-alt-delete at a login screen, a boot menu, a stuck prompt. To end or restart a
+/// VM use stop_proxmox_vm. Containers have no keyboard. What the key does is up to the screen, so it asks first; a
+/// person's yes can cover ten minutes of keys on this VM. Needs VM.Console. Whether anything reacted is not known. It
+/// cannot be undone.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct SendVmKey {
     /// The VM's id.
     vmid: Vmid,
-    /// QEMU key names joined by "-", such as "ctrl-alt-delete", "ret" or "f2"; also "enter", "esc", "A", "/".
+    /// QEMU key names joined by "-": "ctrl-alt-delete", "ret", "f2"; also "enter", "esc", "A", "/".
     key: String,
-    /// Its node; looked up if left out.
+    /// Its node, if known.
     node: Option<NodeName>,
 }
 

@@ -15,12 +15,11 @@ use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::tool::Changes;
 use crate::words;
 
-/// Starts a stopped VM or container, resumes a paused VM, wakes a hibernated one; one guest, or many at once.
+/// Starts a stopped VM or container, resumes a paused VM, wakes a hibernated one, or many at once.
 ///
-/// Many start side by side, in no startup order; each result is told. Those that run are left alone. To restart a
-/// guest use stop_proxmox_vm with action reboot. Refused beforehand: templates, locked guests, offline nodes. Needs
-/// VM.PowerMgmt. Waits until each is seen running, not for the system inside; HA only queues the start. Undo:
-/// stop_proxmox_vm.
+/// Many start side by side, in no startup order; each result is told. Those that run are left alone. To restart use
+/// stop_proxmox_vm with action reboot. Refused: templates, locked guests, offline nodes. Needs VM.PowerMgmt. Waits
+/// until each is seen running, not for the system inside; HA only queues it. Undo: stop_proxmox_vm.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct StartVm {
     /// One guest's id.
@@ -30,7 +29,7 @@ pub(crate) struct StartVm {
     vmids: Option<Vec<Vmid>>,
     /// Guests that match, as in list_proxmox_resources.
     filter: Option<String>,
-    /// Guests at most; 20 if left out.
+    /// Guests at most; default 20.
     #[schemars(with = "Option<i64>")]
     max: Option<usize>,
 }

@@ -16,10 +16,10 @@ use crate::tool::Changes;
 
 /// Shuts down, switches off, reboots, resets or pauses a running VM or container, or many at once.
 ///
-/// shutdown asks the system inside to end. Use stop only for a guest that does not react: it pulls the plug, and
-/// what was not written is lost. reset and suspend (freeze in memory) are for VMs. Many stop side by side, in no
-/// startup order; each result is told. To remove a guest use delete_proxmox_vm. Needs VM.PowerMgmt. Waits until the
-/// new state is read back. Undo: start_proxmox_vm.
+/// shutdown asks the system inside to end; stop pulls the plug and loses what was not written, so only for a guest that
+/// does not react. reset and suspend (freeze in memory) are for VMs. Many stop side by side, in no startup order; each
+/// result is told. To remove a guest use delete_proxmox_vm. Needs VM.PowerMgmt. Waits and reads back. Undo:
+/// start_proxmox_vm.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct StopVm {
     /// One guest's id.
@@ -29,7 +29,7 @@ pub(crate) struct StopVm {
     vmids: Option<Vec<Vmid>>,
     /// Guests that match, as in list_proxmox_resources.
     filter: Option<String>,
-    /// Guests at most; 20 if left out.
+    /// Guests at most; default 20.
     #[schemars(with = "Option<i64>")]
     max: Option<usize>,
     /// How it is stopped.

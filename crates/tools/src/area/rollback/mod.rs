@@ -19,11 +19,11 @@ use crate::tool::Changes;
 
 /// Takes a VM or container back to a snapshot, or restores one of its backups, over it or as a new guest.
 ///
-/// With snapshot, all written since is lost and the settings of that time return, protection included; a running
-/// guest is switched off, and runs again only with start or saved memory. With backup, disks and snapshots are
-/// replaced and it must be off (stop_proxmox_vm), unless new_vmid makes a second guest. Locked and protected guests
-/// are refused. Needs VM.Snapshot.Rollback, or VM.Backup and Datastore.AllocateSpace, VM.Allocate for a new guest.
-/// Waits and reads it back. Undo: delete_proxmox_vm for a new guest; else none, and a person confirms.
+/// With snapshot, what was written since is lost and the settings of then return, protection included; a running guest
+/// is switched off, and runs again only with start or saved memory. With backup, disks and snapshots are replaced and
+/// it must be off (stop_proxmox_vm), unless new_vmid makes a new guest. Refused: locked and protected guests. Needs
+/// VM.Snapshot.Rollback, or VM.Backup and Datastore.AllocateSpace, VM.Allocate for a new guest. Waits and reads back.
+/// Undo: delete_proxmox_vm for a new guest; else none, and a person confirms.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct RollbackVm {
     /// The guest's id.

@@ -25,13 +25,11 @@ use crate::words;
 /// What PVE reserves for the driver's state beside twice the memory.
 const DRIVER_STATE: u64 = 500 << 20;
 
-/// Takes a snapshot of a VM or container: its disks and settings as they are now, to go back to with
-/// rollback_proxmox_vm.
+/// Takes a snapshot of a VM or container, disks and settings, to go back to with rollback_proxmox_vm.
 ///
-/// Use it before a risky change. It lives on the guest's own storage, so it is no backup: that is
-/// backup_proxmox_vm. The guest keeps running; PVE freezes the file systems for the moment, in a VM only if its
-/// guest agent answers. Disks that cannot have snapshots are named beforehand. Needs VM.Snapshot. Waits until
-/// it is complete. Undo: delete_proxmox_vm_snapshot.
+/// Use it before a risky change. It lies on the guest's own storage, so it is no backup: that is backup_proxmox_vm. The
+/// guest runs on; PVE freezes file systems for a moment, in a VM only if its guest agent answers. Disks that cannot
+/// have snapshots are named beforehand. Needs VM.Snapshot. Waits for it. Undo: delete_proxmox_vm_snapshot.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct SnapshotVm {
     /// The guest's id.

@@ -36,13 +36,13 @@ use verdict::Verdict;
 
 const NAME: &str = "update_proxmox_vm";
 
-/// Changes any setting of a VM or container (memory, cores, disks, network, boot, cloud-init, tags, notes) and grows disks.
+/// Changes any setting of a VM or container (memory, cores, disks, network, boot, cloud-init, tags, notes) and grows
+/// disks.
 ///
-/// get_proxmox_vm_status shows what is set; for power use stop_proxmox_vm. Some settings of a running guest wait
-/// for a restart: preview and answer say which. Deleting a disk's key detaches it, deleting unusedN destroys that
-/// volume. A changed card keeps its MAC. Asks first if it interrupts, detaches, destroys or sets credentials. Needs
-/// VM.Config.* for what it changes, Datastore.AllocateSpace for disks. Waits and reads back. Undo: this tool with
-/// the old values; a grown disk stays.
+/// get_proxmox_vm_status shows what is set; for power use stop_proxmox_vm. The answer says what waits for a restart.
+/// Deleting a disk's key detaches it, deleting unusedN destroys that volume. A changed card keeps its MAC. Asks first
+/// if it interrupts, detaches, destroys or sets credentials. Needs VM.Config.* for what it changes,
+/// Datastore.AllocateSpace for disks. Waits and reads back. Undo: this tool with the old values; a grown disk stays.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct UpdateVm {
     /// The guest's id.

@@ -9,6 +9,7 @@ use super::edit::{Edit, New};
 use super::keys::Right;
 use super::needs;
 use super::plug::{interrupts, waits};
+use crate::area::logins;
 use crate::plan::{Effect, Impact, parts};
 use crate::spec::Risk;
 use crate::words;
@@ -23,7 +24,7 @@ const GRANTS: &[&str] = &[
     "features",
     "sshkeys",
 ];
-/// Characters of a value that a preview shows.
+/// Characters that a preview shows of a value that hands out nothing.
 const SHOWN: usize = 60;
 
 /// What one change means.
@@ -37,7 +38,8 @@ impl Verdict {
     pub(super) fn of(subject: &Subject, edit: &Edit) -> Self {
         let lost = lost(subject, edit);
         let interrupted = interrupts(subject, edit);
-        let risk = if grants(subject, edit) {
+        let grants = grants(subject, edit);
+        let risk = if grants {
             Risk::Grant
         } else if lost.is_some() {
             Risk::Destroy
@@ -46,7 +48,8 @@ impl Verdict {
         } else {
             Risk::Change
         };
-        let mut impact = vec![changed(subject, edit)];
+        let mut impact = vec![changed(subject, edit, grants)];
+        impact.extend(let_in(edit));
         impact.extend(lost);
         impact.extend(made(edit));
         if let Some(why) = interrupted {
@@ -67,12 +70,13 @@ fn grants(subject: &Subject, edit: &Edit) -> bool {
     !edit.is_removal() && (by_name || shares || needs::of(subject, edit).is_err())
 }
 
-/// "memory: 2048 -> 4096, after a restart"
-fn changed(subject: &Subject, edit: &Edit) -> Impact {
-    let old = edit.old.as_deref().map(|old| shown(edit, old));
+/// "memory: 2048 -> 4096, after a restart". What is granted is told in full: nobody can say yes to half a command.
+fn changed(subject: &Subject, edit: &Edit, grants: bool) -> Impact {
+    let old = edit.old.as_deref().map(|old| shown(edit, old, SHOWN));
     let old = old.unwrap_or_else(|| "unset".to_owned());
+    let most = if grants { usize::MAX } else { SHOWN };
     let new = match &edit.new {
-        New::Text(text) => shown(edit, text),
+        New::Text(text) => shown(edit, text, most),
         New::Secret(_) => "(not shown)".to_owned(),
         New::Gone => "removed".to_owned(),
     };
@@ -84,18 +88,29 @@ fn changed(subject: &Subject, edit: &Edit) -> Impact {
     Impact::new(Effect::Changed, "setting", &edit.key).note(format!("{old} -> {new}{when}"))
 }
 
-fn shown(edit: &Edit, value: &str) -> String {
+fn shown(edit: &Edit, value: &str, most: usize) -> String {
     match edit.key.as_str() {
         _ if edit.is_secret() => "(not shown)".to_owned(),
         "sshkeys" => {
             let keys = pve::decode_value(value);
-            words::count(
-                keys.lines().filter(|line| !line.trim().is_empty()).count(),
-                "key",
-            )
+            words::count(logins::keys(&keys).count(), "key")
         }
-        _ => words::clip(value.trim_end(), SHOWN),
+        _ => words::clip(value.trim_end(), most),
     }
+}
+
+/// Whoever can log in that could not before.
+fn let_in(edit: &Edit) -> Vec<Impact> {
+    let Some(text) = edit.text().filter(|_| edit.key == "sshkeys") else {
+        return Vec::new();
+    };
+    let old = pve::decode_value(edit.old.as_deref().unwrap_or_default());
+    let is_new = |key: &&str| !logins::keys(&old).any(|old| old == *key);
+    let text = pve::decode_value(text);
+    logins::keys(&text)
+        .filter(is_new)
+        .map(logins::impact)
+        .collect()
 }
 
 /// A disk that comes to be.

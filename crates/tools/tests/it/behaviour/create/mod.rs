@@ -127,6 +127,9 @@ async fn a_template_is_cloned_set_up_grown_and_started() {
         "ciuser": "me", "cipassword": "hunter2", "sshkeys": [KEY], "ip": "192.168.1.50/24",
         "gateway": "192.168.1.1", "tags": ["web"], "vlan": 20, "start": true,
     });
+    let shown = house.preview("create_proxmox_vm", &args.to_string()).await;
+    let affects = shown.unwrap().data["affects"].to_string();
+    assert!(affects.contains(KEY), "{affects}");
     let answer = vm(&house, &args).await.unwrap();
     let steps = answer.data["steps"].as_array().unwrap();
     assert_eq!(steps.len(), 4, "{}", answer.text);

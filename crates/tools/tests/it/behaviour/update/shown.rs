@@ -215,3 +215,27 @@ async fn a_card_keeps_its_address() {
         "{card}"
     );
 }
+
+/// Whoever says yes must have seen what it is to.
+#[tokio::test]
+async fn what_hands_out_power_is_shown_in_full() {
+    let house = House::new().await;
+    let key = format!("ssh-ed25519 AAAAC3Nz{} me@laptop", "Q".repeat(60));
+    let older = "ssh-ed25519 AAAAC3NzOLD old@laptop";
+    house.set(111, "sshkeys", &pve::encode_value(older));
+    let command = format!("-device {}", "x".repeat(100));
+    for (set, part) in [
+        (json!({"sshkeys": [older, key]}), key.as_str()),
+        (json!({"args": command}), command.as_str()),
+    ] {
+        let shown = preview(&house, &json!({"vmid": 111, "set": set})).await;
+        assert_eq!(shown.data["risk"], "grant");
+        let affects = shown.data["affects"].to_string();
+        assert!(affects.contains(part), "{affects}");
+        assert!(!affects.contains("old@laptop"), "{affects}");
+    }
+    // Nothing is granted here, so that a preview stays short.
+    let notes = json!({"vmid": 111, "set": {"description": "y".repeat(100)}});
+    let shown = preview(&house, &notes).await.data["affects"].to_string();
+    assert!(!shown.contains(&"y".repeat(100)), "{shown}");
+}
