@@ -12,10 +12,12 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::clock::Clock;
 use crate::cluster::{Cluster, Logged};
+use crate::console::outside::Monitor;
 use crate::fault::Fault;
 use crate::http::server;
 use crate::http::tls::Authority;
 use crate::world::World;
+use crate::world::outside::Outside;
 
 /// Why a simulator could not start.
 #[derive(Debug, thiserror::Error)]
@@ -196,6 +198,28 @@ impl Sim {
     /// Takes a node off the network, or brings it back.
     pub fn set_online(&self, node: &str, online: bool) {
         self.world(|world| world.set_online(node, online));
+    }
+
+    /// Shows a real display instead of a machine's own: clients of its console are joined to that VNC server, and keys
+    /// sent to it go to the monitor (QEMU's QMP), which is also told every console's password.
+    ///
+    /// # Errors
+    /// When the monitor cannot be reached.
+    pub async fn show_display(
+        &self,
+        vmid: u32,
+        vnc: SocketAddr,
+        monitor: SocketAddr,
+    ) -> io::Result<()> {
+        let monitor = Monitor::connect(monitor).await?;
+        let (outside, orders) = Outside::new(vnc);
+        // It ends with the last one who could give it orders, which is the world.
+        tokio::spawn(monitor.serve(orders));
+        self.world(|world| {
+            let guest = world.guests.get_mut(&vmid);
+            guest.map(|guest| guest.outside = Some(outside))
+        })
+        .ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     /// Every request so far, in order.

@@ -1,6 +1,7 @@
 //! What answers behind a websocket. A [`Session`] takes the bytes of a client and gives bytes back, with the world in
 //! between: no sockets, so that recorded sessions can be replayed. [`attend`] joins one to a connection.
 
+pub(crate) mod outside;
 mod terminal;
 pub(crate) mod vnc;
 
@@ -14,6 +15,7 @@ use crate::cluster::Cluster;
 use crate::http::websocket::Line;
 use crate::world::World;
 use crate::world::console::{Console, Screen};
+use crate::world::outside::Outside;
 
 /// How often a session looks at a clock that moves on its own.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -71,11 +73,27 @@ pub(crate) fn open(console: &Console) -> Box<dyn Session> {
 
 /// Serves a console until one side leaves, and ends its task.
 pub(crate) async fn attend(mut line: Line, console: &Console, cluster: &Mutex<Cluster>) {
-    let end = converse(&mut line, console, cluster).await;
+    let outside = outside_of(console, &lock(cluster).world);
+    let end = match outside {
+        Some((vmid, outside)) => {
+            let password = console.vnc_password();
+            outside::relay(&mut line, &outside, password, (vmid, cluster)).await
+        }
+        None => converse(&mut line, console, cluster).await,
+    };
     lock(cluster)
         .world
         .end_task(&console.upid, end.line, &end.status);
     line.hang_up().await;
+}
+
+/// The real display of a running machine, if it has one.
+fn outside_of(console: &Console, world: &World) -> Option<(u32, Outside)> {
+    let Screen::Display(vmid) = console.screen else {
+        return None;
+    };
+    let guest = world.guests.get(&vmid).filter(|guest| guest.is_running())?;
+    Some((vmid, guest.outside.clone()?))
 }
 
 async fn converse(line: &mut Line, console: &Console, cluster: &Mutex<Cluster>) -> End {

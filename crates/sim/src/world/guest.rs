@@ -8,6 +8,7 @@ use crate::world::agent::Agent;
 use crate::world::config::{Config, property};
 use crate::world::display::Display;
 use crate::world::node::Node;
+use crate::world::outside::Outside;
 use crate::world::{World, digest_of};
 
 pub use crate::world::kind::Kind;
@@ -85,6 +86,8 @@ pub struct Guest {
     pub keys: Vec<String>,
     /// What a VM shows.
     pub display: Display,
+    /// A real display that is shown instead.
+    pub outside: Option<Outside>,
 }
 
 impl Guest {
@@ -104,6 +107,7 @@ impl Guest {
             off_at: None,
             keys: Vec::new(),
             display: Display::default(),
+            outside: None,
         }
     }
 

@@ -17,6 +17,7 @@ pub mod keys;
 mod kind;
 pub mod layout;
 pub mod node;
+pub mod outside;
 pub mod removal;
 pub mod retention;
 mod roles;

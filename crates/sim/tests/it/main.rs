@@ -17,6 +17,7 @@ mod http;
 mod machine;
 mod migrate;
 mod power;
+mod qemu;
 mod reference;
 mod replay;
 mod restore;

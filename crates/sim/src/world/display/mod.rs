@@ -28,6 +28,9 @@ impl Guest {
 
     /// Presses keys together and lets them go, by QEMU's names or codes such as `0x1c`.
     pub fn press_together(&mut self, names: &[&str], now: Time) {
+        if let Some(outside) = &self.outside {
+            return outside.press(&names.join("-"));
+        }
         let keys: Vec<&Key> = names.iter().filter_map(|name| Key::by_name(name)).collect();
         for key in &keys {
             self.press(key, true, now);
