@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+pub use super::session::Frame;
+
 /// One request and the real answer. Fields that the checker does not use are left out.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Exchange {
@@ -37,8 +39,15 @@ pub struct Exchange {
     pub raw_body: Option<String>,
     /// Present for multipart uploads.
     pub framing: Option<Value>,
-    /// Present for websockets.
-    pub request_headers: Option<Value>,
+    /// Headers beside the credentials, for websockets; `None` where the recorder left one out.
+    #[serde(default)]
+    pub request_headers: BTreeMap<String, Option<String>>,
+    /// What went over the websocket.
+    #[serde(default)]
+    pub frames: Vec<Frame>,
+    /// The headers of the answer that matter.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
     /// The status; `None` if the connection was closed without an answer.
     pub status: Option<u16>,
     /// The reason phrase, if there was an answer.
@@ -78,6 +87,19 @@ impl Then {
 pub fn parse(text: &str) -> Result<Vec<Exchange>, serde_json::Error> {
     text.lines()
         .filter(|line| !line.is_empty())
-        .map(serde_json::from_str)
+        .map(|line| serde_json::from_str(line).map(Exchange::with_parsed_body))
         .collect()
+}
+
+impl Exchange {
+    /// The recorder did not parse what was answered to requests for websockets.
+    fn with_parsed_body(mut self) -> Self {
+        if !self.request_headers.is_empty() {
+            self.body = match &self.body {
+                Value::String(text) => serde_json::from_str(text).unwrap_or(Value::Null),
+                _ => Value::from(""),
+            };
+        }
+        self
+    }
 }

@@ -2,12 +2,13 @@
 //! real PVE in status, reason phrase, parameter errors and body shape; and started tasks in exit status and last line.
 //!
 //! [`exchange`] reads the recording, [`script`] what the recording leaves out (credentials, steps in between,
-//! accepted differences), [`shape`] compares bodies, `runner` plays one scenario.
+//! accepted differences), [`shape`] compares bodies, `runner` plays one scenario, `session` the frames of a websocket.
 
 pub mod exchange;
 mod report;
 mod runner;
 pub mod script;
+mod session;
 pub mod shape;
 
 pub use exchange::Exchange;

@@ -18,7 +18,7 @@ pub enum Verdict {
     Blocked,
     /// The recording itself is not what a production PVE answers.
     Deviates,
-    /// The checker cannot replay it (websockets, uploads).
+    /// The checker cannot replay it (the terminals of websockets).
     Skipped,
 }
 

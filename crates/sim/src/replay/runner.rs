@@ -10,7 +10,7 @@ use std::time::Duration;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
-use super::exchange::Exchange;
+use super::exchange::{Exchange, Frame};
 use super::report::Verdict;
 use super::script::Script;
 use crate::clock::Clock;
@@ -27,7 +27,7 @@ const TASK_PATIENCE: u64 = 900;
 pub(super) struct Runner<'a> {
     script: &'a Script,
     cluster: Cluster,
-    /// Recorded UPIDs, digests and process ids, with those that the simulator gave instead.
+    /// Recorded UPIDs, digests, process ids and ports, with those that the simulator gave instead.
     names: BTreeMap<String, String>,
     /// Guests whose state came from steps that are not modelled.
     unknown: BTreeSet<String>,
@@ -54,7 +54,7 @@ impl<'a> Runner<'a> {
         for action in script.before.get(&exchange.id).into_iter().flatten() {
             self.act(action);
         }
-        if exchange.request_headers.is_some() {
+        if exchange.frames.iter().any(Frame::names_a_user) {
             return Verdict::Skipped;
         }
         let touched = touched_guests(exchange);

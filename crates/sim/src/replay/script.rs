@@ -61,6 +61,13 @@ pub enum Action {
         /// The privileges.
         privs: Vec<String>,
     },
+    /// Opens a console as `root@pam`'s token, and leaves it waiting.
+    Console {
+        /// The path of the call.
+        path: String,
+        /// The recorded port that later steps know it by.
+        port: String,
+    },
     /// Calls the API as `root@pam`, and lets the task that this starts run to its end.
     Call {
         /// The method.

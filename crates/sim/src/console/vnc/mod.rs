@@ -10,7 +10,7 @@ mod zrle;
 
 use std::ops::ControlFlow;
 
-use self::password::response;
+pub(crate) use self::password::response;
 use self::view::View;
 use super::{End, Mood, Session};
 use crate::world::World;
@@ -231,4 +231,89 @@ fn take<const N: usize>(inbox: &mut Vec<u8>) -> Option<[u8; N]> {
 /// The length of a text, as RFB writes it before the text.
 fn length(text: &[u8]) -> [u8; 4] {
     u32::try_from(text.len()).unwrap_or(u32::MAX).to_be_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Time;
+    use crate::world::config::Config;
+    use crate::world::guest::Kind;
+
+    fn world() -> World {
+        let mut world = World::empty("test", Time::from_secs(1_000_000));
+        let mut guest = Guest::new(100, Kind::Qemu, "pve1", Config::default());
+        guest.inside.os = true;
+        guest.start(Time::from_secs(999_000), 1);
+        world.guests.insert(100, guest);
+        world
+    }
+
+    /// A client whose opening is done.
+    fn connected(world: &mut World) -> Vnc {
+        let mut vnc = Vnc::new(100, "secret");
+        let mut sent = Vec::new();
+        let hello = b"RFB 003.008\n\x02";
+        assert!(vnc.turn(world, hello, &mut sent).is_continue());
+        let challenge = *sent.last_chunk().expect("a challenge");
+        let mut rest = response(challenge, "secret").to_vec();
+        rest.push(1);
+        assert!(vnc.turn(world, &rest, &mut sent).is_continue());
+        assert!(sent.ends_with(b"QEMU (VM 100)"));
+        vnc
+    }
+
+    #[test]
+    fn older_clients_are_served() {
+        let mut world = world();
+        let mut vnc = Vnc::new(100, "secret");
+        let mut sent = Vec::new();
+        let flow = vnc.turn(&mut world, b"RFB 003.003\n", &mut sent);
+        assert!(flow.is_continue());
+        assert_eq!(sent.len(), 12 + 4 + 16);
+        let flow = vnc.turn(&mut world, &[0; 16], &mut sent);
+        assert_eq!(flow, ControlFlow::Break(End::ok()));
+        // They are not told why.
+        assert!(sent.ends_with(&[0, 0, 0, 1]));
+        let mut other = Vnc::new(100, "secret");
+        let flow = other.turn(&mut world, b"RFB 004.000\n", &mut sent);
+        assert!(flow.is_break());
+    }
+
+    #[test]
+    fn a_client_may_say_anything() {
+        let mut world = world();
+        for round in 0..2000_u32 {
+            let mut vnc = connected(&mut world);
+            let mut noise = Vec::new();
+            // Every kind of message, followed by whatever.
+            noise.push([0, 2, 3, 4, 5, 6, 255][round as usize % 7]);
+            for _ in 0..4 {
+                noise.extend(world.random());
+            }
+            let mut sent = Vec::new();
+            for part in noise.chunks(5) {
+                if vnc.turn(&mut world, part, &mut sent).is_break() {
+                    break;
+                }
+            }
+            assert!(sent.len() < 8 << 20);
+        }
+    }
+
+    #[test]
+    fn an_update_in_zrle_is_small() {
+        let mut world = world();
+        let mut vnc = connected(&mut world);
+        let mut sent = Vec::new();
+        let zrle_first = [2, 0, 0, 2, 0, 0, 0, 16, 0, 0, 0, 0];
+        let everything = [3, 0, 0, 0, 0, 0, 0x02, 0xd0, 0x01, 0x90];
+        let asked = [&zrle_first[..], &everything].concat();
+        assert!(vnc.turn(&mut world, &asked, &mut sent).is_continue());
+        let head = [0, 0, 0, 1, 0, 0, 0, 0, 0x02, 0xd0, 0x01, 0x90, 0, 0, 0, 16];
+        assert!(sent.starts_with(&head), "{:?}", &sent[..16]);
+        let length = u32::from_be_bytes(*sent[16..].first_chunk().expect("a length"));
+        assert_eq!(sent.len(), 20 + usize::try_from(length).expect("short"));
+        assert!(sent.len() < 8000, "{}", sent.len());
+    }
 }

@@ -4,7 +4,7 @@ use des::Des;
 use des::cipher::{BlockCipherEncrypt, KeyInit};
 
 /// What a client that knows the password answers. Eight bytes of it count, the bits of each in reverse.
-pub(super) fn response(challenge: [u8; 16], password: &str) -> [u8; 16] {
+pub(crate) fn response(challenge: [u8; 16], password: &str) -> [u8; 16] {
     let mut key = [0; 8];
     for (place, byte) in key.iter_mut().zip(password.bytes()) {
         *place = byte.reverse_bits();

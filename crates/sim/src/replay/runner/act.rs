@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde_json::json;
+
+use super::judge::learn;
 use super::send::encode;
 use super::{Runner, body_of};
 use crate::call::Identity;
@@ -58,12 +61,27 @@ impl Runner<'_> {
                 let privs: Vec<&str> = privs.iter().map(String::as_str).collect();
                 world.grant(&identity.user, path, &privs);
             }
+            Action::Console { path, port } => self.open_console(path, port),
             Action::Call {
                 method,
                 path,
                 form,
                 upid,
             } => self.call(method, path, form, upid.as_ref()),
+        }
+    }
+
+    fn open_console(&mut self, path: &str, port: &str) {
+        let request = Request {
+            endpoint: "pve1".to_owned(),
+            method: "POST".to_owned(),
+            target: format!("/api2/json{path}?websocket=1"),
+            headers: self.token_headers("root@pam!mcp").unwrap_or_default(),
+            body: Vec::new(),
+        };
+        if let Outcome::Answer { response, .. } = self.cluster.serve(&request) {
+            let recorded = json!({ "data": { "port": port, "ticket": "" } });
+            learn(&recorded, &body_of(&response), &mut self.names);
         }
     }
 

@@ -6,16 +6,22 @@ use serde_json::Value;
 
 use super::{Runner, body_of};
 use crate::cluster::Outcome;
+use crate::console;
+use crate::http::websocket::Accepted;
 use crate::replay::exchange::{Exchange, Then};
+use crate::replay::session;
 use crate::replay::shape::Shape;
+use crate::world::console::Console;
 
 impl Runner<'_> {
     pub(super) fn judge(&mut self, exchange: &Exchange, outcome: Outcome) -> Vec<String> {
-        let Outcome::Answer { response, .. } = outcome else {
-            return match exchange.status {
-                None => Vec::new(),
-                Some(_) => vec!["no answer".to_owned()],
-            };
+        let response = match outcome {
+            Outcome::Answer { response, .. } => response,
+            Outcome::Connect {
+                accepted, console, ..
+            } => return self.judge_session(exchange, &accepted, &console),
+            Outcome::HangUp if exchange.status.is_none() => return Vec::new(),
+            Outcome::HangUp => return vec!["no answer".to_owned()],
         };
         let mut found = Vec::new();
         if Some(response.status) != exchange.status
@@ -33,6 +39,29 @@ impl Runner<'_> {
         learn(&exchange.body, &body, &mut self.names);
         if let Some(then) = exchange.then.as_ref().filter(|_| found.is_empty()) {
             found.extend(self.judge_task(then, &body["data"]));
+        }
+        found
+    }
+
+    /// Plays what went over a websocket.
+    fn judge_session(
+        &mut self,
+        exchange: &Exchange,
+        accepted: &Accepted,
+        console: &Console,
+    ) -> Vec<String> {
+        let world = &mut self.cluster.world;
+        let changes = self.script.request.get(&exchange.id);
+        let password = changes.and_then(|changes| changes.form.get("password"));
+        let password = password.map_or(console.vnc_password(), String::as_str);
+        let session = console::open(console);
+        let (end, mut found) = session::play(&exchange.frames, session, world, password);
+        world.end_task(&console.upid, end.line, &end.status);
+        if exchange.status != Some(101) {
+            found.push("a websocket".to_owned());
+        }
+        if exchange.headers.get("sec-websocket-protocol") != accepted.protocol.as_ref() {
+            found.push(format!("protocol {:?}", accepted.protocol));
         }
         found
     }
@@ -69,8 +98,8 @@ fn wrong_errors(wanted: &Value, got: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Remembers which UPIDs, digests, process ids and tickets of consoles stand for recorded ones.
-fn learn(recorded: &Value, actual: &Value, names: &mut BTreeMap<String, String>) {
+/// Remembers which UPIDs, digests, process ids, tickets and ports of consoles stand for recorded ones.
+pub(super) fn learn(recorded: &Value, actual: &Value, names: &mut BTreeMap<String, String>) {
     match (recorded, actual) {
         (Value::Object(left), Value::Object(right)) => {
             for (key, value) in left {
@@ -78,6 +107,10 @@ fn learn(recorded: &Value, actual: &Value, names: &mut BTreeMap<String, String>)
                     if key == "ticket" && left.contains_key("port") {
                         let ticket = other.as_str().unwrap_or_default();
                         names.insert("<vncticket>".to_owned(), ticket.to_owned());
+                    }
+                    if key == "port" && left.contains_key("ticket") {
+                        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+                        names.insert(text(value), text(other));
                     }
                     if key == "pid" {
                         names.insert(value.to_string(), other.to_string());

@@ -57,6 +57,7 @@ impl Runner<'_> {
             body = text("body").replace("<36870 bytes>", &uploaded_file());
             content_type = Some(text("content-type").to_owned());
         }
+        headers.extend(upgrade_headers(exchange));
         headers.extend(content_type.map(|kind| ("content-type".to_owned(), kind)));
         Some(Request {
             endpoint: exchange
@@ -130,6 +131,19 @@ impl Runner<'_> {
         let value = format!("PVEAPIToken={who}={}", token.secret);
         Some(vec![("authorization".to_owned(), value)])
     }
+}
+
+/// The headers that ask for a websocket, if the request does; the key was not recorded.
+fn upgrade_headers(exchange: &Exchange) -> Vec<(String, String)> {
+    let sent = exchange.request_headers.iter();
+    let mut headers: Vec<_> = sent
+        .filter_map(|(name, value)| Some((name.to_lowercase(), value.clone()?)))
+        .collect();
+    if !headers.is_empty() {
+        let key = "cmVjb3JkZWQga2V5Li4uLg==";
+        headers.push(("sec-websocket-key".to_owned(), key.to_owned()));
+    }
+    headers
 }
 
 /// The file that the recorded uploads sent: an empty ISO image.
