@@ -290,3 +290,6 @@ fn prompt_of(guest: &Guest, user: &str) -> String {
     let sign = if user == "root" { '#' } else { '$' };
     format!("{user}@{}:~{sign} ", guest.name())
 }
+
+#[cfg(test)]
+mod tests;
