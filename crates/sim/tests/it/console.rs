@@ -230,6 +230,20 @@ async fn a_boot_follows_the_clock() {
 }
 
 #[tokio::test]
+async fn a_clock_of_its_own_needs_no_requests() {
+    let mut world = worlds::recorded();
+    let now = world.now;
+    let machine = world.guests.get_mut(&100).expect("the machine");
+    machine.inside.os = true;
+    machine.start(now + Duration::from_secs(1), 4711);
+    let sim = Sim::builder(world).clock(Clock::Fast(5)).start().await;
+    let sim = sim.expect("a simulator");
+    let mut rfb = Rfb::connect(&sim, MACHINE).await;
+    rfb.look().await;
+    rfb.wait_for("web login:").await;
+}
+
+#[tokio::test]
 async fn nonsense_ends_the_connection() {
     let sim = start().await;
     let mut rfb = Rfb::connect(&sim, MACHINE).await;

@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use sim::{Sim, worlds};
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -10,6 +11,8 @@ use crate::client::Client;
 use crate::rfb::Rfb;
 
 const MACHINE: &str = "/nodes/pve1/qemu/100";
+/// A machine without acceleration on a busy host takes a few seconds.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A process that ends with the test.
 struct Qemu {
@@ -83,12 +86,18 @@ async fn the_firmware_of_a_real_machine_is_seen_and_operated() {
     let shown = sim.show_display(100, qemu.vnc, qemu.monitor).await;
     shown.expect("a monitor");
 
-    let mut rfb = Rfb::connect(&sim, MACHINE).await;
+    let seen = tokio::time::timeout(PATIENCE, operate(&sim)).await;
+    seen.expect("in time");
+}
+
+/// Opens the firmware's boot menu, and chooses from it.
+async fn operate(sim: &Sim) {
+    let mut rfb = Rfb::connect(sim, MACHINE).await;
     rfb.encodings(&[0, -223]).await;
     rfb.look().await;
     rfb.wait_for("Press ESC for boot menu").await;
     let put = format!("/api2/json{MACHINE}/sendkey");
-    let sent = Client::root(&sim).send("PUT", &put, "key=esc").await;
+    let sent = Client::root(sim).send("PUT", &put, "key=esc").await;
     assert_eq!(sent.expect("an answer").status, 200);
     rfb.wait_for("Select boot device:").await;
     // A key of the client's own: the first device, of which there is nothing to boot.

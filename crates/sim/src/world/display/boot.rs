@@ -44,6 +44,12 @@ pub(super) fn steps(guest: &Guest) -> Vec<Step> {
         steps.push(step(1, None, nothing));
         return steps;
     }
+    if is_windows(guest) {
+        let locked = "Windows\n\nPress Ctrl+Alt+Delete to unlock.\n";
+        steps.push(step(1, None, "Booting from Hard Disk...\n"));
+        steps.push(step(3, Some(Mode::GRAPHIC), locked));
+        return steps;
+    }
     steps.push(step(
         1,
         None,
@@ -52,6 +58,12 @@ pub(super) fn steps(guest: &Guest) -> Vec<Step> {
     steps.push(step(2, Some(Mode::TEXT), kernel()));
     steps.push(step(3, Some(final_mode(guest)), ""));
     steps
+}
+
+/// Whether another system is inside, of which no more than a locked screen is shown.
+pub(super) fn is_windows(guest: &Guest) -> bool {
+    let kind = guest.config.get("ostype");
+    kind.is_some_and(|kind| kind.starts_with('w'))
 }
 
 /// A kernel with a driver for the display leaves VGA's text mode.

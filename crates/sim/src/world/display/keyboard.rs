@@ -135,6 +135,13 @@ pub(super) enum Stroke {
     Restart,
 }
 
+impl Stroke {
+    /// Whether it is heeded even while a command runs.
+    pub(super) fn is_urgent(self) -> bool {
+        matches!(self, Self::Restart | Self::Control('c'))
+    }
+}
+
 impl Keyboard {
     /// A key and what is held with it, as QEMU would write it: `ctrl-alt-delete`.
     pub fn combination(&self, key: &Key) -> String {

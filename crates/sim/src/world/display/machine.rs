@@ -1,5 +1,6 @@
 //! The system behind a screen: it boots, asks who is there, and runs commands.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::boot::{self, SYSTEM};
@@ -30,6 +31,8 @@ pub struct Display {
     stage: Stage,
     /// What was typed since the last enter.
     line: String,
+    /// What was typed while a command ran, for whatever comes after it.
+    ahead: VecDeque<Stroke>,
 }
 
 /// What the system does.
@@ -50,6 +53,8 @@ enum Stage {
         ends: Time,
         outcome: Outcome,
     },
+    /// It is another system, which lets nobody in.
+    Locked,
     /// It goes down.
     Down,
 }
@@ -68,8 +73,8 @@ impl Display {
         &self.screen
     }
 
-    /// Does what has fallen due.
-    pub(super) fn catch_up(&mut self, guest: &Guest, now: Time) {
+    /// What the clock brings: steps of the boot, the end of a command.
+    fn catch_up(&mut self, guest: &Guest, now: Time) {
         let Power::Running { since, .. } = guest.power else {
             return;
         };
@@ -90,6 +95,21 @@ impl Display {
         }
     }
 
+    /// Does what has fallen due, and what was typed in advance.
+    pub(super) fn take_up(&mut self, guest: &mut Guest, now: Time) {
+        self.catch_up(guest, now);
+        while !self.is_busy()
+            && let Some(stroke) = self.ahead.pop_front()
+        {
+            self.stroke(guest, stroke, now);
+            self.catch_up(guest, now);
+        }
+    }
+
+    fn is_busy(&self) -> bool {
+        matches!(self.stage, Stage::Command { .. })
+    }
+
     fn boot(&mut self, guest: &Guest, passed: Duration) {
         let steps = boot::steps(guest);
         let count = steps.len();
@@ -104,7 +124,11 @@ impl Display {
             self.screen.print(&step.text);
         }
         if self.steps == count && guest.inside.os {
-            self.ask_for_login(guest);
+            if boot::is_windows(guest) {
+                self.stage = Stage::Locked;
+            } else {
+                self.ask_for_login(guest);
+            }
         }
     }
 
@@ -119,22 +143,30 @@ impl Display {
 
     /// Takes a key.
     pub(super) fn press(&mut self, guest: &mut Guest, key: &'static Key, down: bool, now: Time) {
-        self.catch_up(guest, now);
+        self.take_up(guest, now);
         if !down {
             return self.keyboard.release(key);
         }
         match self.keyboard.press(key) {
-            Some(Stroke::Restart) => self.restart(guest, now),
-            Some(Stroke::Char(c)) => self.type_character(c),
-            Some(Stroke::Backspace) => self.take_back(),
-            Some(Stroke::Control('c')) => self.interrupt(guest),
-            Some(Stroke::Control('l')) if matches!(self.stage, Stage::Shell(_)) => {
-                self.redraw(guest);
-            }
-            Some(Stroke::Enter) => self.enter(guest, now),
-            Some(Stroke::Control(_)) | None => {}
+            Some(stroke) if self.is_busy() && !stroke.is_urgent() => self.ahead.push_back(stroke),
+            Some(stroke) => self.stroke(guest, stroke, now),
+            None => {}
         }
-        self.catch_up(guest, now);
+        self.take_up(guest, now);
+    }
+
+    fn stroke(&mut self, guest: &mut Guest, stroke: Stroke, now: Time) {
+        match stroke {
+            // This one takes it for something else.
+            Stroke::Restart if matches!(self.stage, Stage::Locked) => {}
+            Stroke::Restart => self.restart(guest, now),
+            Stroke::Char(c) => self.type_character(c),
+            Stroke::Backspace => self.take_back(),
+            Stroke::Control('c') => self.interrupt(guest),
+            Stroke::Control('l') => self.redraw(guest),
+            Stroke::Enter => self.enter(guest, now),
+            Stroke::Control(_) => {}
+        }
     }
 
     /// Starts the system over. Held keys stay held.
@@ -155,7 +187,7 @@ impl Display {
                 self.screen.print(c.encode_utf8(&mut [0; 4]));
             }
             Stage::Password(_) => self.line.push(c),
-            Stage::Boot | Stage::Command { .. } | Stage::Down => {}
+            Stage::Boot | Stage::Command { .. } | Stage::Locked | Stage::Down => {}
         }
     }
 
@@ -170,11 +202,12 @@ impl Display {
         match &self.stage {
             Stage::Shell(user) | Stage::Command { user, .. } => {
                 let user = user.clone();
+                self.ahead.clear();
                 self.screen.print("^C\n");
                 self.prompt(guest, user);
             }
             Stage::Login | Stage::Password(_) => self.ask_for_login(guest),
-            Stage::Boot | Stage::Down => {}
+            Stage::Boot | Stage::Locked | Stage::Down => {}
         }
     }
 
@@ -189,7 +222,7 @@ impl Display {
     fn enter(&mut self, guest: &mut Guest, now: Time) {
         let stage = std::mem::take(&mut self.stage);
         let line = std::mem::take(&mut self.line);
-        if !matches!(stage, Stage::Boot | Stage::Down | Stage::Command { .. }) {
+        if matches!(stage, Stage::Login | Stage::Password(_) | Stage::Shell(_)) {
             self.screen.print("\n");
         }
         match stage {

@@ -17,7 +17,7 @@ use crate::world::guest::{Guest, Power};
 impl Guest {
     /// The screen as it is now.
     pub fn look(&mut self, now: Time) -> &TextScreen {
-        self.with_display(|display, guest| display.catch_up(guest, now));
+        self.with_display(|display, guest| display.take_up(guest, now));
         self.display.screen()
     }
 

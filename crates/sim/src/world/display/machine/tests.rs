@@ -68,6 +68,10 @@ fn commands_take_their_time_and_can_be_stopped() {
     type_text(&mut guest, "root\ndemo\nsleep 5\n", after(60));
     assert_eq!(last_line(&mut guest, after(64)), "root@web:~# sleep 5");
     assert_eq!(last_line(&mut guest, after(65)), "root@web:~#");
+    type_text(&mut guest, "sleep 5\nhostname\n", after(65));
+    assert_eq!(last_line(&mut guest, after(69)), "root@web:~# sleep 5");
+    let lines = guest.look(after(70)).lines();
+    assert!(lines.contains(&"web".to_owned()), "{lines:#?}");
     type_text(&mut guest, "sleep 5\n", after(70));
     guest.press_together(&["ctrl", "c"], after(70));
     assert_eq!(last_line(&mut guest, after(70)), "root@web:~#");
@@ -121,4 +125,15 @@ fn the_system_can_switch_the_machine_off() {
         last_line(&mut guest, after(61)),
         "The system will power off now!"
     );
+}
+
+#[test]
+fn windows_stays_locked() {
+    let mut guest = machine(true);
+    guest.config.set("ostype", "win11");
+    guest.press_together(&["ctrl", "alt", "delete"], after(60));
+    let unlock = "Press Ctrl+Alt+Delete to unlock.";
+    assert_eq!(last_line(&mut guest, after(60)), unlock);
+    type_text(&mut guest, "x\n", after(60));
+    assert_eq!(last_line(&mut guest, after(60)), unlock);
 }
