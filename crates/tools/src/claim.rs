@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::context::Guest;
 use crate::fault::Fault;
+use crate::schema;
 use crate::tool::Object;
 
 /// A node and a kind that a guest must have.
@@ -68,16 +69,11 @@ impl Claim {
     }
 }
 
+/// Anything that it cannot be is answered with leaving it out.
 fn parsed<T: serde::de::DeserializeOwned>(
     args: &mut Object,
     name: &str,
 ) -> Result<Option<T>, Fault> {
-    match args.remove(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(value) => serde_json::from_value(value).map(Some).map_err(|error| {
-            Fault::bad_input(format!("argument `{name}`: {error}")).hint(format!(
-                "leave {name} out; the guest is looked up by its vmid"
-            ))
-        }),
-    }
+    let hint = format!("leave {name} out; the guest is looked up by its vmid");
+    schema::one(name, args.remove(name), &Value::Null).map_err(|fault| fault.hint(hint))
 }

@@ -224,13 +224,9 @@ impl Registry {
         schema::known(&args, &described.input)?;
         schema::coerce(&mut args, &described.input)?;
         let spec = tool.spec();
-        let text = |args: &mut Object, name: &str| match args.remove(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(Fault::bad_input(format!(
-                "argument `{name}`: {other} is not a string"
-            ))),
-        };
+        let property = |name: &str| &described.input["properties"][name];
+        let text =
+            |args: &mut Object, name: &str| schema::one(name, args.remove(name), property(name));
         if self.clusters.len() > 1 {
             extras.cluster = text(&mut args, "cluster")?;
         }
@@ -241,10 +237,8 @@ impl Registry {
             extras.confirm = text(&mut args, "confirm")?;
         }
         if spec.risk > Risk::Read {
-            extras.wait = args
-                .remove("wait")
-                .and_then(|value| value.as_u64())
-                .map(Duration::from_secs);
+            let wait = schema::one("wait", args.remove("wait"), property("wait"))?;
+            extras.wait = wait.map(Duration::from_secs);
         }
         Ok((args, extras))
     }

@@ -230,21 +230,14 @@ fn failed_step(step: &StepOutcome) -> String {
     line
 }
 
-/// How to follow it: by its task, or by the plan where other steps come after that task.
+/// How to follow it: by its task, or by the plan where that has more steps or no task yet.
 pub(super) fn running_hint(plan: &str, steps: &[StepOutcome]) -> String {
     let task = steps
         .iter()
         .find(|step| step.state == StepState::Running)
         .and_then(|step| step.task.as_deref());
-    match task {
-        Some(task) => {
-            let followed = if steps.len() > 1 { plan } else { task };
-            format!(
-                "it goes on; get_proxmox_task with upid \"{followed}\" and a wait tells how it ends"
-            )
-        }
-        None => "it goes on; get_proxmox_vm_status tells when it is done".to_owned(),
-    }
+    let followed = task.filter(|_| steps.len() == 1).unwrap_or(plan);
+    format!("it goes on; get_proxmox_task with upid \"{followed}\" and a wait tells how it ends")
 }
 
 /// The same where nothing of ours goes on: what was not sent will not be.

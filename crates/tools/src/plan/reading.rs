@@ -15,7 +15,7 @@ pub(super) fn reads_as(found: &Value, wanted: &Value) -> bool {
 /// The parts of a property string or list, which PVE separates in several ways.
 pub fn parts(value: &Value) -> Vec<String> {
     let text = as_text(value).unwrap_or_default();
-    text.split([',', ';', ' '])
+    text.split(|c: char| matches!(c, ',' | ';' | '\0') || c.is_whitespace())
         .filter(|part| !part.is_empty())
         .map(str::to_owned)
         .collect()

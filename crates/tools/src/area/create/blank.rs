@@ -186,8 +186,9 @@ impl CreateVm {
 
     fn check_fit(&self, plan: &mut Plan, hardware: &Hardware, place: &Place) {
         space::check_disk(plan, &place.storage, hardware.disk.bytes());
-        space::check_memory(plan, &place.node, hardware.memory, self.start, Limit::Hard);
-        let cpus = hardware.cores.saturating_mul(hardware.sockets);
+        let memory = u64::from(hardware.memory);
+        space::check_memory(plan, &place.node, memory, self.start, Limit::Hard);
+        let cpus = u64::from(hardware.cores) * u64::from(hardware.sockets);
         space::check_cpus(plan, &place.node, cpus, self.start);
         if self.start && place.medium.is_none() {
             plan.warnings.push(

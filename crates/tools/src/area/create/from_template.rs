@@ -160,12 +160,20 @@ impl CreateVm {
         if template.guest.at.node != node.name {
             template.check_reach(plan, storages, &node.name);
         }
-        let own = |key: &str| u32::try_from(template.config.number(key)?).ok();
-        if let Some(memory) = self.memory.or_else(|| own("memory")) {
+        let own = |key: &str| template.config.number(key);
+        if let Some(memory) = self.memory.map(u64::from).or_else(|| own("memory")) {
             space::check_memory(plan, node, memory, self.start, Limit::Hard);
         }
-        let cores = self.cores.or_else(|| own("cores")).unwrap_or(1);
-        let sockets = self.sockets.or_else(|| own("sockets")).unwrap_or(1);
+        let cores = self
+            .cores
+            .map(u64::from)
+            .or_else(|| own("cores"))
+            .unwrap_or(1);
+        let sockets = self
+            .sockets
+            .map(u64::from)
+            .or_else(|| own("sockets"))
+            .unwrap_or(1);
         space::check_cpus(plan, node, cores.saturating_mul(sockets), self.start);
         let on = self.disks_on(template);
         let storage = storages

@@ -211,7 +211,8 @@ impl CreateLxc {
 
     fn check_fit(&self, plan: &mut Plan, place: &Place) {
         space::check_disk(plan, &place.storage, self.rootfs_size.bytes());
-        space::check_memory(plan, &place.node, self.memory, self.start, Limit::Soft);
+        let memory = u64::from(self.memory);
+        space::check_memory(plan, &place.node, memory, self.start, Limit::Soft);
         if !self.unprivileged && self.nests() && place.cluster.pve.identity() != "root@pam" {
             plan.blockers.push(Blocker::new(
                 "only root@pam itself, not a token of it, may give a privileged container nesting",

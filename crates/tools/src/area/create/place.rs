@@ -62,7 +62,7 @@ pub(super) struct Place {
 
 /// A node and its figures, as far as they can be seen: that takes Sys.Audit.
 #[derive(Debug, Clone)]
-pub(super) struct Node {
+pub(in super::super) struct Node {
     pub(super) name: NodeName,
     pub(super) memory: Option<u64>,
     pub(super) free_memory: Option<u64>,
@@ -91,7 +91,7 @@ impl Node {
 }
 
 /// The figures of a node that is known by its name.
-pub(super) async fn node(pve: &Reader, name: &NodeName) -> Result<Node, Fault> {
+pub(in super::super) async fn node(pve: &Reader, name: &NodeName) -> Result<Node, Fault> {
     let rows = pve.resources().await?;
     let mut nodes = rows.iter().filter_map(Node::of);
     nodes.find(|node| node.name == *name).ok_or_else(|| {

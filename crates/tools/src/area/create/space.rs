@@ -10,7 +10,7 @@ use crate::words;
 ///
 /// PVE looks only where it has to: a storage that sets space aside refuses what it has not got, a thin one takes any
 /// size and runs full later.
-pub(super) fn check_disk(plan: &mut Plan, storage: &StorageStatus, bytes: u64) {
+pub(in super::super) fn check_disk(plan: &mut Plan, storage: &StorageStatus, bytes: u64) {
     let Some(free) = storage.avail.filter(|free| *free < bytes) else {
         return;
     };
@@ -28,14 +28,14 @@ pub(super) fn check_disk(plan: &mut Plan, storage: &StorageStatus, bytes: u64) {
 }
 
 /// Notes on a plan what so much memory means for the node: a VM that wants more than there is cannot start.
-pub(super) fn check_memory(
+pub(in super::super) fn check_memory(
     plan: &mut Plan,
     node: &Node,
-    mebibytes: u32,
+    mebibytes: u64,
     start: bool,
     limit: Limit,
 ) {
-    let bytes = u64::from(mebibytes) << 20;
+    let bytes = mebibytes.saturating_mul(1 << 20);
     let (name, size) = (&node.name, words::size(bytes));
     if let Some(all) = node.memory.filter(|all| *all < bytes) {
         let text = format!(
@@ -60,14 +60,14 @@ pub(super) fn check_memory(
 
 /// Whether a guest's memory is a machine that must be had (VM) or a bound that need not be reached (container).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Limit {
+pub(in super::super) enum Limit {
     Hard,
     Soft,
 }
 
 /// PVE starts no VM that has more CPUs than its node.
-pub(super) fn check_cpus(plan: &mut Plan, node: &Node, cpus: u32, start: bool) {
-    let Some(all) = node.cpus.filter(|all| *all < u64::from(cpus)) else {
+pub(in super::super) fn check_cpus(plan: &mut Plan, node: &Node, cpus: u64, start: bool) {
+    let Some(all) = node.cpus.filter(|all| *all < cpus) else {
         return;
     };
     let text = format!(

@@ -80,7 +80,7 @@ impl Query {
 /// Names as a list, or in one text, as many callers write them.
 pub(super) fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(serde::Deserialize)]
-    #[serde(untagged)]
+    #[serde(untagged, expecting = "expected a list of names")]
     enum Names {
         List(Vec<String>),
         Text(String),

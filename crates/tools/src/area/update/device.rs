@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use pve::{PropertyString, Vmid};
 
+/// No storage holds a disk of so many bytes.
+pub(super) const ABSURD: u64 = 1 << 60;
+
 /// A drive of a VM, or a root disk or mount point of a container.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Drive {
@@ -48,6 +51,21 @@ impl Drive {
             .filter(move |(key, _)| !without.contains(key))
     }
 
+    /// Whether `new` asks for no more than what this is. PVE finds out the size and the format of a volume by itself.
+    pub(super) fn is_as(&self, new: &Self) -> bool {
+        const FOUND_OUT: &[&str] = &["file", "volume", "size", "format"];
+        let said = |drive: &Self| -> BTreeMap<String, String> {
+            let said = drive.properties_without(FOUND_OUT);
+            said.map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .collect()
+        };
+        let differs = |name: &&str| new.get(name).is_some_and(|it| self.get(name) != Some(it));
+        self.volume == new.volume
+            && self.cdrom == new.cdrom
+            && said(self) == said(new)
+            && !["size", "format"].iter().any(differs)
+    }
+
     /// Nothing, the node's own drive, or an image that is not of any guest: taken out, nothing is lost.
     pub(super) fn is_medium(&self) -> bool {
         let content = self.volume.split_once(':').map(|(_, content)| content);
@@ -67,12 +85,12 @@ impl Drive {
         (!self.is_path()).then_some(storage)
     }
 
-    /// The size in bytes of a disk that is yet to be made.
+    /// The size in bytes of a disk that is yet to be made. One that nobody could count counts as the largest.
     pub(super) fn new_size(&self) -> Option<u64> {
         let (_, rest) = self.volume.split_once(':')?;
         let is_number = rest.starts_with(|c: char| c.is_ascii_digit())
             && rest.chars().all(|c| c.is_ascii_digit() || c == '.');
-        is_number.then(|| pve::parse_size(&format!("{rest}G")))?
+        is_number.then(|| pve::parse_size(&format!("{rest}G")).unwrap_or(u64::MAX))
     }
 
     /// The size in bytes as its value tells it.
@@ -87,11 +105,15 @@ impl Drive {
         file == "cloudinit" || stem.starts_with("vm-") && stem.ends_with("-cloudinit")
     }
 
+    /// A volume of a storage that is yet to be made, and named.
+    pub(super) fn is_new(&self) -> bool {
+        let made = self.new_size().is_some() || last_part(&self.volume) == "cloudinit";
+        self.storage().is_some() && made
+    }
+
     /// An existing volume of a storage.
     pub(super) fn names_volume(&self) -> bool {
-        self.storage().is_some()
-            && self.new_size().is_none()
-            && last_part(&self.volume) != "cloudinit"
+        self.storage().is_some() && !self.is_new()
     }
 }
 
@@ -143,6 +165,21 @@ pub(super) fn card(text: &str) -> BTreeMap<String, String> {
         }
     }
     card
+}
+
+/// The parts of a card's value as PVE writes them: a VM's model comes with its address, however it was sent.
+pub(super) fn card_parts(text: &str) -> Vec<String> {
+    let mut card = card(text);
+    let mac = card.remove("mac");
+    let first = match (card.remove("model"), mac) {
+        (Some(model), Some(mac)) => Some(format!("{model}={mac}")),
+        (None, Some(mac)) => Some(format!("hwaddr={mac}")),
+        (model, None) => model,
+    };
+    let rest = card
+        .into_iter()
+        .map(|(key, value)| format!("{key}={value}"));
+    first.into_iter().chain(rest).collect()
 }
 
 /// The properties in which two cards differ.

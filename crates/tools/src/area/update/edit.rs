@@ -1,4 +1,4 @@
-//! What the caller asks for, setting by setting: checked, written as PVE writes it, without what is so already.
+//! What the caller asks for, setting by setting, without what is so already.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,10 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::Subject;
-use super::device::keep_mac;
-use super::keys::{self, Form, Key, Right};
+use super::keys::{self, Key, Right};
+use super::value;
 use crate::clean::is_secret;
 use crate::fault::Fault;
-use crate::plan::parts;
 
 /// Settings with their new values. Secrets are kept apart from the start, so that nothing can print them.
 #[derive(Debug, Default)]
@@ -93,31 +92,29 @@ impl Edit {
 pub(super) fn all(subject: &Subject, set: Settings, delete: &[String]) -> Result<Vec<Edit>, Fault> {
     let kind = subject.guest.at.kind;
     let mut edits = BTreeMap::new();
-    for (name, value) in set.plain {
-        let name = canonical(kind, &name);
+    for (said, value) in set.plain.iter().rev() {
+        let name = canonical(kind, said);
         let spec = settable(kind, name)?;
         let old = subject.config.text(name);
-        let new = match written(spec, name, &value)? {
-            text if text.is_empty() => New::Gone,
-            text => New::Text(as_kept(spec, name, old.as_deref(), text)),
+        let text = value::written(spec, name, value)?;
+        let new = New::Text(value::as_kept(spec, name, old.as_deref(), text));
+        let edit = Edit {
+            key: name.to_owned(),
+            spec,
+            old,
+            new,
         };
-        edits.insert(
-            name.to_owned(),
-            Edit {
-                key: name.to_owned(),
-                spec,
-                old,
-                new,
-            },
-        );
+        if edits.insert(name.to_owned(), edit).is_some() {
+            return Err(
+                Fault::bad_input(format!("`{said}` and `{name}` are the same setting"))
+                    .hint("send one of the two"),
+            );
+        }
     }
     for (name, secret) in set.secret {
         let (spec, old) = (keys::find(kind, &name)?, subject.config.text(&name));
-        let new = match secret.expose_secret() {
-            "" => New::Gone,
-            _ => New::Secret(secret),
-        };
-        let key = name.clone();
+        value::check_text(&name, secret.expose_secret())?;
+        let (key, new) = (name.clone(), New::Secret(secret));
         edits.insert(
             name,
             Edit {
@@ -189,75 +186,11 @@ fn deletable(kind: GuestKind, name: &str) -> Result<&'static Key, Fault> {
     keys::find(kind, name)
 }
 
-/// The value as PVE takes it. Empty: the setting is removed.
-fn written(spec: &Key, name: &str, value: &Value) -> Result<String, Fault> {
-    if name == "sshkeys" && value.to_string().contains("PRIVATE KEY") {
-        return Err(Fault::bad_input("`sshkeys` holds a private key")
-            .hint("send the public half, a line such as \"ssh-ed25519 AAAA… me@home\""));
-    }
-    let shown = crate::words::clip(&value.to_string(), 60);
-    let wrong =
-        |hint: &str| Err(Fault::bad_input(format!("`{name}` cannot be {shown}")).hint(hint));
-    match (spec.form, value) {
-        (_, Value::Null) => wrong("to remove a setting, name it in delete"),
-        (_, Value::Object(_)) => {
-            wrong("write it as PVE does, such as \"virtio,bridge=vmbr0,tag=20\"")
-        }
-        (Form::Flag, value) => match pve::lenient::as_bool(value) {
-            Some(flag) => Ok(u8::from(flag).to_string()),
-            None => wrong("send true or false"),
-        },
-        (Form::Whole, Value::Number(_) | Value::String(_)) => match pve::lenient::as_u64(value) {
-            Some(number) => Ok(number.to_string()),
-            None => wrong("send a whole number"),
-        },
-        (Form::Whole, _) => wrong("send a whole number"),
-        (Form::Text, Value::Array(items)) => {
-            let texts: Vec<String> = items.iter().filter_map(pve::lenient::as_text).collect();
-            let separator = match name {
-                "sshkeys" => "\n",
-                "nameserver" | "searchdomain" => " ",
-                "tags" => ";",
-                _ => ",",
-            };
-            Ok(texts.join(separator))
-        }
-        (Form::Text, Value::Bool(flag)) => Ok(u8::from(*flag).to_string()),
-        (Form::Text, value) => Ok(pve::lenient::as_text(value).unwrap_or_default()),
-    }
-}
-
-/// The value with what PVE would otherwise make up, in the spelling that it keeps.
-fn as_kept(spec: &Key, name: &str, old: Option<&str>, text: String) -> String {
-    match (name, old) {
-        // PVE keeps them encoded. A key always has a blank, so one without has been encoded already.
-        ("sshkeys", _) if text.trim().contains(char::is_whitespace) => {
-            pve::encode_value(text.trim())
-        }
-        ("tags", _) => {
-            let mut tags = parts(&Value::String(text));
-            tags.sort();
-            tags.dedup();
-            tags.join(";")
-        }
-        (_, Some(old)) if spec.right == Right::Card => keep_mac(old, &text),
-        ("ide2", _) if text.contains(":iso/") && !text.contains("media=") => {
-            format!("{text},media=cdrom")
-        }
-        _ => text,
-    }
-}
-
 /// Whether anything would be different afterwards. A secret is not compared.
 fn is_change(edit: &Edit) -> bool {
-    let old = edit
-        .old
-        .as_deref()
-        .map(str::trim_end)
-        .filter(|old| !old.is_empty());
-    match &edit.new {
-        New::Text(text) => old != Some(text.trim_end()),
-        New::Secret(_) => true,
-        New::Gone => edit.old.is_some(),
+    match (&edit.new, edit.old.as_deref()) {
+        (New::Text(text), Some(old)) => !value::reads_alike(edit.spec, old, text),
+        (New::Text(_) | New::Secret(_), _) => true,
+        (New::Gone, old) => old.is_some(),
     }
 }

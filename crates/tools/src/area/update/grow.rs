@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pve::{Request, StorageStatus, parse_size};
 
 use super::Subject;
-use super::device::Drive;
+use super::device::{ABSURD, Drive};
 use super::edit::Edit;
 use crate::fault::Fault;
 use crate::plan::{Check, Effect, Expect, Impact, Step, Trace};
@@ -95,7 +95,7 @@ fn target(key: &str, from: Option<u64>, text: &str) -> Result<u64, Fault> {
         None => (false, text),
     };
     let has_unit = number.ends_with(['K', 'M', 'G', 'T', 'k', 'm', 'g', 't']);
-    let Some(bytes) = parse_size(number).filter(|_| has_unit) else {
+    let Some(bytes) = parse_size(number).filter(|bytes| has_unit && *bytes < ABSURD) else {
         return Err(Fault::bad_input(format!(
             "`{key}` cannot grow to {:?}",
             words::clip(text, 20)

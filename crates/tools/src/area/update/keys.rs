@@ -28,8 +28,8 @@ pub(super) struct Key {
 pub(super) enum Form {
     /// 0 or 1.
     Flag,
-    /// A whole number.
-    Whole,
+    /// A whole number, at least this and, where PVE has a bound, at most that.
+    Whole(u64, Option<u64>),
     /// Anything else.
     Text,
 }
@@ -236,7 +236,10 @@ mod tests {
                         .unwrap_or_else(|_| panic!("{kind} {version}: {name} is missing"));
                     let form = match option["type"].as_str() {
                         Some("boolean") => Form::Flag,
-                        Some("integer") => Form::Whole,
+                        Some("integer") => Form::Whole(
+                            option["minimum"].as_u64().unwrap_or_default(),
+                            option["maximum"].as_u64(),
+                        ),
                         _ => Form::Text,
                     };
                     assert_eq!(key.form, form, "{kind} {version}: {name}");

@@ -1,10 +1,11 @@
 //! update_proxmox_vm: any setting of a guest, disks that grow, cloud-init.
 //!
-//! `keys` and `table` know the settings, `edit` what is asked for, `plug` when it takes effect, `verdict` what it means, `needs` what it
-//! takes, `steps` and `grow` what is sent, `undo` how it is taken back.
+//! `keys` and `table` know the settings, `edit` and `value` what is asked for, `plug` when it takes effect, `verdict` what it means, `needs` what it
+//! takes, `fit` whether there is so much, `steps` and `grow` what is sent, `undo` how it is taken back.
 
 mod device;
 mod edit;
+mod fit;
 mod grow;
 mod keys;
 mod needs;
@@ -13,6 +14,7 @@ mod steps;
 mod subject;
 mod table;
 mod undo;
+mod value;
 mod verdict;
 
 use std::collections::BTreeMap;
@@ -130,6 +132,7 @@ impl Changes for UpdateVm {
         subject.look_at_bridges(&edits, &mut plan).await?;
         let (storages, missing) = subject.look_at_storages(&edits).await;
         plan.blockers.extend(missing);
+        fit::check(&subject, &edits, &storages, &mut plan).await;
         plan.impact
             .extend(growths.iter().map(|growth| growth.impact(&storages)));
         plan.warnings.extend(

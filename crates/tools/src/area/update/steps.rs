@@ -4,7 +4,7 @@ use pve::{GuestKind, Request, Value as Parameter};
 use serde_json::{Value, json};
 
 use super::Subject;
-use super::device::Drive;
+use super::device::{Drive, card_parts};
 use super::edit::{Edit, New};
 use super::keys::{Form, Right};
 use crate::plan::{Check, Expect, Plan, Step, Tell, Trace, parts};
@@ -74,7 +74,7 @@ pub(super) fn config(plan: &mut Plan, subject: &Subject, edits: &[Edit]) -> Step
 fn parameter(form: Form, text: &str) -> Parameter {
     match (form, text.parse::<i64>()) {
         (Form::Flag, _) => Parameter::Bool(text == "1"),
-        (Form::Whole, Ok(number)) => Parameter::Int(number),
+        (Form::Whole(..), Ok(number)) => Parameter::Int(number),
         _ => Parameter::Text(text.to_owned()),
     }
 }
@@ -89,20 +89,24 @@ fn expected(edit: &Edit) -> Vec<Expect> {
         New::Gone => return vec![Expect::Is(key(), Value::Null)],
     };
     let words = |text: &str| parts(&Value::String(text.to_owned()));
+    let has = |wanted: &[String]| Expect::Has(key(), words(&wanted.join(",")));
     match (edit.spec.right, edit.key.as_str()) {
-        (Right::Card, _) => vec![Expect::Has(key(), words(text))],
+        (Right::Card, _) => vec![has(&card_parts(text))],
         (Right::Drive | Right::Mount, _) => {
             let drive = Drive::parse(text);
-            let kept: Vec<String> = drive
+            let mut wanted: Vec<String> = drive
                 .properties_without(NOT_KEPT)
                 .map(|(name, value)| format!("{name}={value}"))
                 .collect();
-            let mut wanted = words(&kept.join(","));
-            if drive.names_volume() {
-                wanted.push(drive.volume);
-                return vec![Expect::Has(key(), wanted)];
+            if drive.is_new() {
+                // PVE names the volume; a cloud-init drive that is made anew gets the name that it had.
+                let was = edit.old.as_deref().map(Drive::parse);
+                let again = drive.is_cloudinit() && was.is_some_and(|was| was.is_cloudinit());
+                let other = if again { Value::Null } else { old() };
+                return vec![Expect::Not(key(), other), has(&wanted)];
             }
-            vec![Expect::Not(key(), old()), Expect::Has(key(), wanted)]
+            wanted.push(drive.volume);
+            vec![has(&wanted)]
         }
         (_, name) if LISTS.contains(&name) => vec![Expect::Only(key(), words(text))],
         // PVE makes one up, or keeps it within the bounds of the kernel.

@@ -71,7 +71,7 @@ impl Back {
     fn set_back(&mut self, subject: &Subject, edit: &Edit, old: &str) {
         let value = match (edit.spec.form, old.trim_end().parse::<u64>()) {
             (Form::Flag, _) => json!(old == "1"),
-            (Form::Whole, Ok(number)) => json!(number),
+            (Form::Whole(..), Ok(number)) => json!(number),
             _ if edit.key == "sshkeys" => json!(pve::decode_value(old)),
             _ => json!(self.drive_again(edit, old)),
         };

@@ -27,6 +27,36 @@ const BAD: &[(&str, &str, &str, &str)] = &[
     ),
     ("start_proxmox_vm", r#"{"vmid": 99}"#, "99", "it takes vmid"),
     (
+        "create_proxmox_vm",
+        r#"{"name": "a", "memory": 99999999999}"#,
+        "argument `memory`: 99999999999 was sent where a whole number of 0 to 4294967295 belongs",
+        "a whole number, at least 16. MiB.",
+    ),
+    (
+        "start_proxmox_vm",
+        r#"{"vmid": 105, "max": -1}"#,
+        "argument `max`: -1",
+        "send max: a whole number",
+    ),
+    (
+        "list_proxmox_resources",
+        r#"{"limit": 18446744073709551615}"#,
+        "argument `limit`: 18446744073709551615 is out of range",
+        "send limit: a whole number, 1 to 500",
+    ),
+    (
+        "start_proxmox_vm",
+        r#"{"vmid": 105, "wait": "long"}"#,
+        "argument `wait`: a text was sent",
+        "send wait: a whole number, 0 to 600. Seconds",
+    ),
+    (
+        "start_proxmox_vm",
+        r#"{"vmid": 105, "node": [4]}"#,
+        "argument `node`: ",
+        "leave node out",
+    ),
+    (
         "start_proxmox_vm",
         r#"{"vmid": 1000000000}"#,
         "1000000000",

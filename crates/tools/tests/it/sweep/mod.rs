@@ -1,5 +1,6 @@
 //! One rule each, held over every tool there is, from the tools' own examples on the demo world.
 
+mod arguments;
 mod audit;
 mod declared;
 mod examples;

@@ -6,6 +6,7 @@ mod meanwhile;
 mod refused;
 mod shown;
 mod undo;
+mod values;
 
 use crate::house::{House, Nobody, call, done};
 use serde_json::Value;
