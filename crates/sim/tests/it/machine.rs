@@ -170,3 +170,20 @@ async fn a_machine_comes_back_from_its_backup() {
     assert_ne!(restored["net0"], old["net0"]);
     assert!(restored["lock"].is_null());
 }
+
+#[tokio::test]
+async fn a_setting_has_one_line() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    let client = Client::root(&sim);
+    let refused = "unable to parse value of 'ciuser' - property contains a line feed";
+    let reply = put(&client, "/nodes/pve1/qemu/105/config", "ciuser=a%0Ab").await;
+    assert!(reply.reason.contains(refused), "{}", reply.reason);
+    let form = "vmid=300&name=new&scsi0=local-lvm:8&ciuser=a%0Ab";
+    let upid = client.post("/nodes/pve1/qemu", form).await.upid();
+    let exit = client.wait_for("pve1", &upid).await;
+    assert_eq!(exit, format!("unable to create VM 300 - {refused}"));
+    let reply = put(&client, "/nodes/pve1/qemu/105/config", "description=a%0Ab").await;
+    assert_eq!(reply.status, 200);
+    let reply = put(&client, "/nodes/pve3/lxc/203/config", "timezone=host%0Ax").await;
+    assert_ne!(reply.status, 200);
+}

@@ -2,7 +2,7 @@
 
 use pve::{GuestKind, GuestRef, Request, Size};
 
-use super::network::{self, Bridge, USUAL_BRIDGE};
+use super::network::{self, Bridge};
 use super::place::{Content, Place, Wanted};
 use super::space::{self, Limit};
 use super::vm::{Bios, CreateVm, OsType};
@@ -105,10 +105,10 @@ impl CreateVm {
     /// The plan for a new machine, with what the caller left out chosen.
     pub(super) async fn blank(self, cx: &Context) -> Result<Plan, Fault> {
         let cloud_init = self.cloud_init()?;
+        let hardware = Hardware::of(&self);
+        let card = self.card().of_vm(hardware.card(), None)?;
         let place = self.place().find(cx).await?;
-        let bridge_name = self.bridge.as_deref().unwrap_or(USUAL_BRIDGE);
-        let bridge =
-            network::bridge(&place.cluster.pve, &place.node.name, bridge_name, self.vlan).await?;
+        let bridge = network::bridge(&place.cluster.pve, &place.node.name, &card).await?;
         let (vmid, free) = place.cluster.free_vmid(self.vmid, "vmid").await?;
         let at = GuestRef {
             vmid,
@@ -117,7 +117,6 @@ impl CreateVm {
         };
         let new = self.new_guest(at);
         new.check_pool(&place.cluster.pve).await?;
-        let hardware = Hardware::of(&self);
         let why = place.why_node.clone();
         let mut plan = new.plan(&Self::SPEC, &place.cluster.name, free, why);
         let with_cloud_init = !cloud_init.is_empty() || self.cipassword.is_some();
@@ -132,10 +131,7 @@ impl CreateVm {
             .with("name", &new.name);
         let mut request = hardware
             .request(request, storage)
-            .with(
-                "net0",
-                network::card(hardware.card(), bridge_name, self.vlan),
-            )
+            .with("net0", card.to_string())
             .maybe(
                 "ide2",
                 place

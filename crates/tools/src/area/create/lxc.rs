@@ -1,11 +1,14 @@
 //! create_proxmox_lxc
 
-use pve::{DnsName, GuestKind, GuestRef, NodeName, PoolId, Request, Size, StorageId, Vmid};
+use pve::{
+    DnsName, GuestKind, GuestRef, NodeName, PoolId, PropertyString, Request, Size, StorageId, Vmid,
+};
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
-use super::network::{self, Bridge, USUAL_BRIDGE, Vlan};
+use super::card::Asked;
+use super::network::{self, Bridge, Vlan};
 use super::place::{Content, Place, Wanted};
 use super::space::{self, Limit};
 use super::values::{SshKeys, Tags, secret};
@@ -56,6 +59,8 @@ pub(in super::super) struct CreateLxc {
     bridge: Option<String>,
     /// VLAN tag.
     vlan: Option<Vlan>,
+    /// Or all of net0, as PVE writes it.
+    net: Option<String>,
     /// dhcp or CIDR.
     ip: Option<String>,
     /// With a fixed ip.
@@ -121,11 +126,10 @@ impl Changes for CreateLxc {
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         self.check_password()?;
-        let address = network::address(self.ip.as_deref(), self.gateway.as_deref())?;
+        let card = self.card()?;
         let place = self.place().find(cx).await?;
-        let bridge_name = self.bridge.as_deref().unwrap_or(USUAL_BRIDGE);
         let (pve, node) = (&place.cluster.pve, &place.node.name);
-        let bridge = network::bridge(pve, node, bridge_name, self.vlan).await?;
+        let bridge = network::bridge(pve, node, &card).await?;
         let (vmid, free) = place.cluster.free_vmid(self.vmid, "vmid").await?;
         let new = NewGuest {
             at: GuestRef {
@@ -146,8 +150,7 @@ impl Changes for CreateLxc {
         plan.needs = self.needs(&new, &place, &bridge).await?;
         plan.warnings.extend(bridge.warning);
 
-        let card = self.card(bridge_name, address.as_deref());
-        let mut request = self.request(&new, &place).with("net0", card);
+        let mut request = self.request(&new, &place).with("net0", card.to_string());
         if let Some(password) = self.password {
             request = request.with("password", plan.secret("password", password));
         }
@@ -263,12 +266,15 @@ impl CreateLxc {
         Ok(Needs::All(all))
     }
 
-    /// `name=eth0,bridge=vmbr0,firewall=1,ip=dhcp`
-    fn card(&self, bridge: &str, address: Option<&str>) -> String {
-        let address = address.unwrap_or("ip=dhcp");
-        let tag = self.vlan.map(|vlan| format!(",tag={vlan}"));
-        let tag = tag.unwrap_or_default();
-        format!("name=eth0,bridge={bridge},firewall=1,{address}{tag}")
+    /// `name=eth0,bridge=vmbr0,firewall=1,tag=20,ip=dhcp`
+    fn card(&self) -> Result<PropertyString, Fault> {
+        let address = network::address(self.ip.as_deref(), self.gateway.as_deref())?;
+        let asked = Asked {
+            net: self.net.as_deref(),
+            bridge: self.bridge.as_deref(),
+            vlan: self.vlan,
+        };
+        asked.of_container(address.as_deref())
     }
 
     fn request(&self, new: &NewGuest, place: &Place) -> Request {

@@ -5,6 +5,7 @@
 //! and secret all the same.
 
 mod blank;
+mod card;
 mod from_template;
 mod lxc;
 mod media;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use pve::{NodeName, Reader, lenient};
+use pve::{NodeName, PropertyString, Reader, lenient};
 use schemars::JsonSchema;
 use serde::de::{Deserialize, Deserializer, Error};
 
@@ -11,9 +11,6 @@ use crate::area::sdn::{Networks, hidden};
 use crate::fault::{Fault, Kind};
 use crate::plan::Needs;
 use crate::words;
-
-/// The bridge of every installation, unless somebody changed it.
-pub(super) const USUAL_BRIDGE: &str = "vmbr0";
 
 /// A VLAN tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
@@ -44,15 +41,15 @@ pub(super) struct Bridge {
     pub(super) warning: Option<String>,
 }
 
-/// Looks whether a node has a bridge. PVE itself takes any name, and the guest then fails to start.
+/// Looks whether a node has the bridge of a card. PVE itself takes any name, and the guest then fails to start.
 ///
 /// The list of bridges is open to every login, but holds only those on which it has SDN.Audit or SDN.Use.
 pub(super) async fn bridge(
     pve: &Reader,
     node: &NodeName,
-    name: &str,
-    vlan: Option<Vlan>,
+    card: &PropertyString,
 ) -> Result<Bridge, Fault> {
+    let name = card.get("bridge").unwrap_or_default();
     if !is_bridge_name(name) {
         return Err(Fault::bad_input(format!(
             "argument `bridge`: {name:?} is not the name of a bridge"
@@ -60,8 +57,7 @@ pub(super) async fn bridge(
         .hint("letters, digits, '-', '_' and '.'; usually vmbr0"));
     }
     let networks = Networks::of(pve, node).await?;
-    let vlan = vlan.map(|vlan| vlan.to_string());
-    let needs = networks.uses(name, vlan.as_deref().as_slice());
+    let needs = networks.uses_of_card(card);
     let warning = if networks.has(name) {
         None
     } else {
@@ -94,15 +90,6 @@ async fn unseen(
 fn is_bridge_name(name: &str) -> bool {
     let is_word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
     !name.is_empty() && name.bytes().all(is_word)
-}
-
-/// `virtio,bridge=vmbr0,firewall=1,tag=20`: the card of a VM. The firewall acts only once somebody switches the guest's own on.
-pub(super) fn card(model: &str, bridge: &str, vlan: Option<Vlan>) -> String {
-    let tag = vlan.map(|vlan| format!(",tag={vlan}"));
-    format!(
-        "{model},bridge={bridge},firewall=1{}",
-        tag.unwrap_or_default()
-    )
 }
 
 /// An address as PVE's property strings have it: `ip=dhcp`, `ip=10.0.0.5/24,gw=10.0.0.1`, `ip6=auto`.

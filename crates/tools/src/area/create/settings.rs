@@ -4,9 +4,10 @@ use pve::{Reader, Request};
 use serde_json::{Value, json};
 
 use super::NewGuest;
-use super::network::{self, USUAL_BRIDGE};
+use super::network;
 use super::template::Template;
 use super::vm::CreateVm;
+use crate::area::update::device::card_parts;
 use crate::fault::Fault;
 use crate::plan::{self, Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step};
 use crate::words;
@@ -30,7 +31,7 @@ impl Settings {
     ) -> Result<Self, Fault> {
         let mut settings = Self::default();
         settings.machine(args, new);
-        let plugs = args.bridge.is_some() || args.vlan.is_some();
+        let plugs = args.card().is_any();
         if plugs {
             let pve = template.guest.pve();
             settings.network(args, template, new, pve, plan).await?;
@@ -94,12 +95,12 @@ impl Settings {
         plan: &mut Plan,
     ) -> Result<(), Fault> {
         let (model, own_bridge) = template.card();
-        let name = args.bridge.clone().or(own_bridge);
-        let name = name.as_deref().unwrap_or(USUAL_BRIDGE);
-        let bridge = network::bridge(pve, &new.at.node, name, args.vlan).await?;
-        let card = network::card(&model, name, args.vlan);
+        let card = args.card().of_vm(&model, own_bridge.as_deref())?;
+        let bridge = network::bridge(pve, &new.at.node, &card).await?;
+        let card = card.to_string();
         // PVE adds the address.
-        let has = Expect::Has("net0".to_owned(), plan::parts(&json!(card)));
+        let wanted = card_parts(&card).join(",");
+        let has = Expect::Has("net0".to_owned(), plan::parts(&json!(wanted)));
         self.set("net0", card, has);
         let set = new.need("VM.Config.Network");
         self.needs.extend([set, bridge.needs]);

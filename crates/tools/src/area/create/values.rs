@@ -119,11 +119,38 @@ fn is_public_key(line: &str) -> bool {
         .is_some_and(|key| key.starts_with("AAAA") && key.len() >= 60 && key.bytes().all(is_base64))
 }
 
-/// A secret that may arrive as a number. No error ever quotes it.
+/// A text of one line, such as the name of a user. PVE notices a second line only in the midst of its work.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(inline, with = "String")]
+pub(super) struct Line(String);
+
+impl Line {
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Line {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        one_line(String::deserialize(deserializer)?).map(Self)
+    }
+}
+
+/// A secret of one line that may arrive as a number. No error ever quotes it.
 pub(super) fn secret<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<SecretString>, D::Error> {
-    pve::lenient::text(deserializer).map(|text| Some(text.into()))
+    let text = one_line(pve::lenient::text(deserializer)?)?;
+    Ok(Some(text.into()))
+}
+
+fn one_line<E: Error>(text: String) -> Result<String, E> {
+    if text.is_empty() || text.contains(|c: char| c.is_control()) {
+        return Err(E::custom(
+            "it is one line of text, without control characters",
+        ));
+    }
+    Ok(text)
 }
 
 #[derive(Deserialize)]

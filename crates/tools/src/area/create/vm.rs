@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::Deserialize;
 
+use super::card::Asked;
 use super::network::{self, Vlan};
-use super::values::{SshKeys, Tags, secret};
+use super::values::{Line, SshKeys, Tags, secret};
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::plan::Plan;
@@ -48,6 +49,8 @@ pub(in super::super) struct CreateVm {
     pub(super) bridge: Option<String>,
     /// VLAN tag.
     pub(super) vlan: Option<Vlan>,
+    /// Or all of net0, as PVE writes it.
+    pub(super) net: Option<String>,
     /// Default l26.
     #[schemars(with = "Option<String>")]
     pub(super) ostype: Option<OsType>,
@@ -58,7 +61,7 @@ pub(in super::super) struct CreateVm {
     /// Its pool.
     pub(super) pool: Option<PoolId>,
     /// Cloud-init user.
-    pub(super) ciuser: Option<String>,
+    pub(super) ciuser: Option<Line>,
     /// Cloud-init password.
     #[serde(default, deserialize_with = "secret")]
     #[schemars(with = "Option<String>")]
@@ -165,11 +168,20 @@ impl Changes for CreateVm {
 }
 
 impl CreateVm {
+    /// The network card that is asked for.
+    pub(super) fn card(&self) -> Asked<'_> {
+        Asked {
+            net: self.net.as_deref(),
+            bridge: self.bridge.as_deref(),
+            vlan: self.vlan,
+        }
+    }
+
     /// The settings that cloud-init reads, as a request takes them; the password is apart.
     pub(super) fn cloud_init(&self) -> Result<Vec<(&'static str, String)>, Fault> {
         let mut settings = Vec::new();
         if let Some(user) = &self.ciuser {
-            settings.push(("ciuser", user.clone()));
+            settings.push(("ciuser", user.as_str().to_owned()));
         }
         if let Some(keys) = &self.sshkeys {
             // PVE wants them encoded once more than the form that carries them.

@@ -168,7 +168,7 @@ pub(super) fn card(text: &str) -> BTreeMap<String, String> {
 }
 
 /// The parts of a card's value as PVE writes them: a VM's model comes with its address, however it was sent.
-pub(super) fn card_parts(text: &str) -> Vec<String> {
+pub(in super::super) fn card_parts(text: &str) -> Vec<String> {
     let mut card = card(text);
     let mac = card.remove("mac");
     let first = match (card.remove("model"), mac) {

@@ -3,7 +3,7 @@
 //! `keys` and `table` know the settings, `edit` and `value` what is asked for, `plug` when it takes effect, `verdict` what it means, `needs` what it
 //! takes, `fit` whether there is so much, `steps` and `grow` what is sent, `undo` how it is taken back.
 
-mod device;
+pub(super) mod device;
 mod edit;
 mod fit;
 mod grow;

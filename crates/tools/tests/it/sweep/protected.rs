@@ -83,7 +83,10 @@ const WAYS: &[(&str, &str)] = &[
         "update_proxmox_vm",
         r#"{"vmid": 109, "set": {"tags": "network"}}"#,
     ),
-    ("update_proxmox_vm", r#"{"vmid": 109, "set": {"tags": ["other"]}}"#),
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 109, "set": {"tags": ["other"]}}"#,
+    ),
     ("update_proxmox_vm", r#"{"vmid": 109, "delete": ["tags"]}"#),
     // Its disks given to other guests.
     (

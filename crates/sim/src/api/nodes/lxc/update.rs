@@ -169,8 +169,20 @@ fn accepted(world: &World, guest: &Guest, key: &str, value: &str) -> Result<Stri
             check_content(world, value)?;
             Ok(value.to_owned())
         }
-        _ => Ok(normal(key, value)),
+        _ => {
+            let value = normal(key, value);
+            one_line(key, &value).map_err(ApiError::fail)?;
+            Ok(value)
+        }
     }
+}
+
+/// A configuration has one setting a line; PVE finds out when it writes one.
+pub(super) fn one_line(key: &str, value: &str) -> Result<(), String> {
+    if !matches!(key, "description" | "env") && value.contains('\n') {
+        return Err(format!("detected invalid newline inside property '{key}'"));
+    }
+    Ok(())
 }
 
 /// The storage of a volume must be meant for containers.

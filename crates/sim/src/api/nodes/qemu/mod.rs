@@ -176,3 +176,13 @@ fn status_root(_: &mut World, _: &Call) -> Reply {
         ],
     )
 }
+
+/// A configuration has one setting a line; PVE finds out when it writes one. A description is a comment, of many lines.
+pub(super) fn one_line(key: &str, value: &str) -> Result<(), String> {
+    if key != "description" && value.contains(['\n', '\r']) {
+        return Err(format!(
+            "unable to parse value of '{key}' - property contains a line feed"
+        ));
+    }
+    Ok(())
+}

@@ -1,5 +1,6 @@
 //! Guests that are not there yet: where they go, and what they are made with.
 
+mod card;
 mod refused;
 mod rights;
 mod trouble;

@@ -4,6 +4,7 @@ use super::{Order, restore};
 use crate::api::nodes::guest::power::start_now;
 use crate::api::nodes::guest::progress::seconds_to_copy;
 use crate::api::nodes::lxc::options::OS_TYPES;
+use crate::api::nodes::lxc::update::one_line;
 use crate::api::nodes::lxc::volumes;
 use crate::call::Call;
 use crate::world::config::Config;
@@ -88,6 +89,9 @@ fn make(world: &mut World, order: &Order, log: &mut Vec<String>) -> Result<(Conf
     };
     if unprivileged == Some(true) {
         config.set("unprivileged", "1");
+    }
+    for (key, value) in config.iter() {
+        one_line(key, value)?;
     }
     Ok((config, bytes))
 }

@@ -6,6 +6,7 @@ use super::images::{self, Place};
 use super::request::Change;
 use super::rights::Owner;
 use crate::api::nodes::qemu::drive::{Spec, is_drive};
+use crate::api::nodes::qemu::one_line;
 use crate::call::split_list;
 use crate::error::ApiError;
 use crate::world::World;
@@ -224,6 +225,7 @@ impl Edit<'_> {
         } else {
             self.stored(change, key, value)?
         };
+        one_line(key, &value).map_err(ApiError::fail)?;
         let guest = self.guest()?;
         if key == "cipassword" {
             guest.pending.remove(key);

@@ -4,7 +4,7 @@ use super::{Order, restore};
 use crate::api::nodes::guest::progress::seconds_to_copy;
 use crate::api::nodes::qemu::change::images::{Place, bytes_to_import, make};
 use crate::api::nodes::qemu::drive::is_drive;
-use crate::api::nodes::qemu::power;
+use crate::api::nodes::qemu::{one_line, power};
 use crate::call::{Call, Given, Params};
 use crate::world::config::Config;
 use crate::world::guest::Guest;
@@ -60,10 +60,10 @@ fn create(world: &mut World, order: &Order, log: &mut Vec<String>) -> Result<Con
         vmid,
         template: false,
     };
+    let failed = |text: String| format!("unable to create VM {vmid} - {text}");
     for (key, value) in &order.options {
         let value = if is_drive(key) {
-            let made = make(world, place, key, value, log);
-            let made = made.map_err(|text| format!("unable to create VM {vmid} - {text}"))?;
+            let made = make(world, place, key, value, log).map_err(failed)?;
             remember(world, vmid, key, &made);
             made
         } else {
@@ -72,6 +72,9 @@ fn create(world: &mut World, order: &Order, log: &mut Vec<String>) -> Result<Con
         config.store(key, &value);
     }
     complete(world, &mut config);
+    for (key, value) in config.iter() {
+        one_line(key, value).map_err(failed)?;
+    }
     Ok(config)
 }
 
