@@ -59,6 +59,13 @@ pub enum StepState {
     Unknown,
 }
 
+impl StepState {
+    /// Whether PVE has done it, or may have.
+    pub fn may_be_done(self) -> bool {
+        matches!(self, Self::Running | Self::Done | Self::Unknown)
+    }
+}
+
 /// One step and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
@@ -73,6 +80,9 @@ pub struct StepOutcome {
     /// What was read back, or what went wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+    /// Whether it was not sent because the guest had become another one, which the plan's undo must not be aimed at.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub stranger: bool,
 }
 
 /// A call of another tool.
@@ -138,6 +148,7 @@ impl Outcome {
                     state: StepState::NotSent,
                     task: None,
                     detail: None,
+                    stranger: false,
                 })
                 .collect(),
             affects: Vec::new(),
@@ -148,10 +159,15 @@ impl Outcome {
         }
     }
 
-    /// With the call that takes `plan` back, where there is one.
+    /// With the call that takes `plan` back, where there is one and something that it takes back was or may have been
+    /// done.
     #[must_use]
     pub fn with_undo(mut self, plan: &Plan) -> Self {
-        if let Undo::Call { tool, arguments } = &plan.undo {
+        let mut steps = plan.steps.iter().zip(&self.steps);
+        let may_be_done = steps.any(|(step, known)| !step.prepares && known.state.may_be_done());
+        if let Undo::Call { tool, arguments } = &plan.undo
+            && may_be_done
+        {
             self.undo = Some(NextCall {
                 tool: tool.clone(),
                 arguments: arguments.clone(),
@@ -175,9 +191,14 @@ impl Answer for Outcome {
             let _ = writeln!(out, "confirm: {confirm}");
         }
         if let Some(undo) = &self.undo {
+            let when = match self.status {
+                Status::Running => ", once it has ended",
+                Status::Unknown => ", only if it is seen to be done",
+                _ => "",
+            };
             let _ = writeln!(
                 out,
-                "undo: {} {}",
+                "undo{when}: {} {}",
                 undo.tool,
                 serde_json::Value::Object(undo.arguments.clone())
             );
@@ -217,5 +238,56 @@ impl Outcome {
             out.push('\n');
         }
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pve::Request;
+    use serde_json::json;
+
+    use super::StepState::{Done, Failed, NotSent, Running, Unknown};
+    use super::*;
+    use crate::plan::Step;
+    use crate::spec::{Spec, Toolset};
+
+    const SPEC: Spec = Spec {
+        name: "stop_proxmox_vm",
+        title: "Stop",
+        toolset: Toolset::Core,
+        risk: Risk::Disrupt,
+        idempotent: false,
+        takes_host: false,
+        leasable: false,
+        examples: &[],
+    };
+
+    #[test]
+    fn only_what_may_be_done_is_taken_back() {
+        let step = || Step::request("step", Request::post("/"));
+        let mut plan = Plan::new(&SPEC, "home", Risk::Change, "two steps");
+        plan.steps = vec![step().prepares(), step()];
+        plan.undo = Undo::Call {
+            tool: "start_proxmox_vm".to_owned(),
+            arguments: crate::context::arguments([("vmid", json!(105))]),
+        };
+        for (states, has_undo) in [
+            ([NotSent, NotSent], false),
+            ([Running, NotSent], false),
+            ([Unknown, NotSent], false),
+            ([Done, Failed], false),
+            ([Done, Running], true),
+            ([Done, Unknown], true),
+            ([Done, Done], true),
+        ] {
+            let mut outcome = Outcome::unsent(Status::Running, "p1", &plan);
+            for (step, state) in outcome.steps.iter_mut().zip(states) {
+                step.state = state;
+            }
+            let outcome = outcome.with_undo(&plan);
+            assert_eq!(outcome.undo.is_some(), has_undo, "{states:?}");
+            let words = "undo, once it has ended: start_proxmox_vm";
+            assert_eq!(outcome.text().contains(words), has_undo);
+        }
     }
 }

@@ -48,8 +48,7 @@ pub enum Verdict {
 }
 
 /// A refinement of the mode. Every condition that is given must hold; the first rule that matches decides. A plan that
-/// does several things is decided on for each of them, and the strictest verdict holds.
-/// On a plan with several guests `allow` takes effect only if all of them match, `ask` and `deny` if one does.
+/// does several things, or is about several guests, is decided on for each of them, and the strictest verdict holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rule {
@@ -113,7 +112,10 @@ impl Policy {
         if let Some(fault) = blocked(plan) {
             return Decision::Deny(fault);
         }
-        let verdicts = plan.does().into_iter().map(|risk| self.verdict(plan, risk));
+        let verdicts = plan
+            .does()
+            .into_iter()
+            .map(|risk| self.strictest(plan, risk));
         match verdicts.max().unwrap_or(Verdict::Ask) {
             Verdict::Allow => Decision::Run,
             Verdict::Ask => Decision::Ask,
@@ -127,9 +129,19 @@ impl Policy {
         }
     }
 
-    /// What the first rule that matches orders on one of the things that a plan does, or else the mode.
-    fn verdict(&self, plan: &Plan, risk: Risk) -> Verdict {
-        let rule = self.rules.iter().find(|rule| rule.matches(plan, risk));
+    /// The strictest of the verdicts on each guest that a plan does one of its things to.
+    fn strictest(&self, plan: &Plan, risk: Risk) -> Verdict {
+        let targets = plan.targets.iter();
+        let verdicts = targets.map(|target| self.verdict(plan, risk, Some(target)));
+        verdicts
+            .max()
+            .unwrap_or_else(|| self.verdict(plan, risk, None))
+    }
+
+    /// What the first rule that matches orders, or else the mode.
+    fn verdict(&self, plan: &Plan, risk: Risk, target: Option<&Target>) -> Verdict {
+        let rules = &mut self.rules.iter();
+        let rule = rules.find(|rule| rule.matches(plan, risk, target));
         match rule.and_then(|rule| rule.verdict) {
             Some(verdict) => verdict,
             None if self.mode == Mode::Trusted || risk <= Risk::Change => Verdict::Allow,
@@ -175,15 +187,10 @@ fn blocked(plan: &Plan) -> Option<Fault> {
 
 /// Why a plan is denied in every mode: it destroys something of a guest that a person marked as not to be destroyed.
 pub fn protection(plan: &Plan) -> Option<Fault> {
-    let target = plan
-        .targets
-        .iter()
-        .find(|target| plan.destroys() && target.is_protected())?;
-    let why = if target.protection {
-        "PVE's protection flag is set"
-    } else {
-        "it has the tag `protected`"
-    };
+    let mut at_stake = plan.targets.iter().filter(|target| !target.only_read);
+    let (target, why) = at_stake
+        .find_map(|target| Some((target, target.protected_by()?)))
+        .filter(|_| plan.destroys())?;
     Some(
         Fault::refused(format!(
             "{} is protected ({why}) and is not destroyed",
@@ -194,35 +201,30 @@ pub fn protection(plan: &Plan) -> Option<Fault> {
 }
 
 impl Rule {
-    fn matches(&self, plan: &Plan, risk: Risk) -> bool {
+    fn matches(&self, plan: &Plan, risk: Risk, target: Option<&Target>) -> bool {
         let is = |wanted: &Option<String>, have: &str| {
             wanted.as_deref().is_none_or(|wanted| wanted == have)
         };
-        let targets_match = |wanted: &Option<String>, test: &dyn Fn(&Target, &str) -> bool| {
+        let on_target = |wanted: &Option<String>, test: &dyn Fn(&Target, &str) -> bool| {
             let Some(wanted) = wanted.as_deref() else {
                 return true;
             };
-            let mut targets = plan.targets.iter().map(|target| test(target, wanted));
-            if self.verdict == Some(Verdict::Allow) {
-                !plan.targets.is_empty() && targets.all(|matches| matches)
-            } else {
-                targets.any(|matches| matches)
-            }
+            target.is_some_and(|target| test(target, wanted))
         };
         is(&self.tool, &plan.tool)
             && self.risk.is_none_or(|wanted| wanted == risk)
             && is(&self.cluster, &plan.cluster)
-            && targets_match(&self.node, &|target, node| target.at.node.as_str() == node)
-            && targets_match(&self.pool, &|target, pool| {
+            && on_target(&self.node, &|target, node| target.at.node.as_str() == node)
+            && on_target(&self.pool, &|target, pool| {
                 target.pool.as_deref() == Some(pool)
             })
-            && targets_match(&self.tag, &|target, tag| {
+            && on_target(&self.tag, &|target, tag| {
                 target
                     .tags
                     .iter()
                     .any(|have| have.eq_ignore_ascii_case(tag))
             })
-            && targets_match(&self.vmid, &|target, range| {
+            && on_target(&self.vmid, &|target, range| {
                 vmid_range(range).is_some_and(|range| range.contains(&target.at.vmid.get()))
             })
     }

@@ -3,12 +3,11 @@
 use pve::{GuestConfig, GuestKind, GuestRef, NodeName, PoolId, Request, SnapName, StorageId, Vmid};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 
 use super::sdn::Networks;
-use crate::context::{Context, Guest, arguments, label};
+use crate::context::{Context, Guest, label};
 use crate::fault::Fault;
-use crate::plan::{Blocker, Check, Effect, Impact, Needs, Plan, Step, Trace, Undo};
+use crate::plan::{Blocker, Check, Effect, Impact, Needs, Plan, Step, Target, Trace};
 use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::tool::Changes;
 
@@ -139,14 +138,19 @@ impl CloneVm {
         plan.blockers = self.blockers(source, config);
         source.bind(&mut plan, config);
         plan.guards.push(free);
-        plan.makes(&clone, Some(&name), self.pool.as_ref(), config.tags());
+        let made = Target {
+            at: clone.clone(),
+            name: name.clone(),
+            pool: self.pool.as_ref().map(ToString::to_string),
+            // PVE copies them with the other settings.
+            tags: config.tags(),
+            protection: config.protection(),
+            only_read: false,
+        };
+        plan.makes(made, self.start);
         plan.needs = self.needs(source, config, &clone).await?;
         plan.impact = self.impact(config, &clone);
         plan.steps = self.steps(source, &clone, &name);
-        plan.undo = Undo::Call {
-            tool: "delete_proxmox_vm".to_owned(),
-            arguments: arguments([("vmid", json!(clone.vmid)), ("stop", json!(self.start))]),
-        };
         if self.start && self.full {
             plan.warnings.push(
                 "the clone starts with the source's hostname and addresses inside; they can clash"

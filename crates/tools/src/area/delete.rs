@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::dependents::Dependents;
 use super::power::{State, locked, stop_step};
+use super::users::{self, Users};
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Impact, Needs, Plan, Step, Trace, Undo};
@@ -65,7 +66,7 @@ impl Changes for DeleteVm {
         let config = guest.config().await?;
         let state = State::of(&guest).await?;
         let dependents = Dependents::of(&guest, &config, self.purge).await;
-        let bytes = words::total(dependents.disks.iter().filter_map(|disk| disk.bytes));
+        let bytes = words::total(dependents.lost_disks().filter_map(|disk| disk.bytes));
         let mut plan = Plan::new(
             &Self::SPEC,
             &guest.cluster.name,
@@ -74,7 +75,7 @@ impl Changes for DeleteVm {
                 "Delete {} on {} with {} ({}) and {}",
                 guest.label(),
                 guest.at.node,
-                words::count(dependents.disks.len(), "disk"),
+                words::count(dependents.lost_disks().count(), "disk"),
                 words::size(bytes),
                 words::count(dependents.snapshots.len(), "snapshot"),
             ),
@@ -86,6 +87,8 @@ impl Changes for DeleteVm {
         plan.undo = undo(&dependents);
         plan.warnings.extend(warnings(&dependents));
         plan.impact = impact(&guest, dependents);
+        let users = Users::of(&guest, users::lost(&plan)).await?;
+        users.keep_theirs(&mut plan);
         Ok(plan)
     }
 }

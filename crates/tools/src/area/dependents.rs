@@ -7,6 +7,7 @@ use pve::{Error, GuestConfig, GuestKind, Vmid, Volume};
 use serde_json::Value;
 
 use super::backups::{Backups, holds};
+use super::volume::owner;
 use crate::context::Guest;
 use crate::plan::{Effect, Impact};
 
@@ -33,7 +34,7 @@ impl Dependents {
     /// named in `unchecked`.
     pub(super) async fn of(guest: &Guest, config: &GuestConfig, purge: bool) -> Self {
         let mut found = Self {
-            disks: disks(config),
+            disks: disks(guest, config),
             ..Self::backups(guest).await
         };
         found.look_at_snapshots(guest).await;
@@ -59,6 +60,12 @@ impl Dependents {
             unchecked,
             ..Self::default()
         }
+    }
+
+    /// The disks that a delete removes.
+    pub(super) fn lost_disks(&self) -> impl Iterator<Item = &Impact> {
+        let disks = self.disks.iter();
+        disks.filter(|disk| disk.effect == Effect::Destroyed)
     }
 
     async fn look_at_snapshots(&mut self, guest: &Guest) {
@@ -205,13 +212,18 @@ impl Dependents {
     }
 }
 
-fn disks(config: &GuestConfig) -> Vec<Impact> {
+/// PVE removes the guest's own disks. What it uses of another guest, or of the node, stays.
+fn disks(guest: &Guest, config: &GuestConfig) -> Vec<Impact> {
     config
         .disks()
         .into_iter()
         .map(|disk| {
-            let item = Impact::new(Effect::Destroyed, "disk", &disk.volume).bytes(disk.size_bytes);
-            if disk.is_unused() {
+            let own = disk.storage.is_some() && owner(&disk.volume) == Some(guest.at.vmid);
+            let effect = if own { Effect::Destroyed } else { Effect::Kept };
+            let item = Impact::new(effect, "disk", &disk.volume).bytes(disk.size_bytes);
+            if !own {
+                item.note(format!("{}; not its own, stays", disk.key))
+            } else if disk.is_unused() {
                 item.note(format!("{}, detached", disk.key))
             } else {
                 item.note(disk.key)

@@ -23,6 +23,8 @@ mod snapshot;
 mod task;
 mod task_rows;
 mod update;
+mod users;
+mod volume;
 
 use crate::tool::{Change, Read, Tool};
 

@@ -22,7 +22,8 @@ pub struct Guest {
 }
 
 impl Guest {
-    pub(super) fn among(cluster: &Arc<Cluster>, rows: &[Resource], vmid: Vmid) -> Option<Self> {
+    /// The one with that id, among the rows of its cluster.
+    pub(crate) fn among(cluster: &Arc<Cluster>, rows: &[Resource], vmid: Vmid) -> Option<Self> {
         let row = rows
             .iter()
             .find(|row| row.vmid == Some(vmid))
@@ -78,6 +79,22 @@ impl Guest {
         Ok(self.pve().guest_config(&self.at).await?)
     }
 
+    /// The same for a guest that may be part of the plan already.
+    pub fn bind_once(&self, plan: &mut Plan, config: &GuestConfig) {
+        if plan.targets.iter().all(|target| target.at != self.at) {
+            self.bind(plan, config);
+        }
+    }
+
+    /// The same for a guest that the plan only reads from.
+    pub fn bind_as_source(&self, plan: &mut Plan, config: &GuestConfig) {
+        let bound = plan.targets.len();
+        self.bind_once(plan, config);
+        for target in plan.targets.iter_mut().skip(bound) {
+            target.only_read = true;
+        }
+    }
+
     /// Makes a plan one about this very guest: its identity and its configuration as they are now, not only its number.
     pub fn bind(&self, plan: &mut Plan, config: &GuestConfig) {
         let identity = Identity::of(self.at.kind, config);
@@ -99,6 +116,7 @@ impl Guest {
             pool: self.row.pool.clone(),
             tags: config.tags(),
             protection: config.protection(),
+            only_read: false,
         });
     }
 }

@@ -90,12 +90,13 @@ impl Engine {
         let mut made = Made::default();
         for (round, steps) in groups.into_values().enumerate() {
             if round > 0
-                && let Err(fault) = self.still_the_same(&plan, &mut made).await
+                && let Err(halt) = self.still_the_same(&plan, &mut made).await
             {
                 for (index, _) in steps {
                     report.step(index, |outcome| {
                         outcome.state = StepState::Failed;
-                        outcome.detail = Some(fault.message.clone());
+                        outcome.detail = Some(halt.fault.message.clone());
+                        outcome.stranger = halt.stranger;
                     });
                 }
                 break;
@@ -207,6 +208,10 @@ pub(super) fn failure(outcome: &Outcome, plan: &Plan) -> Option<Fault> {
     let mut both = plan.steps.iter().zip(&outcome.steps);
     let undo_fits = both.any(|(step, known)| !step.prepares && known.state == StepState::Done);
     let hint = match &plan.undo {
+        _ if outcome.steps.iter().any(|step| step.stranger) => {
+            "leave the guest that has the id now alone; list_proxmox_resources shows what became of the other"
+                .to_owned()
+        }
         Undo::Call { tool, arguments } if undo_fits => format!(
             "nothing is tried again or taken back by itself; to clean up what was done: {tool} {}",
             serde_json::Value::Object(arguments.clone())

@@ -21,6 +21,22 @@ use crate::tool::Tool;
 #[derive(Default)]
 pub(super) struct Made(BTreeMap<Vmid, Identity>);
 
+/// Why the steps that are left must not be sent.
+pub(super) struct Halt {
+    pub(super) fault: Fault,
+    /// The guest is another one by now.
+    pub(super) stranger: bool,
+}
+
+impl<E: Into<Fault>> From<E> for Halt {
+    fn from(fault: E) -> Self {
+        Self {
+            fault: fault.into(),
+            stranger: false,
+        }
+    }
+}
+
 /// Why a plan may not be sent as it is.
 enum Broken {
     /// It must not be sent at all.
@@ -88,7 +104,7 @@ impl Engine {
 
     /// Between the steps of a plan: is it still this guest, and may it still be destroyed? Its configuration may have
     /// changed by the plan's own steps. A guest that the plan made must be the one that it made.
-    pub(super) async fn still_the_same(&self, plan: &Plan, made: &mut Made) -> Result<(), Fault> {
+    pub(super) async fn still_the_same(&self, plan: &Plan, made: &mut Made) -> Result<(), Halt> {
         let pve = &self.cluster(&plan.cluster)?.pve;
         for target in plan.made() {
             made.is_still(target, &pve.guest_config(&target.at).await?)?;
@@ -110,12 +126,17 @@ impl Engine {
                 pool: None,
                 tags: now.tags(),
                 protection: now.protection(),
+                only_read: false,
             };
-            if plan.destroys() && protected.is_protected() {
-                return Err(stopped(&format!(
-                    "{} has been protected meanwhile",
-                    label(at, name)
-                )));
+            let of_this = |target: &&Target| target.at == *at;
+            let only_read = plan
+                .targets
+                .iter()
+                .find(of_this)
+                .is_some_and(|it| it.only_read);
+            if plan.destroys() && !only_read && protected.is_protected() {
+                let why = format!("{} has been protected meanwhile", label(at, name));
+                return Err(stopped(&why).into());
             }
         }
         Ok(())
@@ -142,7 +163,7 @@ impl Engine {
             config => config?,
         };
         if let Some(difference) = identity.difference(&Identity::of(at.kind, &now)) {
-            return Err(another(at.vmid, &difference));
+            return Err(another(at.vmid, &difference).fault);
         }
         let changed = config.changed(&Fingerprints::of(&now));
         if changed.is_empty() {
@@ -166,7 +187,7 @@ impl Engine {
 
 impl Made {
     /// Whether the guest under the id is the one that was made: named as it was to be, with the marks it first had.
-    fn is_still(&mut self, target: &Target, now: &GuestConfig) -> Result<(), Fault> {
+    fn is_still(&mut self, target: &Target, now: &GuestConfig) -> Result<(), Halt> {
         let (vmid, name) = (target.at.vmid, now.name().unwrap_or_default());
         if !target.name.is_empty() && name != target.name {
             let name = crate::clean::line(&name);
@@ -179,10 +200,12 @@ impl Made {
     }
 }
 
-fn another(vmid: Vmid, difference: &str) -> Fault {
-    stopped(&format!(
-        "the vmid {vmid} now belongs to another guest ({difference})"
-    ))
+fn another(vmid: Vmid, difference: &str) -> Halt {
+    let why = format!("the vmid {vmid} now belongs to another guest ({difference})");
+    Halt {
+        fault: stopped(&why),
+        stranger: true,
+    }
 }
 
 fn stopped(why: &str) -> Fault {
@@ -313,12 +336,15 @@ mod tests {
             pool: None,
             tags: Vec::new(),
             protection: false,
+            only_read: false,
         };
         let mut made = Made::default();
         assert!(made.is_still(&target, &config("other", "a")).is_err());
         assert!(made.is_still(&target, &config("web", "a")).is_ok());
         assert!(made.is_still(&target, &config("web", "a")).is_ok());
-        let fault = made.is_still(&target, &config("web", "b")).unwrap_err();
+        let halt = made.is_still(&target, &config("web", "b")).err().unwrap();
+        assert!(halt.stranger);
+        let fault = halt.fault;
         assert!(
             fault.message.contains("smbios uuid was a, now b"),
             "{fault}"

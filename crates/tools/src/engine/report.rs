@@ -140,6 +140,7 @@ mod tests {
             state: *state,
             task: None,
             detail: None,
+            stranger: false,
         };
         Known {
             steps: states.iter().map(step).collect(),

@@ -18,12 +18,13 @@ pub use reading::parts;
 pub use secrets::Secrets;
 pub use step::{Action, Step, Tell, Trace, Wait};
 
-use pve::{GuestRef, PoolId, Request};
+use pve::{GuestRef, Request};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::context::arguments;
 use crate::spec::{Risk, Spec};
 
 /// What a changing tool returns.
@@ -122,21 +123,11 @@ impl Plan {
         does
     }
 
-    /// It makes a guest: policy rules look at the new one as at those that are there already.
-    pub fn makes(
-        &mut self,
-        at: &GuestRef,
-        name: Option<&str>,
-        pool: Option<&PoolId>,
-        tags: Vec<String>,
-    ) {
-        self.targets.push(Target {
-            at: at.clone(),
-            name: name.unwrap_or_default().to_owned(),
-            pool: pool.map(ToString::to_string),
-            tags,
-            protection: false,
-        });
+    /// It makes a guest, and is taken back by deleting that: policy rules look at the new one as at those that are there
+    /// already. `runs`: it is started, too.
+    pub fn makes(&mut self, target: Target, runs: bool) {
+        self.undo = Undo::deleting(&target, runs);
+        self.targets.push(target);
     }
 
     /// The guests that it makes: those whose ids must be free before.
@@ -296,6 +287,24 @@ pub enum Undo {
     },
 }
 
+impl Undo {
+    /// By deleting a guest that was made, which is refused for one that is protected.
+    pub fn deleting(made: &Target, runs: bool) -> Self {
+        if let Some(why) = made.protected_by() {
+            return Self::Impossible {
+                because: format!(
+                    "the new guest is protected ({why}); once a person has taken that off, delete_proxmox_vm with vmid {} takes it back",
+                    made.at.vmid
+                ),
+            };
+        }
+        Self::Call {
+            tool: "delete_proxmox_vm".to_owned(),
+            arguments: arguments([("vmid", json!(made.at.vmid)), ("stop", json!(runs))]),
+        }
+    }
+}
+
 /// A guest that a plan acts on or makes, with what policy rules look at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
@@ -309,15 +318,26 @@ pub struct Target {
     pub tags: Vec<String>,
     /// Whether PVE's own protection flag is set.
     pub protection: bool,
+    /// Whether nothing becomes of it, whatever the plan does to others: a disk of it is copied.
+    #[serde(default)]
+    pub only_read: bool,
 }
 
 impl Target {
     /// Whether a person marked this guest as not to be destroyed.
     pub fn is_protected(&self) -> bool {
-        self.protection
-            || self
-                .tags
-                .iter()
-                .any(|tag| tag.eq_ignore_ascii_case("protected"))
+        self.protected_by().is_some()
+    }
+
+    /// What marks it so, in words.
+    pub fn protected_by(&self) -> Option<&'static str> {
+        let mut tags = self.tags.iter();
+        if self.protection {
+            Some("PVE's protection flag is set")
+        } else if tags.any(|tag| tag.eq_ignore_ascii_case("protected")) {
+            Some("it has the tag `protected`")
+        } else {
+            None
+        }
     }
 }

@@ -12,7 +12,7 @@ use super::{NewGuest, in_order};
 use crate::area::clone::CloneVm;
 use crate::context::Context;
 use crate::fault::Fault;
-use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step};
+use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Undo};
 use crate::tool::Changes;
 use crate::words;
 
@@ -95,11 +95,12 @@ impl CreateVm {
             new.label(),
             source.label()
         );
-        plan.undo = new.undo();
-        if let Some(made) = plan.targets.iter_mut().find(|target| target.at == new.at)
-            && let Some(tags) = &new.tags
-        {
-            made.tags = Tags::words(tags);
+        if let Some(made) = plan.targets.iter_mut().find(|target| target.at == new.at) {
+            made.tags = new
+                .tags
+                .as_ref()
+                .map_or_else(|| made.tags.clone(), Tags::words);
+            plan.undo = Undo::deleting(made, new.start);
         }
         if let (Some(made), None) = (plan.impact.first_mut(), &self.node) {
             made.note = Some(format!("on {node}, where the template is"));

@@ -22,12 +22,11 @@ pub(super) use vm::CreateVm;
 
 use pve::{DnsName, GuestKind, GuestRef, PoolId, Reader, Request};
 use serde::Deserialize;
-use serde_json::json;
 
 use self::values::Tags;
-use crate::context::{arguments, label};
+use crate::context::label;
 use crate::fault::{Fault, Kind};
-use crate::plan::{Check, Effect, Guard, Impact, Needs, Plan, Step, Trace, Undo};
+use crate::plan::{Check, Effect, Guard, Impact, Needs, Plan, Step, Target, Trace};
 use crate::spec::{Risk, Spec};
 use crate::words;
 
@@ -59,17 +58,16 @@ impl NewGuest {
         let kind = self.at.kind.noun();
         plan.impact
             .push(Impact::new(Effect::Created, kind, self.at.vmid.to_string()).note(place));
-        let tags = self.tags.as_ref().map(Tags::words).unwrap_or_default();
-        plan.makes(&self.at, Some(self.name.as_str()), self.pool.as_ref(), tags);
-        plan.undo = self.undo();
+        let target = Target {
+            at: self.at.clone(),
+            name: self.name.to_string(),
+            pool: self.pool.as_ref().map(ToString::to_string),
+            tags: self.tags.as_ref().map(Tags::words).unwrap_or_default(),
+            protection: false,
+            only_read: false,
+        };
+        plan.makes(target, self.start);
         plan
-    }
-
-    fn undo(&self) -> Undo {
-        Undo::Call {
-            tool: "delete_proxmox_vm".to_owned(),
-            arguments: arguments([("vmid", json!(self.at.vmid)), ("stop", json!(self.start))]),
-        }
     }
 
     /// Refuses a pool that is not there. PVE answers that with a missing privilege.

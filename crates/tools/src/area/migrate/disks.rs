@@ -13,7 +13,7 @@ use crate::words;
 pub(super) struct Local {
     /// `scsi0`; for what is attached nowhere, what it is.
     key: String,
-    volume: String,
+    pub(super) volume: String,
     pub(super) storage: Option<String>,
     bytes: Option<u64>,
     snapshots: Vec<String>,

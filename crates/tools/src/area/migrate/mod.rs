@@ -15,6 +15,7 @@ use pve::{GuestKind, NodeName, StorageId, Vmid};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::users::Users;
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Plan};
@@ -127,6 +128,9 @@ impl Changes for MigrateVm {
         plan.warnings.extend(warnings);
         plan.steps = steps::of(&route);
         plan.undo = route.undo();
+        let moved = disks::copied(&disks).map(|disk| disk.volume.clone());
+        let users = Users::of(&scene.guest, moved.collect()).await?;
+        users.keep_theirs(&mut plan);
         Ok(plan)
     }
 }

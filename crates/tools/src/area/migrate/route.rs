@@ -83,6 +83,7 @@ impl Route<'_> {
             pool: guest.pool.clone(),
             tags: guest.tags.clone(),
             protection: false,
+            only_read: false,
         })
     }
 

@@ -6,6 +6,7 @@ use serde_json::json;
 use super::{RollbackVm, difference};
 use crate::area::power::{State, locked};
 use crate::area::snapshot::{Found, taken};
+use crate::area::users::{self, Users};
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
@@ -42,6 +43,8 @@ pub(super) async fn plan(args: &RollbackVm, name: &SnapName, cx: &Context) -> Re
     plan.undo = Undo::Impossible {
         because: "what was written since the snapshot is gone; a backup_proxmox_vm or clone_proxmox_vm before it keeps the present state".to_owned(),
     };
+    let users = Users::of(&guest, users::lost(&plan)).await?;
+    users.keep_theirs(&mut plan);
     Ok(plan)
 }
 

@@ -7,6 +7,7 @@ use super::difference;
 use super::saved::Saved;
 use crate::area::power::{State, locked};
 use crate::area::snapshot::taken;
+use crate::area::volume::owner;
 use crate::context::Guest;
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact};
@@ -70,9 +71,12 @@ impl Over {
             .iter()
             .filter(|disk| disk.storage.is_some())
         {
+            let own = owner(&disk.volume) == Some(at.vmid);
             let replaced =
                 at.kind == GuestKind::Lxc || coming.iter().any(|other| other.key == disk.key);
-            let (effect, note) = if replaced {
+            let (effect, note) = if !own {
+                (Effect::Kept, format!("{}: not its own, stays", disk.key))
+            } else if replaced {
                 (Effect::Destroyed, disk.key.clone())
             } else {
                 (

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pve::{GuestKind, GuestRef, NodeName, Reader, Request};
-use serde_json::json;
 
 use super::RollbackVm;
 use super::landing::Landing;
@@ -12,9 +11,10 @@ use super::over::Over;
 use super::saved::Saved;
 use crate::area::power::start_step;
 use crate::area::sdn::Networks;
-use crate::context::{Cluster, Context, Guest, arguments, label};
+use crate::area::users::{self, Users};
+use crate::context::{Cluster, Context, Guest, label};
 use crate::fault::{Fault, Kind};
-use crate::plan::{Check, Effect, Guard, Impact, Needs, Plan, Step, Trace, Undo};
+use crate::plan::{Check, Effect, Guard, Impact, Needs, Plan, Step, Target, Trace, Undo};
 use crate::spec::Risk;
 use crate::tool::Changes as _;
 
@@ -72,6 +72,10 @@ pub(super) async fn plan(args: &RollbackVm, wanted: &str, cx: &Context) -> Resul
         Some(over) => restore.replace(over),
         None => restore.create(&cluster, guard),
     };
+    if let Some(over) = &over {
+        let users = Users::of(&over.guest, users::lost(&plan)).await?;
+        users.keep_theirs(&mut plan);
+    }
     restore.landing().show(&mut plan, &storages);
     plan.needs = restore.needs(&cluster.pve, over.as_ref()).await?;
     Ok(plan)
@@ -164,8 +168,15 @@ impl Restore<'_> {
             ),
         );
         plan.guards.extend(guard);
-        let tags = self.saved.config.tags();
-        plan.makes(&self.to, Some(&name), None, tags);
+        let made = Target {
+            at: self.to.clone(),
+            name: name.clone(),
+            pool: None,
+            tags: self.saved.config.tags(),
+            protection: self.saved.config.protection(),
+            only_read: false,
+        };
+        plan.makes(made, self.args.start);
         plan.impact.push(
             Impact::new(
                 Effect::Created,
@@ -186,13 +197,6 @@ impl Restore<'_> {
         if self.args.start {
             plan.steps.push(start_step(&self.to, &name, false).group(1));
         }
-        plan.undo = Undo::Call {
-            tool: "delete_proxmox_vm".to_owned(),
-            arguments: arguments([
-                ("vmid", json!(self.to.vmid)),
-                ("stop", json!(self.args.start)),
-            ]),
-        };
         plan
     }
 

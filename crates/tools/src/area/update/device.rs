@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use pve::{PropertyString, Vmid};
+use pve::PropertyString;
+
+use crate::area::volume::last_part;
 
 /// No storage holds a disk of so many bytes.
 pub(super) const ABSURD: u64 = 1 << 60;
@@ -117,35 +119,6 @@ impl Drive {
     }
 }
 
-fn last_part(volume: &str) -> &str {
-    volume.rsplit(['/', ':']).next().unwrap_or_default()
-}
-
-/// The guest that a volume belongs to, as PVE itself tells it: by its directory where it has one (`102/data.qcow2`), by
-/// its name otherwise (`vm-105-disk-0`, `subvol-205-disk-0`). Images, templates and backups belong to none.
-pub(super) fn owner(volume: &str) -> Option<Vmid> {
-    owners(volume).next()
-}
-
-/// Every guest that the place and the name of a volume speak of, the one that PVE goes by first. They differ in
-/// `102/vm-999-disk-0.qcow2`.
-pub(super) fn owners(volume: &str) -> impl Iterator<Item = Vmid> {
-    let mut parts = volume.rsplit(['/', ':']);
-    let file = parts.next().unwrap_or_default();
-    let directory = match parts.next() {
-        Some("rootdir") => Some(file),
-        other => other,
-    };
-    let name = ["vm-", "base-", "subvol-", "basevol-"]
-        .iter()
-        .find_map(|start| file.strip_prefix(start))
-        .and_then(|rest| rest.split(['-', '.']).next());
-    let vmid = |text: &str| Vmid::new(text.parse().ok()?).ok();
-    let first = directory.and_then(vmid);
-    let second = name.and_then(vmid).filter(|named| first != Some(*named));
-    first.into_iter().chain(second)
-}
-
 /// A network card as its properties, the model of a VM's and its address under names of their own.
 pub(super) fn card(text: &str) -> BTreeMap<String, String> {
     let parsed = PropertyString::parse(text);
@@ -250,27 +223,6 @@ mod tests {
         ] {
             assert_eq!(Drive::parse(text).is_medium(), is_medium, "{text}");
         }
-    }
-
-    #[test]
-    fn volumes_have_owners() {
-        let id = |volume| owner(volume).map(Vmid::get);
-        assert_eq!(id("local-lvm:vm-105-disk-0"), Some(105));
-        assert_eq!(
-            id("nas:900/base-900-disk-0.qcow2/111/vm-111-disk-0.qcow2"),
-            Some(111)
-        );
-        assert_eq!(id("tank:basevol-290-disk-0/subvol-205-disk-0"), Some(205));
-        assert_eq!(id("nas:102/data.qcow2"), Some(102));
-        assert_eq!(id("nas:rootdir/205"), Some(205));
-        assert_eq!(id("/mnt/pve/nas/images/102/data.qcow2"), Some(102));
-        let all: Vec<u32> = owners("nas:102/vm-999-disk-0.qcow2")
-            .map(Vmid::get)
-            .collect();
-        assert_eq!(all, [102, 999]);
-        assert_eq!(id("nas:8"), None);
-        assert_eq!(id("nas:iso/debian-13.iso"), None);
-        assert_eq!(id("nas:backup/vzdump-qemu-105-2026.vma.zst"), None);
     }
 
     #[test]

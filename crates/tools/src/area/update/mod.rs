@@ -1,7 +1,8 @@
 //! update_proxmox_vm: any setting of a guest, disks that grow, cloud-init.
 //!
-//! `keys` and `table` know the settings, `edit` and `value` what is asked for, `plug` when it takes effect, `verdict` what it means, `needs` what it
-//! takes, `fit` whether there is so much, `steps` and `grow` what is sent, `undo` how it is taken back.
+//! `keys` and `table` know the settings, `edit` and `value` what is asked for, `plug` when it takes effect, `verdict` what
+//! it means, `others` which other guests it concerns, `needs` what it takes, `fit` whether there is so much, `steps` and
+//! `grow` what is sent, `undo` how it is taken back.
 
 pub(super) mod device;
 mod edit;
@@ -9,6 +10,7 @@ mod fit;
 mod grow;
 mod keys;
 mod needs;
+mod others;
 mod plug;
 mod steps;
 mod subject;
@@ -126,9 +128,9 @@ impl Changes for UpdateVm {
             .collect();
         plan.warnings = verdict::warnings(&subject, &edits, regenerates);
         subject.guest.bind(&mut plan, &subject.config);
-        subject.look_at_owners(cx, &edits, &mut plan).await?;
-        subject.measure(&mut plan.impact).await;
         plan.blockers = blockers(&subject, &edits);
+        others::look(cx, &subject, &edits, &mut plan).await?;
+        subject.measure(&mut plan.impact).await;
         subject.look_at_bridges(&edits, &mut plan).await?;
         let (storages, missing) = subject.look_at_storages(&edits).await;
         plan.blockers.extend(missing);

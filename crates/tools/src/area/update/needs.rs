@@ -3,9 +3,10 @@
 use pve::{GuestKind, PropertyString};
 
 use super::Subject;
-use super::device::{Drive, owner};
+use super::device::Drive;
 use super::edit::Edit;
 use super::keys::Right;
+use crate::area::volume::owner;
 use crate::plan::Needs;
 
 /// What one change takes. `Err` is what only root@pam may do, even with every privilege.
@@ -135,7 +136,10 @@ fn storage(subject: &Subject, key: &str, text: &str) -> Result<Vec<Needs>, Strin
             _ if source.starts_with('/') => {
                 return Err(format!("`{key}` with a path of the node"));
             }
-            Some(vmid) => all.push(Needs::on(format!("/vms/{vmid}"), "VM.Clone")),
+            Some(vmid) => {
+                let path = format!("/vms/{vmid}");
+                all.extend(["VM.Audit", "VM.Clone"].map(|privilege| Needs::on(&path, privilege)));
+            }
             None => all.extend(volume(subject, storage, source)),
         }
     }

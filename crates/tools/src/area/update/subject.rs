@@ -1,21 +1,17 @@
 //! The guest that is changed, and what has to be known of its surroundings.
 
-use std::sync::Arc;
-
 use pve::lenient::as_u64;
 use pve::{GuestConfig, Request, StorageStatus};
 use serde_json::Value;
 
-use super::device::{Drive, card, owners};
+use super::device::{Drive, card};
 use super::edit::Edit;
 use super::keys::Right;
 use crate::area::power::State;
 use crate::area::sdn::{Networks, hidden};
-use crate::claim::Claim;
-use crate::context::{Context, Guest, label};
-use crate::fault::{Fault, Kind};
+use crate::context::Guest;
+use crate::fault::Fault;
 use crate::plan::{Blocker, Effect, Impact, Needs, Plan};
-use crate::spec::Risk;
 use crate::words;
 
 /// A guest and how it is configured.
@@ -137,51 +133,6 @@ impl Subject {
         (storages, blockers)
     }
 
-    /// Volumes of other guests that new values name: their owners become part of the plan, so that what protects them
-    /// counts. An owner that cannot be read counts as protected.
-    pub(super) async fn look_at_owners(
-        &self,
-        cx: &Context,
-        edits: &[Edit],
-        plan: &mut Plan,
-    ) -> Result<(), Fault> {
-        let here = Context {
-            clusters: vec![Arc::clone(&self.guest.cluster)],
-            // The caller's claim is about the guest that is changed.
-            claim: Claim::default(),
-            ..cx.clone()
-        };
-        for edit in edits.iter().filter(|edit| edit.is_drive()) {
-            let names_disk = |drive: &Drive| drive.names_volume() || drive.is_path();
-            let Some(drive) = edit.text().map(Drive::parse).filter(names_disk) else {
-                continue;
-            };
-            for vmid in owners(&drive.volume).filter(|vmid| *vmid != self.guest.at.vmid) {
-                let guest = match here.guest(vmid, None, None).await {
-                    Ok(guest) => guest,
-                    // A volume that was left behind.
-                    Err(fault) if fault.kind == Kind::NotFound => continue,
-                    Err(fault) => return Err(unreadable(&drive.volume, &fault)),
-                };
-                let config = guest
-                    .config()
-                    .await
-                    .map_err(|fault| unreadable(&drive.volume, &fault))?;
-                guest.bind(plan, &config);
-                plan.risk = plan.risk.max(Risk::Destroy);
-                plan.impact.push(
-                    Impact::new(Effect::Destroyed, "disk", &drive.volume)
-                        .bytes(drive.size())
-                        .note(format!(
-                            "of {}; what both guests write to it ruins it",
-                            label(&guest.at, guest.name())
-                        )),
-                );
-            }
-        }
-        Ok(())
-    }
-
     /// Sizes of disks that go, where the configuration does not tell them. What the token may not see stays unknown.
     pub(super) async fn measure(&self, impact: &mut [Impact]) {
         let unmeasured = |item: &&mut Impact| {
@@ -222,12 +173,4 @@ impl Subject {
         }
         blockers
     }
-}
-
-fn unreadable(volume: &str, fault: &Fault) -> Fault {
-    Fault::refused(format!(
-        "{volume} belongs to another guest, which cannot be read and so counts as protected: it is protected from this ({})",
-        fault.message
-    ))
-    .hint("name a volume of this guest, or a new disk such as \"local-lvm:8\"")
 }

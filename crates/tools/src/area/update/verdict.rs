@@ -10,6 +10,7 @@ use super::keys::Right;
 use super::needs;
 use super::plug::{interrupts, waits};
 use crate::area::logins;
+use crate::area::volume::owner;
 use crate::plan::{Effect, Impact, parts};
 use crate::spec::Risk;
 use crate::words;
@@ -135,8 +136,11 @@ fn lost(subject: &Subject, edit: &Edit) -> Option<Impact> {
     match (edit.spec.right, edit.key.as_str()) {
         (Right::Drive | Right::Mount, _) => lost_drive(edit, old),
         (Right::Unused, key) => {
+            let volume = Drive::parse(old).volume;
+            // Of another guest's volume PVE forgets only the entry.
+            let own = owner(&volume).is_none_or(|owner| owner == vmid);
             let note = format!("{key}; its data is gone for good");
-            gone("disk", Drive::parse(old).volume, &note)
+            own.then(|| gone("disk", volume, &note))?
         }
         (Right::SavedState, _) => gone("saved memory", old.to_owned(), "the VM starts anew"),
         (_, "protection") if is_on(Some(old)) && !is_on(edit.text()) => {

@@ -329,3 +329,57 @@ async fn a_vmid_reused_between_two_steps_is_not_deleted() {
         assert_eq!(house.writes(), ["POST /nodes/pve2/qemu/110/status/stop"]);
     }
 }
+
+/// PVE would remove it by its name, whoever uses it, and leaves what is named after somebody else.
+#[tokio::test]
+async fn a_disk_that_another_guest_uses_stands_in_the_way() {
+    let house = House::in_mode(Mode::Trusted).await;
+    house.set(100, "scsi5", "local-lvm:vm-105-disk-0,size=16G");
+    house.set(105, "scsi5", "local-lvm:vm-100-disk-0,size=32G");
+    let args = r#"{"vmid": 105}"#;
+    let fault = house.call("delete_proxmox_vm", args).await.unwrap_err();
+    assert_eq!(
+        fault.message, "VM 100 (web) uses local-lvm:vm-105-disk-0 as scsi5",
+        "{fault}"
+    );
+    assert!(fault.to_string().contains("detach scsi5 of 100"), "{fault}");
+    let shown = house.call("delete_proxmox_vm_preview", args).await.unwrap();
+    let disks = shown.data["would_affect"].as_array().unwrap().iter();
+    let disks: Vec<_> = disks
+        .filter(|item| item["kind"] == "disk")
+        .map(|item| {
+            (
+                item["effect"].as_str().unwrap(),
+                item["id"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert!(disks.contains(&("destroyed", "local-lvm:vm-105-disk-0")));
+    assert!(disks.contains(&("kept", "local-lvm:vm-100-disk-0")));
+    assert_eq!(house.writes(), [""; 0]);
+}
+
+/// Guests of other nodes cannot use what only this one has, and are not asked.
+#[tokio::test]
+async fn only_guests_that_reach_the_disks_are_looked_at() {
+    let house = House::new().await;
+    house.sim.world(|world| {
+        let mut far = world.guests[&105].clone();
+        far.vmid = 666;
+        far.node = "pve2".to_owned();
+        world.guests.insert(666, far);
+    });
+    let hidden =
+        sim::Fault::refuse(403, "Permission check failed").on("GET", "/nodes/*/qemu/666/config");
+    house.sim.fault(hidden);
+    let args = r#"{"vmid": 105}"#;
+    let shown = house.preview("delete_proxmox_vm", args).await.unwrap();
+    assert!(!shown.text.contains("666"), "{}", shown.text);
+    // What could be, and cannot be read, is said.
+    house.sim.world(|world| {
+        world.guests.get_mut(&666).unwrap().node = "pve1".to_owned();
+    });
+    let shown = house.preview("delete_proxmox_vm", args).await.unwrap();
+    let words = "could not be checked: whether VM 666 (staging) uses these disks, too";
+    assert!(shown.text.contains(words), "{}", shown.text);
+}

@@ -239,3 +239,53 @@ async fn a_guest_that_has_changed_is_asked_about_anew() {
     let again = house.call(tool, args).await.unwrap();
     assert_ne!(again.data["plan"], shown.data["plan"], "{}", again.text);
 }
+
+/// Each guest by its own first rule, and the strictest of them counts.
+#[tokio::test]
+async fn a_rule_about_one_guest_does_not_hide_one_about_another() {
+    let rule = |vmid: &str, verdict| Rule {
+        vmid: Some(vmid.to_owned()),
+        verdict: Some(verdict),
+        ..Rule::default()
+    };
+    let deny = rule("110", Verdict::Deny);
+    for first in [Verdict::Allow, Verdict::Ask] {
+        let house = with_rules(Mode::Trusted, vec![rule("100", first), deny.clone()]).await;
+        let fault = house
+            .call("stop_proxmox_vm", r#"{"vmids": [100, 110]}"#)
+            .await
+            .unwrap_err();
+        assert!(fault.message.contains("denies this"), "{fault}");
+    }
+    // What is allowed for a guest stays allowed for it, whatever a later rule says of it.
+    let rules = vec![rule("110", Verdict::Allow), deny];
+    let house = with_rules(Mode::Ask, rules).await;
+    let answer = house.call("stop_proxmox_vm", r#"{"vmid": 110}"#).await;
+    assert_eq!(answer.unwrap().data["status"], "applied");
+}
+
+/// A copy of a guest's disk is a thing done to that guest.
+#[tokio::test]
+async fn a_rule_looks_at_the_guest_whose_disk_is_copied() {
+    const COPY: &str =
+        r#"{"vmid": 105, "set": {"scsi1": "local-lvm:0,import-from=local-lvm:vm-101-disk-1"}}"#;
+    let deny = Rule {
+        vmid: Some("101".to_owned()),
+        verdict: Some(Verdict::Deny),
+        ..Rule::default()
+    };
+    let house = with_rules(Mode::Trusted, vec![deny]).await;
+    let fault = house.call("update_proxmox_vm", COPY).await.unwrap_err();
+    assert!(fault.message.contains("denies this"), "{fault}");
+    // It loses nothing by it, so that its protection does not count.
+    let house = with_rules(Mode::Trusted, Vec::new()).await;
+    let replaced = COPY.replace("scsi1", "scsi0");
+    let shown = house.preview("update_proxmox_vm", &replaced).await.unwrap();
+    assert_eq!(shown.data["blockers"], serde_json::json!([]));
+    assert!(
+        shown.text.contains("of VM 101 (db); only read"),
+        "{}",
+        shown.text
+    );
+    house.agreed("update_proxmox_vm", &replaced).await.unwrap();
+}

@@ -57,6 +57,8 @@ async fn a_guest_of_somebody_else_is_not_taken_for_a_new_one() {
         }
         let answer = house.call(tool, args).await.unwrap();
         assert_eq!(answer.data["status"], "unknown", "{tool}: {}", answer.text);
+        let undo = "undo, only if it is seen to be done: delete_proxmox_vm";
+        assert!(answer.text.contains(undo), "{tool}: {}", answer.text);
         assert_eq!(house.writes(), [""; 0], "{tool}");
     }
 }
@@ -100,6 +102,13 @@ async fn what_replaces_the_new_guest_is_not_started() {
         let fault = house.call(tool, args).await.unwrap_err();
         let words = "the vmid 320 now belongs to another guest (its name is \"b\")";
         assert!(fault.message.contains(words), "{tool}: {fault}");
+        // Nor is it offered for deletion as what was made.
+        let hint = fault.hint.as_deref().unwrap_or_default();
+        assert!(
+            hint.contains("leave the guest that has the id now alone"),
+            "{fault}"
+        );
+        assert!(!hint.contains("delete_proxmox_vm"), "{fault}");
         assert_eq!(house.writes().len(), 1, "{tool}: the start was not sent");
     }
 }

@@ -122,6 +122,25 @@ const WAYS: &[(&str, &str)] = &[
         "update_proxmox_vm",
         r#"{"vmid": 105, "node": "pve1", "vm_type": "qemu", "set": {"scsi1": "nas:102/vm-102-disk-0.qcow2"}}"#,
     ),
+    // A disk that it uses and that bears another guest's name.
+    ("delete_proxmox_vm", r#"{"vmid": 105, "purge": true}"#),
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 105, "delete": ["unused0"]}"#,
+    ),
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 105, "set": {"scsi1": "local-lvm:vm-105-disk-9"}}"#,
+    ),
+    (
+        "rollback_proxmox_vm",
+        r#"{"vmid": 105, "backup": "latest"}"#,
+    ),
+    (
+        "rollback_proxmox_vm",
+        r#"{"vmid": 100, "snapshot": "weekly"}"#,
+    ),
+    ("migrate_proxmox_vm", r#"{"vmid": 105, "target": "pve2"}"#),
 ];
 
 #[tokio::test]
@@ -159,6 +178,10 @@ async fn a_protected_guest_is_never_destroyed() {
             set(101, "ide3", "local-lvm:vm-101-disk-2,media=cdrom");
             set(101, "scsi7", "/dev/sdb");
             set(102, "protection", "1");
+            set(101, "scsi8", "local-lvm:vm-105-disk-0");
+            set(101, "scsi9", "/dev/pve/vm-105-disk-9");
+            set(101, "unused0", "local-lvm:vm-100-disk-0");
+            set(105, "unused0", "local-lvm:vm-105-disk-9");
         });
         for (tool, args) in WAYS {
             let fault = house.agreed(tool, args).await.unwrap_err();

@@ -177,3 +177,32 @@ async fn cloud_init_gets_its_drive() {
         assert!(drive.contains("cloudinit"), "{vmid}: {drive}");
     }
 }
+
+/// An undo that would be refused is none.
+#[tokio::test]
+async fn the_way_back_from_a_protected_guest_is_a_persons() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let words = "once a person has taken that off, delete_proxmox_vm with vmid";
+    for (tool, args) in [
+        (
+            "create_proxmox_vm",
+            r#"{"name": "a", "node": "pve1", "tags": "lab,Protected"}"#,
+        ),
+        (
+            "create_proxmox_vm",
+            r#"{"name": "a", "template": 900, "tags": "protected"}"#,
+        ),
+        (
+            "create_proxmox_lxc",
+            r#"{"hostname": "a", "node": "pve1", "tags": "protected"}"#,
+        ),
+        // A clone has the flag and the tags of its source.
+        ("clone_proxmox_vm", r#"{"vmid": 101}"#),
+        ("clone_proxmox_vm", r#"{"vmid": 109}"#),
+    ] {
+        let shown = house.preview(tool, args).await.unwrap();
+        assert!(shown.text.contains(words), "{tool} {args}: {}", shown.text);
+        let answer = house.call(tool, args).await.unwrap();
+        assert_eq!(answer.data.get("undo"), None, "{tool} {args}");
+    }
+}

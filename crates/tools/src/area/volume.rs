@@ -1,0 +1,99 @@
+//! What the name of a volume tells: whose it is, and which other names stand for the same one.
+
+use pve::Vmid;
+
+/// The guest that a volume belongs to, as PVE itself tells it: by its directory where it has one (`102/data.qcow2`), by
+/// its name otherwise (`vm-105-disk-0`, `subvol-205-disk-0`). Images, templates and backups belong to none.
+pub(super) fn owner(volume: &str) -> Option<Vmid> {
+    owners(volume).next()
+}
+
+/// Every guest that the place and the name of a volume speak of, the one that PVE goes by first. They differ in
+/// `102/vm-999-disk-0.qcow2`.
+pub(super) fn owners(volume: &str) -> impl Iterator<Item = Vmid> {
+    let mut parts = volume.rsplit(['/', ':']);
+    let file = parts.next().unwrap_or_default();
+    let directory = match parts.next() {
+        Some("rootdir") => Some(file),
+        other => other,
+    };
+    let name = ["vm-", "base-", "subvol-", "basevol-"]
+        .iter()
+        .find_map(|start| file.strip_prefix(start))
+        .and_then(|rest| rest.split(['-', '.']).next());
+    let vmid = |text: &str| Vmid::new(text.parse().ok()?).ok();
+    let first = directory.and_then(vmid);
+    let second = name.and_then(vmid).filter(|named| first != Some(*named));
+    first.into_iter().chain(second)
+}
+
+/// Whether two names stand for one disk of a guest: a linked clone goes with and without the disk that it is based on, and
+/// a path of the node with no storage at all.
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    let same_place = match (storage(one), storage(other)) {
+        (Some(one), Some(other)) => one == other,
+        _ => true,
+    };
+    same_place
+        && last_part(one) == last_part(other)
+        && owner(one).is_some_and(|vmid| owner(other) == Some(vmid))
+}
+
+/// The storage that a volume is on; a path of the node is on none.
+pub(super) fn storage(volume: &str) -> Option<&str> {
+    let (storage, _) = volume.split_once(':')?;
+    (!volume.starts_with('/')).then_some(storage)
+}
+
+/// The name of the volume itself, without its storage and directories.
+pub(super) fn last_part(volume: &str) -> &str {
+    volume.rsplit(['/', ':']).next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn volumes_have_owners() {
+        let id = |volume| owner(volume).map(Vmid::get);
+        assert_eq!(id("local-lvm:vm-105-disk-0"), Some(105));
+        assert_eq!(
+            id("nas:900/base-900-disk-0.qcow2/111/vm-111-disk-0.qcow2"),
+            Some(111)
+        );
+        assert_eq!(id("tank:basevol-290-disk-0/subvol-205-disk-0"), Some(205));
+        assert_eq!(id("nas:102/data.qcow2"), Some(102));
+        assert_eq!(id("nas:rootdir/205"), Some(205));
+        assert_eq!(id("/mnt/pve/nas/images/102/data.qcow2"), Some(102));
+        let all: Vec<u32> = owners("nas:102/vm-999-disk-0.qcow2")
+            .map(Vmid::get)
+            .collect();
+        assert_eq!(all, [102, 999]);
+        assert_eq!(id("nas:8"), None);
+        assert_eq!(id("nas:iso/debian-13.iso"), None);
+        assert_eq!(id("nas:backup/vzdump-qemu-105-2026.vma.zst"), None);
+    }
+
+    #[test]
+    fn a_volume_goes_by_several_names() {
+        for (one, other, same) in [
+            (
+                "nas:105/vm-105-disk-0.raw",
+                "nas:105/vm-105-disk-0.raw",
+                true,
+            ),
+            (
+                "nas:900/base-900-disk-0.qcow2/111/vm-111-disk-0.qcow2",
+                "nas:111/vm-111-disk-0.qcow2",
+                true,
+            ),
+            ("local-lvm:vm-105-disk-0", "/dev/pve/vm-105-disk-0", true),
+            ("local-lvm:vm-105-disk-0", "tank:vm-105-disk-0", false),
+            ("nas:102/data.qcow2", "nas:103/data.qcow2", false),
+            ("nas:iso/debian-13.iso", "nas:iso/debian-13.iso", false),
+        ] {
+            assert_eq!(is_same(one, other), same, "{one} {other}");
+        }
+    }
+}
