@@ -104,6 +104,8 @@ def text_of(result: CallToolResult) -> str:
 # The story of one working day: a tool, its arguments, and how the fake shows that it happened. An argument may be a
 # function of the fake, for values that exist only then.
 Effect = Callable[[Recorder], bool]
+# fakepve serves no consoles: these are held against the simulator and a real QEMU instead.
+NO_CONSOLE = {"type_vm_text", "capture_vm_screen"}
 STORY: list[tuple[str, dict[str, Any], Effect]] = [
     ("list_proxmox_resources", {}, lambda pve: pve.accepted("GET", "/cluster/resources")),
     ("list_proxmox_resources", {"resource_type": "volume"}, lambda pve: pve.accepted("GET", "/content")),
@@ -159,7 +161,8 @@ async def tell_story(report: Report) -> None:
     async with fake_and_client() as (pve, client):
         listed = [tool.name for tool in (await client.list_tools()).tools]
         for name in listed:
-            report.check(any(name == told for told, _, _ in STORY), f"{name} has a part in STORY")
+            told = name in NO_CONSOLE or any(name == told for told, _, _ in STORY)
+            report.check(told, f"{name} has a part in STORY")
         for name, template, effect in STORY:
             arguments = {k: v(pve) if callable(v) else v for k, v in template.items()}
             before = len(pve.answers)

@@ -11,6 +11,7 @@
 //! | [`plan`], [`preview`], [`outcome`] | a change before, shown, and after |
 //! | [`engine`], [`policy`] | the one place that sends, and what it may send |
 //! | [`store`], [`keys`], [`baseline`] | what outlives a call |
+//! | [`keyboard`], [`screen`], [`picture`] | what consoles need: keys, screens, PNG |
 //! | [`fault`], [`words`], [`clean`] | what callers read |
 //! | [`area`] | the tools |
 
@@ -23,13 +24,16 @@ pub mod context;
 pub mod engine;
 pub mod fault;
 pub mod filter;
+pub mod keyboard;
 pub mod keys;
 pub mod outcome;
+pub mod picture;
 pub mod plan;
 pub mod policy;
 pub mod preview;
 pub mod registry;
 pub mod schema;
+pub mod screen;
 pub mod spec;
 pub mod store;
 pub mod tool;

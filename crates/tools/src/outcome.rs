@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::plan::{Plan, Undo};
 use crate::spec::Risk;
-use crate::tool::{Answer, Object};
+use crate::tool::{Answer, Image, Object};
 
 /// What became of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -83,6 +84,28 @@ pub struct StepOutcome {
     /// Whether it was not sent because the guest had become another one, which the plan's undo must not be aimed at.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub stranger: bool,
+    /// What it gave: the exit code and output of a command.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub result: Option<Object>,
+    /// What was seen after it. Shown once and kept nowhere.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub picture: Option<Image>,
+}
+
+impl StepOutcome {
+    /// A step that was not sent.
+    pub fn unsent(step: &str) -> Self {
+        Self {
+            step: step.to_owned(),
+            state: StepState::NotSent,
+            task: None,
+            detail: None,
+            stranger: false,
+            result: None,
+            picture: None,
+        }
+    }
 }
 
 /// A call of another tool.
@@ -143,13 +166,7 @@ impl Outcome {
             steps: plan
                 .steps
                 .iter()
-                .map(|step| StepOutcome {
-                    step: step.says.clone(),
-                    state: StepState::NotSent,
-                    task: None,
-                    detail: None,
-                    stranger: false,
-                })
+                .map(|step| StepOutcome::unsent(&step.says))
                 .collect(),
             affects: Vec::new(),
             warnings: plan.warnings.clone(),
@@ -200,13 +217,29 @@ impl Answer for Outcome {
                 out,
                 "undo{when}: {} {}",
                 undo.tool,
-                serde_json::Value::Object(undo.arguments.clone())
+                Value::Object(undo.arguments.clone())
             );
         }
         if let Some(next) = &self.next {
             let _ = writeln!(out, "next: {next}");
         }
         out
+    }
+
+    fn images(&self) -> Vec<Image> {
+        let pictures = self.steps.iter().filter_map(|step| step.picture.clone());
+        pictures.collect()
+    }
+}
+
+/// `exit_code: 0`, or a text under its name, set off so that it cannot be taken for ours.
+fn result_text(name: &str, value: &Value) -> String {
+    match value {
+        Value::String(text) if !text.is_empty() => {
+            let lines = text.lines().map(|line| format!("  | {line}\n"));
+            format!("  {name}:\n{}", lines.collect::<String>())
+        }
+        other => format!("  {name}: {other}\n"),
     }
 }
 
@@ -236,6 +269,9 @@ impl Outcome {
                 let _ = write!(out, " [{task}]");
             }
             out.push('\n');
+            for (name, value) in step.result.iter().flatten() {
+                out.push_str(&result_text(name, value));
+            }
         }
         out
     }
@@ -259,6 +295,7 @@ mod tests {
         idempotent: false,
         takes_host: false,
         leasable: false,
+        looks_inside: false,
         examples: &[],
     };
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::context::{Context, READS};
 use crate::fault::explain;
 use crate::outcome::NextCall;
-use crate::plan::{Action, Check, Impact, Plan, Undo};
+use crate::plan::{Action, Check, Impact, Keys, Plan, Typed, Undo};
 use crate::policy::Decision;
 use crate::spec::Risk;
 use crate::tool::Answer;
@@ -135,7 +135,10 @@ pub async fn missing_privileges(plan: &Plan, pve: &Reader) -> Vec<String> {
 
 /// `POST /nodes/pve1/qemu/105/clone newid=300 full=1`
 fn request_line(action: &Action) -> String {
-    let Action::Request(request) = action;
+    let request = match action {
+        Action::Request(request) => request,
+        Action::Keys(keys) => return keys_line(keys),
+    };
     let method = match request.method {
         Method::Get => "GET",
         Method::Post => "POST",
@@ -153,6 +156,21 @@ fn request_line(action: &Action) -> String {
         };
     }
     line
+}
+
+/// `VNC /nodes/pve1/qemu/100 text="ls -l" layout=us`
+fn keys_line(keys: &Keys) -> String {
+    let at = keys.at.path("");
+    match &keys.typed {
+        Typed::Combos(combos) => format!("VNC {at} keys={}", combos.join(" ")),
+        Typed::Text { text, layout } => {
+            let text = match text {
+                Parameter::Hole(name) => format!("<{name}>"),
+                plain => format!("{:?}", crate::clean::line(&plain.to_string())),
+            };
+            format!("VNC {at} text={text} layout={}", layout.word())
+        }
+    }
 }
 
 impl Answer for Preview {

@@ -82,6 +82,10 @@ pub struct Example {
 
 /// A tool's declaration. Its description and parameters come from the doc comments of its arguments struct.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own that a tool declares"
+)]
 pub struct Spec {
     /// `verb_noun`; see [`crate::registry`] for the verbs.
     pub name: &'static str,
@@ -98,6 +102,8 @@ pub struct Spec {
     /// Whether a person may let one yes cover a run of such calls on one guest for a few minutes: key presses, and nothing
     /// else.
     pub leasable: bool,
+    /// A read that shows what is inside a guest: its screen, its files. The audit trail says who looked.
+    pub looks_inside: bool,
     /// At least one, the plainest first.
     pub examples: &'static [Example],
 }

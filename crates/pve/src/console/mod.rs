@@ -10,6 +10,7 @@ mod screen;
 mod view;
 
 pub use keyboard::{Key, Keyboard};
+pub use proxy::display_request;
 pub use screen::{Area, Screen};
 pub use view::{ScreenView, Settled};
 

@@ -33,12 +33,16 @@ impl Proxy {
     }
 }
 
+/// What opens the way to a VM's display.
+pub fn display_request(at: &GuestRef) -> Request {
+    Request::post(at.path("vncproxy"))
+        .with("websocket", true)
+        .with("generate-password", true)
+}
+
 /// Opens the way to a VM's display.
 pub(super) async fn display(client: &Client, at: &GuestRef) -> Result<(Proxy, Socket), Error> {
-    let request = Request::post(at.path("vncproxy"))
-        .with("websocket", true)
-        .with("generate-password", true);
     client
-        .socket(&request, |proxy: &Proxy| proxy.socket(at))
+        .socket(&display_request(at), |proxy: &Proxy| proxy.socket(at))
         .await
 }

@@ -12,8 +12,10 @@ use crate::error::Error;
 use crate::guest::GuestRef;
 use crate::reader::Reader;
 
-/// A change no larger than this is a blinking cursor, and says nothing about whether the screen is still being painted.
-const CURSOR: usize = 32;
+/// A change within one letter, or no higher than an underline, is a blinking cursor: it says nothing about whether the
+/// screen is still being painted. A letter that was typed moves the cursor too, and makes two.
+const LETTER: usize = 12;
+const UNDERLINE: (usize, usize) = (32, 4);
 
 /// An open view of a VM's screen.
 ///
@@ -108,5 +110,6 @@ impl ScreenView {
 }
 
 fn is_more_than_a_cursor(area: Area) -> bool {
-    area.width > CURSOR || area.height > CURSOR
+    let is_underline = area.width <= UNDERLINE.0 && area.height <= UNDERLINE.1;
+    area.width > LETTER && !is_underline
 }

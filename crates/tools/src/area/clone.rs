@@ -61,6 +61,7 @@ impl Changes for CloneVm {
         idempotent: false,
         takes_host: true,
         leasable: false,
+        looks_inside: false,
         examples: &[
             Example {
                 ask: "Make a full copy of staging as 300",

@@ -46,6 +46,7 @@ impl Changes for DeleteVm {
         idempotent: false,
         takes_host: true,
         leasable: false,
+        looks_inside: false,
         examples: &[
             Example {
                 ask: "Delete staging and take it out of the backup jobs",
@@ -269,6 +270,7 @@ impl Reads for DeleteVmPreview {
         idempotent: true,
         takes_host: true,
         leasable: false,
+        looks_inside: false,
         examples: &[
             Example {
                 ask: "What would deleting staging destroy?",

@@ -4,12 +4,12 @@
 mod backup;
 mod backups;
 mod clone;
+mod console;
 mod create;
 mod delete;
 mod dependents;
 mod guest_status;
 mod inventory;
-mod keyboard;
 mod logins;
 mod migrate;
 mod node_status;
@@ -57,4 +57,8 @@ const GUEST: &[&dyn Tool] = &[
     &Read::<preview::PreviewChange>::NEW,
 ];
 
-const CONSOLE: &[&dyn Tool] = &[&Change::<keyboard::SendVmKey>::NEW];
+const CONSOLE: &[&dyn Tool] = &[
+    &Change::<console::SendVmKey>::NEW,
+    &Change::<console::TypeVmText>::NEW,
+    &Read::<console::CaptureScreen>::NEW,
+];

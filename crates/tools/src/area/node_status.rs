@@ -140,6 +140,7 @@ impl Reads for GetNodeStatus {
         idempotent: true,
         takes_host: true,
         leasable: false,
+        looks_inside: false,
         examples: &[
             Example {
                 ask: "How is pve1?",

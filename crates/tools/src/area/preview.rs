@@ -32,6 +32,7 @@ impl Reads for PreviewChange {
         idempotent: true,
         takes_host: false,
         leasable: false,
+        looks_inside: false,
         examples: &[
             Example {
                 ask: "What would cloning staging do?",

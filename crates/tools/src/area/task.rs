@@ -112,6 +112,7 @@ impl Reads for GetTask {
         idempotent: true,
         takes_host: true,
         leasable: false,
+        looks_inside: false,
         examples: &[Example {
             ask: "Why did the backup of legacy fail?",
             args: r#"{"upid": "UPID:pve3:000003FA:000186A0:6AF83F30:vzdump:107:root@pam:"}"#,

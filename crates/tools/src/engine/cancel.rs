@@ -47,6 +47,7 @@ const SPEC: Spec = Spec {
     idempotent: true,
     takes_host: false,
     leasable: false,
+    looks_inside: false,
     examples: &[],
 };
 

@@ -257,6 +257,7 @@ async fn look_at_task(pve: &Reader, step: &Step, upid: &Upid) -> Known {
         Ok(None) => Known {
             state: StepState::Running,
             detail: None,
+            result: None,
         },
         Err(known) => known,
     }

@@ -9,6 +9,7 @@ mod consent;
 mod doubt;
 mod guard;
 mod handle;
+mod press;
 mod question;
 mod record;
 mod report;
@@ -178,14 +179,7 @@ impl Engine {
     pub async fn call(self: &Arc<Self>, call: Call, talk: &dyn Talk) -> Result<Reply, Fault> {
         let tool = self.registry.find(&call.tool)?;
         if tool.spec().risk == Risk::Read {
-            let (arguments, extras) = self.registry.split(tool, call.arguments)?;
-            return match tool
-                .run(arguments, &self.context(&call.caller, &extras)?)
-                .await?
-            {
-                Ran::Answer(answer) => Ok(Reply::Done(answer)),
-                Ran::Plan(_) => Err(Fault::refused("a reading tool planned a change")),
-            };
+            return self.read(tool, call).await.map(Reply::Done);
         }
         if call.preview {
             let (plan, extras) = self.plan(tool, &call).await?;
@@ -197,6 +191,31 @@ impl Engine {
             Ok(reply) => Ok(reply),
             Err(fault) => Err(attempt.refused(fault)?),
         }
+    }
+
+    /// A read. One that looks inside a guest leaves a trace of who looked.
+    async fn read(
+        self: &Arc<Self>,
+        tool: &'static dyn Tool,
+        call: Call,
+    ) -> Result<Rendered, Fault> {
+        let attempt = tool.spec().looks_inside.then(|| Attempt::new(self, &call));
+        if let Some(attempt) = &attempt {
+            attempt.looks()?;
+        }
+        let looking = async {
+            let (arguments, extras) = self.registry.split(tool, call.arguments)?;
+            let context = self.context(&call.caller, &extras)?;
+            match tool.run(arguments, &context).await? {
+                Ran::Answer(answer) => Ok(answer),
+                Ran::Plan(_) => Err(Fault::refused("a reading tool planned a change")),
+            }
+        };
+        let seen = looking.await;
+        if let Some(attempt) = &attempt {
+            attempt.looked(seen.as_ref().err())?;
+        }
+        seen
     }
 
     /// A change, from planning to its end or to the question that it waits for.

@@ -113,6 +113,21 @@ impl Attempt {
         Ok(fault)
     }
 
+    /// A look inside a guest is about to be taken. Nothing is changed by it, and still somebody may want to know who looked.
+    pub(super) fn looks(&self) -> Result<(), Fault> {
+        let mut known = self.known();
+        known.summary = Some(format!("look inside a guest with {}", self.tool));
+        known.risk = Some(Risk::Read);
+        drop(known);
+        self.open(None)
+    }
+
+    /// The look was taken, or why not.
+    pub(super) fn looked(&self, fault: Option<&Fault>) -> Result<(), Fault> {
+        let result = if fault.is_some() { "failed" } else { "applied" };
+        self.close(result, fault.map(ToString::to_string), Vec::new())
+    }
+
     /// It waits for a person, or a person said no.
     pub(super) fn unsent(&self, outcome: &Outcome, reason: Option<String>) -> Result<(), Fault> {
         self.open(None)?;
@@ -158,9 +173,17 @@ impl Engine {
             plan: outcome.plan.clone(),
             result: result_word(outcome),
             reason,
-            steps: outcome.steps.clone(),
+            steps: outcome.steps.iter().map(without_result).collect(),
         };
         store.finish_plan(outcome, &closing).map(drop)
+    }
+}
+
+/// What a command printed and a screen showed is for the caller; the trail tells what was done.
+fn without_result(step: &StepOutcome) -> StepOutcome {
+    StepOutcome {
+        result: None,
+        ..step.clone()
     }
 }
 

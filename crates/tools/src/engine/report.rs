@@ -136,11 +136,8 @@ mod tests {
 
     fn known(states: &[StepState]) -> Known {
         let step = |state: &StepState| StepOutcome {
-            step: String::new(),
             state: *state,
-            task: None,
-            detail: None,
-            stranger: false,
+            ..StepOutcome::unsent("")
         };
         Known {
             steps: states.iter().map(step).collect(),

@@ -12,6 +12,7 @@ use crate::fault::explain;
 use crate::outcome::StepState;
 use crate::plan::{Action, Check, Plan, Step, Wait};
 use crate::preview::missing_privileges;
+use crate::tool::Object;
 
 /// How often a postcondition is read before it counts as not met.
 const LOOKS: u32 = 5;
@@ -26,6 +27,7 @@ const LOG_TAIL: u64 = 10;
 pub(super) struct Known {
     pub(super) state: StepState,
     pub(super) detail: Option<String>,
+    pub(super) result: Option<Object>,
 }
 
 impl Known {
@@ -33,6 +35,7 @@ impl Known {
         Self {
             state,
             detail: Some(detail.into()),
+            result: None,
         }
     }
 }
@@ -54,15 +57,20 @@ impl Engine {
         {
             known.detail = Some(format!("{}\n{standing}", known.detail.unwrap_or_default()));
         }
+        let mut picture = None;
         if report.was_carried_out(index, known.state)
             && let Some(told) = self.told(plan, step).await
         {
             let detail = known.detail.map(|detail| format!("{detail}; "));
-            known.detail = Some(format!("{}{told}", detail.unwrap_or_default()));
+            known.detail = Some(format!("{}{}", detail.unwrap_or_default(), told.words));
+            known.result = known.result.or(told.result);
+            picture = told.picture;
         }
         report.step(index, |outcome| {
             outcome.state = known.state;
             outcome.detail = known.detail;
+            outcome.result = known.result;
+            outcome.picture = picture;
         });
         known.state
     }
@@ -93,12 +101,15 @@ impl Engine {
             .writers
             .get(&plan.cluster)
             .ok_or_else(|| internal("no way to write".to_owned()))?;
-        let Action::Request(request) = &step.action;
         let before = Before::of(pve, step, self.now()).await;
         report
             .sending(index, &before)
             .map_err(|fault| internal(format!("{}; it was not sent", fault.message)))?;
         report.progress(index, None, step.says.clone());
+        let request = match &step.action {
+            Action::Request(request) => request,
+            Action::Keys(keys) => return self.press(writer, plan, index, keys, report).await,
+        };
         let lost = match writer.send(&plan.secrets.fill(request)).await {
             Ok(answer) => match answer.as_str().map(str::parse::<Upid>) {
                 Some(Ok(upid)) => Ok(Some(upid)),
@@ -175,7 +186,7 @@ impl Engine {
 }
 
 /// PVE's own words. Where it refuses without saying which privilege is missing, the plan's own tree tells.
-async fn refused(pve: &Reader, plan: &Plan, error: &pve::Error) -> Known {
+pub(super) async fn refused(pve: &Reader, plan: &Plan, error: &pve::Error) -> Known {
     let mut detail = explain(error);
     if error.status() == Some(403) {
         let missing = missing_privileges(plan, pve).await;
@@ -253,6 +264,7 @@ pub(super) async fn read_back(pve: &Reader, check: Option<&Check>, settling: u32
         return Known {
             state: StepState::Done,
             detail: None,
+            result: None,
         };
     };
     for part in check.all() {

@@ -1,23 +1,73 @@
 //! What only PVE can tell after a step: looked up once, said beside the step's result.
 
+use pve::console::Settled;
+use pve::{GuestRef, Reader};
 use serde_json::Value;
 
 use super::Engine;
 use crate::fault::explain;
 use crate::plan::{Plan, Step, Tell};
+use crate::screen;
+use crate::tool::{Image, Object};
 
 impl Engine {
-    /// What PVE tells after a step, in words.
-    pub(super) async fn told(&self, plan: &Plan, step: &Step) -> Option<String> {
-        let Tell::Pending { at, keys } = step.tells.as_ref()?;
+    /// What PVE tells after a step.
+    pub(super) async fn told(&self, plan: &Plan, step: &Step) -> Option<Told> {
         let pve = &self.cluster(&plan.cluster).ok()?.pve;
-        Some(match pve.list::<Value>(at.path("pending")).await {
-            Ok(rows) => in_effect(&rows, keys),
-            Err(error) => format!(
-                "whether it is in effect cannot be read ({})",
-                explain(&error)
-            ),
+        Some(match step.tells.as_ref()? {
+            Tell::Pending { at, keys } => pending(pve, at, keys).await.into(),
+            Tell::Screen(at) => seen(pve, at).await,
         })
+    }
+}
+
+/// What was looked up.
+pub(super) struct Told {
+    pub(super) words: String,
+    pub(super) result: Option<Object>,
+    pub(super) picture: Option<Image>,
+}
+
+impl From<String> for Told {
+    fn from(words: String) -> Self {
+        Self {
+            words,
+            result: None,
+            picture: None,
+        }
+    }
+}
+
+async fn pending(pve: &Reader, at: &GuestRef, keys: &[String]) -> String {
+    match pve.list::<Value>(at.path("pending")).await {
+        Ok(rows) => in_effect(&rows, keys),
+        Err(error) => format!(
+            "whether it is in effect cannot be read ({})",
+            explain(&error)
+        ),
+    }
+}
+
+/// A VM's screen, once it stands still.
+async fn seen(pve: &Reader, at: &GuestRef) -> Told {
+    match screen::settled(pve, at).await {
+        Ok((shown, settled)) => {
+            let picture = screen::picture(&shown, shown.whole(), None);
+            let (width, height) = picture.size;
+            let still = match settled {
+                Settled::Still => "the screen after it",
+                Settled::Changing => "the screen after it, still changing",
+            };
+            Told {
+                words: format!("{still} is in the picture ({width}x{height})"),
+                result: picture.text.map(|text| {
+                    let text = ("screen".to_owned(), Value::String(text));
+                    Object::from_iter([text])
+                }),
+                picture: Some(picture.image),
+            }
+        }
+        Err(error) => format!("the screen cannot be seen ({})", explain(&error)).into(),
     }
 }
 

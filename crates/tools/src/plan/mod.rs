@@ -3,6 +3,7 @@
 //! Tools build plans, [`crate::preview`] shows them, [`crate::engine`] applies them. Nothing here reads or sends, and nothing
 //! in a plan is a closure: what cannot be shown cannot be planned.
 
+mod action;
 mod check;
 mod deed;
 mod guard;
@@ -11,12 +12,15 @@ mod reading;
 mod secrets;
 mod step;
 
+pub use action::{Action, Keys, Typed};
 pub use check::{Check, Expect};
 pub use guard::{Fingerprints, Guard, rows_of};
 pub use needs::Needs;
 pub use reading::parts;
 pub use secrets::Secrets;
-pub use step::{Action, Step, Tell, Trace, Wait};
+pub use step::{Step, Tell, Trace, Wait};
+
+use std::borrow::Cow;
 
 use pve::{GuestRef, Request};
 use secrecy::SecretString;
@@ -146,11 +150,9 @@ impl Plan {
         pve::Value::Hole(name.to_owned())
     }
 
-    /// The requests that it will send, in order.
-    pub fn requests(&self) -> impl Iterator<Item = &Request> {
-        self.steps.iter().map(|step| match &step.action {
-            Action::Request(request) => request,
-        })
+    /// The requests that its steps begin with, in order.
+    pub fn requests(&self) -> impl Iterator<Item = Cow<'_, Request>> {
+        self.steps.iter().map(|step| step.action.request())
     }
 }
 

@@ -3,7 +3,7 @@
 use pve::{GuestKind, GuestRef, NodeName, Request, Vmid};
 use serde::{Deserialize, Serialize};
 
-use super::Check;
+use super::{Action, Check};
 
 /// One step of a plan.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -32,9 +32,14 @@ pub struct Step {
 impl Step {
     /// A request that is finished when PVE has answered it.
     pub fn request(says: impl Into<String>, request: Request) -> Self {
+        Self::new(says, Action::Request(request))
+    }
+
+    /// Anything that can be sent, finished when it was taken.
+    pub fn new(says: impl Into<String>, action: Action) -> Self {
         Self {
             says: says.into(),
-            action: Action::Request(request),
+            action,
             wait: Wait::Nothing,
             after: None,
             otherwise: None,
@@ -81,7 +86,7 @@ impl Step {
 
     /// Whether it acts on this guest, by the path that it is sent to.
     pub(crate) fn is_at(&self, guest: &GuestRef) -> bool {
-        let Action::Request(request) = &self.action;
+        let request = self.action.request();
         let below = request.path.strip_prefix(&guest.path(""));
         below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
     }
@@ -92,14 +97,6 @@ impl Step {
         self.group = group;
         self
     }
-}
-
-/// What a step sends. A closed set of plain data: the preview shows it, the audit keeps it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Action {
-    /// One request to the API.
-    Request(Request),
 }
 
 /// What a step waits for before its postcondition is read.
@@ -123,6 +120,8 @@ pub enum Tell {
         /// The settings that the step changed.
         keys: Vec<String>,
     },
+    /// What a VM's screen shows once it stands still.
+    Screen(GuestRef),
 }
 
 /// How to find the task of a step in the node's own list when PVE's answer was lost.

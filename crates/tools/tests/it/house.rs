@@ -203,10 +203,14 @@ impl House {
         }
     }
 
-    /// What the simulator was asked to change.
+    /// What the simulator was asked to change. Opening a console changes nothing.
     pub(crate) fn writes(&self) -> Vec<String> {
         let requests = self.sim.requests();
-        let writes = requests.iter().filter(|request| request.method != "GET");
+        let opens_console =
+            |path: &str| path.ends_with("/vncproxy") || path.ends_with("/termproxy");
+        let writes = requests
+            .iter()
+            .filter(|request| request.method != "GET" && !opens_console(&request.path));
         writes
             .map(|request| format!("{} {}", request.method, request.path))
             .collect()

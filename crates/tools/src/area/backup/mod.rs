@@ -64,6 +64,7 @@ impl Changes for BackupVm {
         idempotent: false,
         takes_host: false,
         leasable: false,
+        looks_inside: false,
         examples: &[
             Example {
                 ask: "Back up staging to the NAS before I touch it",

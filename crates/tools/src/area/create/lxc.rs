@@ -112,6 +112,7 @@ impl Changes for CreateLxc {
         idempotent: false,
         takes_host: true,
         leasable: false,
+        looks_inside: false,
         examples: &[
             Example {
                 ask: "A Debian container for a cache, running",

@@ -140,6 +140,7 @@ impl Changes for CreateVm {
         idempotent: false,
         takes_host: true,
         leasable: false,
+        looks_inside: false,
         examples: &[
             Example {
                 ask: "A VM to install Debian on",

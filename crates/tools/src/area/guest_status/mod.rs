@@ -58,6 +58,7 @@ impl Reads for GetVmStatus {
         idempotent: true,
         takes_host: true,
         leasable: false,
+        looks_inside: false,
         examples: &[
             Example {
                 ask: "How is the web server?",

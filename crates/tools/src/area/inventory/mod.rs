@@ -74,6 +74,7 @@ impl Reads for ListResources {
         idempotent: true,
         takes_host: true,
         leasable: false,
+        looks_inside: false,
         examples: &[
             Example {
                 ask: "Which guests are there?",

@@ -68,6 +68,7 @@ impl Changes for MigrateVm {
         idempotent: false,
         takes_host: false,
         leasable: false,
+        looks_inside: false,
         examples: &[
             Example {
                 ask: "Move staging to pve2",

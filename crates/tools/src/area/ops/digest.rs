@@ -78,6 +78,7 @@ impl Reads for GetDigest {
         idempotent: true,
         takes_host: false,
         leasable: false,
+        looks_inside: false,
         examples: &[Example {
             ask: "How is everything?",
             args: "{}",

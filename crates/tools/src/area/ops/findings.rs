@@ -110,6 +110,7 @@ impl Reads for ListFindings {
         idempotent: true,
         takes_host: false,
         leasable: false,
+        looks_inside: false,
         examples: &[
             Example {
                 ask: "What needs attention?",

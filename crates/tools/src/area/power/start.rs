@@ -43,6 +43,7 @@ impl Changes for StartVm {
         idempotent: true,
         takes_host: false,
         leasable: false,
+        looks_inside: false,
         examples: &[
             Example {
                 ask: "Start staging",

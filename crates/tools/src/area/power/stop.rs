@@ -52,6 +52,7 @@ impl Changes for StopVm {
         idempotent: false,
         takes_host: false,
         leasable: false,
+        looks_inside: false,
         examples: &[
             Example {
                 ask: "Shut down the web server",

@@ -52,6 +52,7 @@ impl Changes for RollbackVm {
         idempotent: false,
         takes_host: false,
         leasable: false,
+        looks_inside: false,
         examples: &[
             Example {
                 ask: "The upgrade broke web, go back to the weekly snapshot",

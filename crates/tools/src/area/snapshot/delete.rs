@@ -39,6 +39,7 @@ impl Changes for DeleteSnapshot {
         idempotent: false,
         takes_host: false,
         leasable: false,
+        looks_inside: false,
         examples: &[
             Example {
                 ask: "The upgrade of web went well, drop the snapshot before it",

@@ -52,6 +52,7 @@ impl Changes for SnapshotVm {
         idempotent: false,
         takes_host: false,
         leasable: false,
+        looks_inside: false,
         examples: &[
             Example {
                 ask: "Snapshot the web server before its upgrade",

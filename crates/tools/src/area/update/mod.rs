@@ -75,6 +75,7 @@ impl Changes for UpdateVm {
         idempotent: false,
         takes_host: false,
         leasable: false,
+        looks_inside: false,
         examples: &[
             Example {
                 ask: "Give staging 4 GiB and 4 cores",

@@ -8,6 +8,7 @@ mod bad_input;
 mod bulk;
 mod clone;
 mod confirm;
+mod console;
 mod create;
 mod delete;
 mod digest;

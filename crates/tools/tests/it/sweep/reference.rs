@@ -40,10 +40,10 @@ async fn every_planned_request_is_valid_in_every_supported_version() {
             .iter()
             .filter_map(|step| step.after.as_ref())
             .flat_map(tools::plan::Check::all)
-            .map(|check| &check.read);
+            .map(|check| std::borrow::Cow::Borrowed(&check.read));
         for request in plan.requests().chain(checks) {
             for (version, methods) in &schemas {
-                if let Err(why) = valid(request, methods) {
+                if let Err(why) = valid(&request, methods) {
                     panic!(
                         "{} {args} on {version}: {request:?}: {why}",
                         tool.spec().name

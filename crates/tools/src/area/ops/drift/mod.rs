@@ -103,6 +103,7 @@ impl Reads for GetDrift {
         idempotent: true,
         takes_host: false,
         leasable: false,
+        looks_inside: false,
         examples: &[
             Example {
                 ask: "What changed since the baseline?",

@@ -1,6 +1,4 @@
-//! A small picture of few colours: lines, boxes, letters, and the PNG that they become.
-
-use miniz_oxide::deflate::compress_to_vec_zlib;
+//! A small picture of few colours: lines, boxes and letters.
 
 use super::font;
 
@@ -30,9 +28,6 @@ const PALETTE: [[u8; 3]; 8] = [
     [0xd9, 0x6b, 0x0b],
     [0x2e, 0x8b, 0x57],
 ];
-
-/// Levels between nothing and everything for how hard zlib tries.
-const EFFORT: u8 = 7;
 
 /// The picture.
 pub(super) struct Canvas {
@@ -122,53 +117,13 @@ impl Canvas {
 
     /// As a PNG file.
     pub(super) fn png(&self) -> Vec<u8> {
-        let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
-        let mut header = Vec::new();
-        for side in [self.width, self.height] {
-            header.extend(u32::try_from(side).unwrap_or_default().to_be_bytes());
-        }
-        // Eight bits per point, by palette, no interlacing.
-        header.extend([8, 3, 0, 0, 0]);
-        chunk(&mut file, *b"IHDR", &header);
-        chunk(&mut file, *b"PLTE", PALETTE.as_flattened());
-        let mut rows = Vec::with_capacity(self.pixels.len() + self.height);
-        for row in self.pixels.chunks(self.width) {
-            // Each row is stored as it is: flat colours pack well without a filter.
-            rows.push(0);
-            rows.extend(row);
-        }
-        chunk(&mut file, *b"IDAT", &compress_to_vec_zlib(&rows, EFFORT));
-        chunk(&mut file, *b"IEND", &[]);
-        file
+        crate::picture::indexed(self.width, &self.pixels, &PALETTE)
     }
-}
-
-fn chunk(file: &mut Vec<u8>, name: [u8; 4], data: &[u8]) {
-    file.extend(u32::try_from(data.len()).unwrap_or_default().to_be_bytes());
-    let start = file.len();
-    file.extend(name);
-    file.extend(data);
-    let sum = crc(&file[start..]);
-    file.extend(sum.to_be_bytes());
-}
-
-/// The checksum of PNG, bit by bit: pictures are small.
-fn crc(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(u32::MAX, |sum, byte| {
-        (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
-            (sum >> 1) ^ (0xedb8_8320 * (sum & 1))
-        })
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_checksum_is_that_of_png() {
-        assert_eq!(crc(b"IEND"), 0xae42_6082);
-    }
 
     #[test]
     fn what_lies_outside_is_left_out() {

@@ -132,6 +132,7 @@ impl Reads for GetMetrics {
         idempotent: true,
         takes_host: false,
         leasable: false,
+        looks_inside: false,
         examples: &[
             Example {
                 ask: "How busy was VM 100 today?",

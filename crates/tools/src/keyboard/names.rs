@@ -84,7 +84,7 @@ const CHARACTERS: &[(char, &str)] = &[
 ];
 
 /// Checks a combination and puts it into QEMU's names.
-pub(super) fn parse(text: &str) -> Result<String, Fault> {
+pub fn parse(text: &str) -> Result<String, Fault> {
     let text = text.trim();
     if text.is_empty() {
         return Err(Fault::bad_input("no key was given")

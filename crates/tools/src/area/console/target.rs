@@ -1,0 +1,61 @@
+//! What every press on a VM's keyboard needs to know about the VM.
+
+use pve::{GuestKind, NodeName, Vmid};
+
+use crate::area::power::State;
+use crate::context::{Context, Guest};
+use crate::fault::Fault;
+use crate::plan::{Blocker, Effect, Impact, Needs, Plan, Undo};
+use crate::spec::{Risk, Spec};
+
+/// The VM; a container has neither keyboard nor screen.
+pub(super) async fn vm(cx: &Context, vmid: Vmid, node: Option<&NodeName>) -> Result<Guest, Fault> {
+    let guest = cx.guest(vmid, node, None).await?;
+    if guest.at.kind == GuestKind::Lxc {
+        return Err(Fault::bad_input(format!(
+            "{} is a container: it has no keyboard and no screen",
+            guest.label()
+        ))
+        .hint("run_proxmox_vm_command runs a command in it"));
+    }
+    guest.require_online()?;
+    Ok(guest)
+}
+
+/// A plan that presses something on a VM's keyboard, without its steps.
+pub(super) async fn press_plan(spec: &Spec, guest: &Guest, summary: String) -> Result<Plan, Fault> {
+    let config = guest.config().await?;
+    let state = State::of(guest).await?;
+    let mut plan = Plan::new(spec, &guest.cluster.name, Risk::Disrupt, summary);
+    if !state.running {
+        plan.blockers.push(stopped(guest));
+    }
+    if state.paused {
+        plan.warnings
+            .push("it is paused: the keys wait until it is resumed".to_owned());
+    }
+    guest.bind(&mut plan, &config);
+    plan.needs = Needs::All(vec![
+        Needs::on(guest.at.acl_path(), "VM.Audit"),
+        Needs::on(guest.at.acl_path(), "VM.Console"),
+    ]);
+    plan.impact.push(
+        Impact::new(Effect::Interrupted, "VM", guest.at.vmid.to_string())
+            .note("reacts to the keys, or not"),
+    );
+    plan.undo = Undo::Impossible {
+        because: "a key press cannot be taken back".to_owned(),
+    };
+    Ok(plan)
+}
+
+/// Why a stopped VM is left alone.
+pub(super) fn stopped(guest: &Guest) -> Blocker {
+    Blocker::new(
+        format!(
+            "{} is stopped: nobody reads its keyboard, and its screen is dark",
+            guest.label()
+        ),
+        "start it with start_proxmox_vm",
+    )
+}

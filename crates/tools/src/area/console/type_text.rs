@@ -1,0 +1,165 @@
+//! type_vm_text
+
+use pve::{NodeName, Value, Vmid};
+use schemars::JsonSchema;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+
+use super::target;
+use crate::clean;
+use crate::context::Context;
+use crate::fault::Fault;
+use crate::keyboard::{self, Layout};
+use crate::plan::{Action, Keys, Plan, Step, Tell, Typed};
+use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::tool::Changes;
+
+/// More characters than this are better brought in by another way.
+const MOST: usize = 1000;
+/// Milliseconds for which a key is held, of those that a character takes.
+const HOLD: u64 = 10;
+const PACE: u64 = 30;
+
+/// Types text on a VM's console, key by key, as a person at its keyboard would.
+///
+/// Use it for login prompts, installers and shells that only the console reaches; for single keys and combinations
+/// use send_vm_key. To run a command use run_proxmox_vm_command, which tells its exit code. The VM must be running,
+/// and layout must be the one that the guest has set, or other characters appear: look shows them. Whatever has the
+/// focus takes the text. Asks for a confirmation, which a person can let cover ten minutes. Needs VM.Console. It
+/// cannot be undone.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(in crate::area) struct TypeVmText {
+    /// The VM's id.
+    vmid: Vmid,
+    /// The text; line ends press enter.
+    text: Option<String>,
+    /// Instead of text: a password, which is shown and recorded nowhere.
+    #[schemars(with = "Option<String>")]
+    secret: Option<SecretString>,
+    /// Press enter at the end.
+    #[serde(default)]
+    enter: bool,
+    /// The guest's keyboard layout.
+    #[serde(default)]
+    layout: Layout,
+    /// Milliseconds per character; more for slow firmware.
+    #[schemars(range(min = 12, max = 1000))]
+    pace: Option<u64>,
+    /// Show the screen afterwards.
+    #[serde(default)]
+    look: bool,
+    /// Its node; looked up if left out.
+    node: Option<NodeName>,
+}
+
+impl Changes for TypeVmText {
+    const SPEC: Spec = Spec {
+        name: "type_vm_text",
+        title: "Type text on a VM's console",
+        toolset: Toolset::Core,
+        risk: Risk::Disrupt,
+        idempotent: false,
+        takes_host: false,
+        leasable: true,
+        looks_inside: false,
+        examples: &[
+            Example {
+                ask: "Log in as root on the web server's console and show me the screen",
+                args: r#"{"vmid": 100, "text": "root", "enter": true, "look": true}"#,
+            },
+            Example {
+                ask: "Type the password on the desktop's German keyboard",
+                args: r#"{"vmid": 110, "secret": "Straße-7", "enter": true, "layout": "de"}"#,
+            },
+        ],
+    };
+
+    async fn plan(mut self, cx: &Context) -> Result<Plan, Fault> {
+        let pace = self.pace.unwrap_or(PACE);
+        let (secret, is_secret) = self.typed()?;
+        let count = secret.expose_secret().chars().count();
+        let guest = target::vm(cx, self.vmid, self.node.as_ref()).await?;
+        let what = if is_secret {
+            "a secret".to_owned()
+        } else {
+            format!("{:?}", clean::line(secret.expose_secret()))
+        };
+        let says = format!("Type {what} on {}", guest.label());
+        let summary = format!("{says} on {}", guest.at.node);
+        let mut plan = target::press_plan(&Self::SPEC, &guest, summary).await?;
+        let text = if is_secret {
+            plan.secret("secret", secret)
+        } else {
+            Value::from(secret.expose_secret())
+        };
+        let keys = Keys {
+            at: guest.at.clone(),
+            typed: Typed::Text {
+                text,
+                layout: self.layout,
+            },
+            hold: HOLD,
+            pause: pace.saturating_sub(HOLD),
+        };
+        plan.warnings.push(format!(
+            "{count} characters for a {} keyboard: with another one set in the guest, others appear",
+            self.layout.word()
+        ));
+        let mut step = Step::new(says, Action::Keys(keys));
+        if self.look {
+            step = step.tells(Tell::Screen(guest.at.clone()));
+        }
+        plan.steps.push(step);
+        Ok(plan)
+    }
+}
+
+impl TypeVmText {
+    /// What is typed, and whether it is a secret; checked before anything is sent.
+    fn typed(&mut self) -> Result<(SecretString, bool), Fault> {
+        let (text, is_secret) = match (self.text.take(), self.secret.take()) {
+            (Some(text), None) => (text, false),
+            (None, Some(secret)) => (secret.expose_secret().to_owned(), true),
+            (Some(_), Some(_)) => {
+                return Err(Fault::bad_input("text and secret were both given")
+                    .hint("send one of them; type the other in a second call"));
+            }
+            (None, None) => return Err(nothing()),
+        };
+        let text = if self.enter {
+            format!("{text}\n")
+        } else {
+            text
+        };
+        let count = text.chars().count();
+        if count == 0 {
+            return Err(nothing());
+        }
+        if count > MOST {
+            return Err(Fault::bad_input(format!(
+                "{count} characters are too many to type at once"
+            ))
+            .hint(format!(
+                "send at most {MOST}; run_proxmox_vm_command takes longer input"
+            )));
+        }
+        if let Err(character) = keyboard::strokes(&text, self.layout) {
+            let which = if is_secret {
+                let place = text.chars().position(|c| c == character);
+                format!("character {} of the secret", place.unwrap_or_default() + 1)
+            } else {
+                format!("{character:?}")
+            };
+            return Err(Fault::bad_input(format!(
+                "{which} is not on a {} keyboard; nothing was typed",
+                self.layout.word()
+            ))
+            .hint("send another layout (us, gb, de, fr) if the guest has it, or other text"));
+        }
+        Ok((SecretString::from(text), is_secret))
+    }
+}
+
+fn nothing() -> Fault {
+    Fault::bad_input("there is nothing to type").hint("send text, or secret for a password")
+}

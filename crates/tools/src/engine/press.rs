@@ -1,0 +1,104 @@
+//! Keys on a VM's console. PVE acknowledges none of them; QEMU says when it has taken them all.
+
+use std::time::Duration;
+
+use secrecy::ExposeSecret;
+
+use super::Engine;
+use super::report::Report;
+use super::step::{Known, refused};
+use crate::fault::explain;
+use crate::keyboard::{self, Stroke};
+use crate::outcome::StepState;
+use crate::plan::{Keys, Plan, Secrets, Typed};
+
+/// How long a console may take to open, and to say that it took the keys.
+const OPENING: Duration = Duration::from_secs(15);
+
+impl Engine {
+    /// Presses the keys of a step.
+    #[expect(
+        clippy::disallowed_types,
+        reason = "the engine hands its writer to its own steps"
+    )]
+    pub(super) async fn press(
+        &self,
+        writer: &pve::Writer,
+        plan: &Plan,
+        index: usize,
+        keys: &Keys,
+        report: &Report,
+    ) -> Result<Known, Known> {
+        let not_typable =
+            |why: &str| Known::new(StepState::Failed, format!("{why}; no key was pressed"));
+        let strokes = strokes(&keys.typed, &plan.secrets).map_err(not_typable)?;
+        let mut console = match writer.keyboard(&keys.at, OPENING).await {
+            Ok(console) => console,
+            Err(error) => {
+                let pve = &self
+                    .cluster(&plan.cluster)
+                    .map_err(|fault| not_typable(&fault.message))?
+                    .pve;
+                let known = refused(pve, plan, &error).await;
+                let detail = known.detail.unwrap_or_default();
+                return Err(not_typable(&detail));
+            }
+        };
+        let all = strokes.len();
+        for (done, stroke) in strokes.iter().enumerate() {
+            if let Some(why) = self.stopped(report) {
+                return Err(broken_off(StepState::Failed, done, all, &why));
+            }
+            let pressed = console
+                .press(stroke, Duration::from_millis(keys.hold))
+                .await;
+            pressed.map_err(|error| broken_off(StepState::Unknown, done, all, &explain(&error)))?;
+            tokio::time::sleep(Duration::from_millis(keys.pause)).await;
+            #[expect(clippy::cast_precision_loss, reason = "few keys are pressed")]
+            let share = (done + 1) as f64 / all as f64;
+            report.progress(
+                index,
+                Some(share),
+                format!("{} of {all} keys pressed", done + 1),
+            );
+        }
+        let taken = console.taken(OPENING).await;
+        taken.map_err(|error| broken_off(StepState::Unknown, all, all, &explain(&error)))?;
+        Ok(Known::new(
+            StepState::Done,
+            format!("the VM has taken {all} key presses"),
+        ))
+    }
+
+    /// Why no further key may be pressed.
+    fn stopped(&self, report: &Report) -> Option<String> {
+        let frozen = self.policy.frozen().map(|fault| fault.message);
+        frozen.or_else(|| Some(format!("it was cancelled by {}", report.cancelled_by()?)))
+    }
+}
+
+/// The strokes of what is typed. The error does not quote it: it may be a secret.
+fn strokes(typed: &Typed, secrets: &Secrets) -> Result<Vec<Stroke>, &'static str> {
+    match typed {
+        Typed::Combos(combos) => {
+            let strokes = combos.iter().map(|combo| keyboard::stroke(combo));
+            strokes
+                .collect::<Option<_>>()
+                .ok_or("one of the keys is not on the keyboard")
+        }
+        Typed::Text { text, layout } => {
+            let text = secrets.text(text).ok_or("the secret text is missing")?;
+            keyboard::strokes(text.expose_secret(), *layout)
+                .map_err(|_| "one of the characters is not on the keyboard")
+        }
+    }
+}
+
+fn broken_off(state: StepState, done: usize, all: usize, why: &str) -> Known {
+    Known::new(
+        state,
+        format!(
+            "{done} of {all} key presses were sent, then: {why}; see what came of them with capture_vm_screen"
+        ),
+    )
+}

@@ -1,0 +1,56 @@
+//! What a step sends.
+
+use std::borrow::Cow;
+
+use pve::{GuestRef, Request, Value};
+use serde::{Deserialize, Serialize};
+
+use crate::keyboard::Layout;
+
+/// What a step sends. A closed set of plain data: the preview shows it, the audit keeps it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// One request to the API.
+    Request(Request),
+    /// Keys on a VM's console.
+    Keys(Keys),
+}
+
+impl Action {
+    /// The request that it begins with.
+    pub fn request(&self) -> Cow<'_, Request> {
+        match self {
+            Self::Request(request) => Cow::Borrowed(request),
+            Self::Keys(keys) => Cow::Owned(pve::console::display_request(&keys.at)),
+        }
+    }
+}
+
+/// Keys that are pressed one stroke after the other.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Keys {
+    /// The VM.
+    pub at: GuestRef,
+    /// What is pressed.
+    pub typed: Typed,
+    /// Milliseconds for which each stroke is held down.
+    pub hold: u64,
+    /// Milliseconds between two strokes.
+    pub pause: u64,
+}
+
+/// What is pressed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Typed {
+    /// Combinations in QEMU's names.
+    Combos(Vec<String>),
+    /// A text, or the hole of one that must not be seen.
+    Text {
+        /// The text.
+        text: Value,
+        /// The layout that the guest has set.
+        layout: Layout,
+    },
+}

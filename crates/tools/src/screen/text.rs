@@ -1,0 +1,161 @@
+//! Reading the text of a screen that shows nothing else: firmware, boot loaders, a console. Each cell is held against the
+//! letters that every PC's graphics card has had since the VGA; what is not one of them is not guessed.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use crate::picture::Colour;
+
+/// The letters, 16 rows of 8 pixels each, the leftmost in the highest bit; measured on QEMU's own card.
+const LETTERS: &[u8; 256 * 16] = include_bytes!("vga8x16.bin");
+/// What they mean: code page 437.
+const MEANS: &str = "\
+\x20☺☻♥♦♣♠•◘○◙♂♀♪♫☼►◄↕‼¶§▬↨↑↓→←∟↔▲▼\
+\x20!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~⌂\
+ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀\
+αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■ ";
+const HEIGHT: usize = 16;
+/// A cursor covers a cell or two; more that cannot be read, and the screen shows something else than text.
+const UNREADABLE: usize = 2;
+
+type Shape = [u8; HEIGHT];
+
+/// The lines of a screen of so many pixels across; `None` if it shows something else than text.
+pub(super) fn read(pixels: &[Colour], width: usize) -> Option<String> {
+    // The card's own text mode draws letters 9 pixels wide; consoles drawn by a system, 8.
+    let cell = if width == 720 { 9 } else { 8 };
+    let height = pixels.len() / width.max(1);
+    let (columns, rows) = (width / cell, height / HEIGHT);
+    let mut unreadable = 0;
+    let mut text = String::new();
+    for row in 0..rows {
+        let mut line = String::new();
+        for column in 0..columns {
+            let first = row * HEIGHT * width + column * cell;
+            match letter(pixels, first, width) {
+                Cell::Letter(letter) => line.push(letter),
+                Cell::Other if unreadable == UNREADABLE => return None,
+                Cell::Other => {
+                    unreadable += 1;
+                    line.push(' ');
+                }
+            }
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    let text = text.trim_end();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// What a cell shows.
+enum Cell {
+    Letter(char),
+    /// A cursor, or no text at all.
+    Other,
+}
+
+/// What the cell shows that begins at a pixel. A cell of text has two colours.
+fn letter(pixels: &[Colour], first: usize, width: usize) -> Cell {
+    let rows = (0..HEIGHT).map(|y| pixels.get(first + y * width..first + y * width + 8));
+    let Some(rows) = rows.collect::<Option<Vec<_>>>() else {
+        return Cell::Other;
+    };
+    let paper = rows[0][0];
+    let mut ink = None;
+    let mut shape = [0; HEIGHT];
+    for (bits, row) in shape.iter_mut().zip(rows) {
+        for (x, pixel) in row.iter().enumerate().filter(|(_, pixel)| **pixel != paper) {
+            if *ink.get_or_insert(*pixel) != *pixel {
+                return Cell::Other;
+            }
+            *bits |= 0x80 >> x;
+        }
+    }
+    if ink.is_none() {
+        return Cell::Letter(' ');
+    }
+    // The first pixel need not be paper: a letter may begin there.
+    let other = shape.map(|bits| !bits);
+    let shapes = shapes();
+    let known = shapes.get(&shape).or_else(|| shapes.get(&other));
+    known.map_or(Cell::Other, |letter| Cell::Letter(*letter))
+}
+
+fn shapes() -> &'static HashMap<Shape, char> {
+    static SHAPES: OnceLock<HashMap<Shape, char>> = OnceLock::new();
+    SHAPES.get_or_init(|| {
+        let (letters, _) = LETTERS.as_chunks::<HEIGHT>();
+        let mut shapes = HashMap::new();
+        // Letters before signs: where two look alike, the text has the letter.
+        let mut all: Vec<(&Shape, char)> = letters.iter().zip(MEANS.chars()).collect();
+        all.sort_by_key(|(_, letter)| !letter.is_ascii_graphic());
+        for (shape, letter) in all {
+            shapes.entry(*shape).or_insert(letter);
+        }
+        shapes
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAPER: Colour = [0; 3];
+    const INK: Colour = [170; 3];
+
+    /// A screen that shows these lines.
+    fn drawn(lines: &[&str], columns: usize, cell: usize) -> (Vec<Colour>, usize) {
+        let width = columns * cell;
+        let mut pixels = vec![PAPER; width * lines.len() * HEIGHT];
+        for (row, line) in lines.iter().enumerate() {
+            for (column, letter) in line.chars().enumerate() {
+                let number = MEANS.chars().position(|known| known == letter).unwrap();
+                for y in 0..HEIGHT {
+                    for x in 0..8 {
+                        if LETTERS[number * HEIGHT + y] & (0x80 >> x) != 0 {
+                            pixels[(row * HEIGHT + y) * width + column * cell + x] = INK;
+                        }
+                    }
+                }
+            }
+        }
+        (pixels, width)
+    }
+
+    #[test]
+    fn there_is_a_meaning_for_every_letter() {
+        assert_eq!(MEANS.chars().count(), 256);
+        assert_eq!(MEANS.chars().nth(65), Some('A'));
+        assert_eq!(MEANS.chars().nth(219), Some('█'));
+    }
+
+    #[test]
+    fn text_is_read_in_both_widths_of_letters() {
+        let lines = [
+            "SeaBIOS (version 1.16)",
+            "",
+            "root@web:~# ls -l | grep \"{x}\"  ├─┤",
+        ];
+        for (columns, cell) in [(80, 9), (128, 8)] {
+            let (pixels, width) = drawn(&lines, columns, cell);
+            assert_eq!(read(&pixels, width), Some(lines.join("\n")));
+        }
+    }
+
+    #[test]
+    fn a_cursor_does_not_matter_and_a_picture_is_no_text() {
+        let (mut pixels, width) = drawn(&["login:"], 80, 9);
+        for y in 13..15 {
+            for x in 0..8 {
+                pixels[y * width + 7 * 9 + x] = INK;
+            }
+        }
+        assert_eq!(read(&pixels, width), Some("login:".to_owned()));
+        let photo: Vec<Colour> = (0..720 * 400)
+            .map(|n: u32| [n.to_le_bytes()[0]; 3])
+            .collect();
+        assert_eq!(read(&photo, 720), None);
+        assert_eq!(read(&vec![PAPER; 720 * 400], 720), None);
+    }
+}

@@ -1,0 +1,128 @@
+//! Pressing, typing and seeing, on the demo's VMs.
+
+use tools::policy::Mode;
+
+use crate::house::House;
+
+/// The PNG's own width and height.
+fn size(png: &[u8]) -> (u32, u32) {
+    let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+    (number(16), number(20))
+}
+
+fn inputs(house: &House, vmid: u32) -> u64 {
+    house.sim.world(|world| world.guests[&vmid].display.inputs)
+}
+
+async fn at_login(house: &House) {
+    house.sim.advance(std::time::Duration::from_mins(10));
+    let seen = house.call("capture_vm_screen", r#"{"vmid": 100}"#).await;
+    let text = seen.unwrap().text;
+    assert!(text.contains("login:"), "{text}");
+}
+
+#[tokio::test]
+async fn a_screen_is_seen_and_read() {
+    let house = House::in_mode(Mode::ReadOnly).await;
+    house.sim.advance(std::time::Duration::from_mins(10));
+    let seen = house.call("capture_vm_screen", r#"{"vmid": 100}"#).await;
+    let seen = seen.unwrap();
+    assert!(seen.text.contains("login:"), "{}", seen.text);
+    assert_eq!(seen.data["screen_width"], 720);
+    assert_eq!(size(&seen.images[0].png), (720, 400));
+    let part = r#"{"vmid": 100, "area": "0,0,720,64", "width": 360}"#;
+    let part = house.call("capture_vm_screen", part).await.unwrap();
+    assert_eq!(size(&part.images[0].png), (360, 32));
+    assert_eq!(inputs(&house, 100), 0, "watching sent input");
+}
+
+#[tokio::test]
+async fn text_is_typed_and_seen_in_one_call() {
+    let house = House::in_mode(Mode::Trusted).await;
+    at_login(&house).await;
+    let typed = r#"{"vmid": 100, "text": "root", "enter": true, "look": true}"#;
+    let outcome = house.call("type_vm_text", typed).await.unwrap();
+    assert_eq!(outcome.data["status"], "applied", "{}", outcome.text);
+    assert!(outcome.text.contains("login: root"), "{}", outcome.text);
+    assert!(outcome.text.contains("Password:"), "{}", outcome.text);
+    assert_eq!(size(&outcome.images[0].png), (720, 400));
+}
+
+#[tokio::test]
+async fn a_typed_secret_is_seen_nowhere() {
+    let house = House::in_mode(Mode::Trusted).await;
+    at_login(&house).await;
+    let root = r#"{"vmid": 100, "text": "root", "enter": true}"#;
+    house.call("type_vm_text", root).await.unwrap();
+    let secret = r#"{"vmid": 100, "secret": "demo", "enter": true, "look": true}"#;
+    let preview = house.preview("type_vm_text", secret).await.unwrap();
+    let outcome = house.call("type_vm_text", secret).await.unwrap();
+    assert!(outcome.text.contains("root@"), "{}", outcome.text);
+    let trail = house.engine.store().unwrap().audit_trail(100).unwrap();
+    let trail = serde_json::to_string(&trail.iter().map(|link| &link.entry).collect::<Vec<_>>());
+    for text in [preview.text, outcome.text, trail.unwrap()] {
+        assert!(
+            !text.contains("\"demo\"") && !text.contains("Type \"demo"),
+            "{text}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_run_of_keys_is_pressed_in_order() {
+    let house = House::in_mode(Mode::Trusted).await;
+    at_login(&house).await;
+    let keys = r#"{"vmid": 100, "key": "r o o t backspace T", "look": true}"#;
+    let outcome = house.call("send_vm_key", keys).await.unwrap();
+    assert!(outcome.text.contains("login: rooT"), "{}", outcome.text);
+    let held = r#"{"vmid": 100, "key": "ctrl-alt-delete", "hold": 30}"#;
+    house.call("send_vm_key", held).await.unwrap();
+    let pressed = house.sim.world(|world| world.guests[&100].keys.clone());
+    assert_eq!(pressed.last().map(String::as_str), Some("ctrl-alt-delete"));
+}
+
+#[tokio::test]
+async fn what_cannot_be_typed_is_said_before() {
+    let house = House::in_mode(Mode::Trusted).await;
+    for (args, said) in [
+        (
+            r#"{"vmid": 100, "text": "grün"}"#,
+            "'ü' is not on a us keyboard",
+        ),
+        (
+            r#"{"vmid": 100, "secret": "grün"}"#,
+            "character 3 of the secret",
+        ),
+        (r#"{"vmid": 100}"#, "nothing to type"),
+        (r#"{"vmid": 100, "text": "a", "secret": "b"}"#, "both given"),
+        (r#"{"vmid": 100, "text": "a", "pace": 5}"#, "out of range"),
+        (r#"{"vmid": 200, "text": "a"}"#, "is a container"),
+        (r#"{"vmid": 105, "text": "a"}"#, "is stopped"),
+    ] {
+        let fault = house.call("type_vm_text", args).await.unwrap_err();
+        assert!(fault.message.contains(said), "{args}: {fault}");
+        assert!(
+            fault.hint.is_some() || fault.message.contains("start it"),
+            "{args}: {fault}"
+        );
+    }
+    let dark = house.call("capture_vm_screen", r#"{"vmid": 105}"#).await;
+    assert!(dark.unwrap_err().message.contains("is stopped"));
+    let outside = r#"{"vmid": 100, "area": "700,0,100,100"}"#;
+    let outside = house.call("capture_vm_screen", outside).await.unwrap_err();
+    assert!(outside.message.contains("720x400"), "{outside}");
+}
+
+#[tokio::test]
+async fn a_console_that_breaks_leaves_the_number_of_keys_and_no_claim() {
+    let house = House::in_mode(Mode::Trusted).await;
+    house
+        .sim
+        .fault(sim::Fault::drop_before().on("GET", "/nodes/pve1/qemu/100/vncwebsocket"));
+    let fault = house
+        .call("type_vm_text", r#"{"vmid": 100, "text": "ls"}"#)
+        .await;
+    let fault = fault.unwrap_err().to_string();
+    assert!(fault.contains("no key was pressed"), "{fault}");
+    assert_eq!(inputs(&house, 100), 0);
+}
