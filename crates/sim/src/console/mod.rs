@@ -67,7 +67,9 @@ impl End {
 pub(crate) fn open(console: &Console) -> Box<dyn Session> {
     match &console.screen {
         Screen::Display(vmid) => Box::new(vnc::Vnc::new(*vmid, console.vnc_password())),
-        Screen::Terminal(..) | Screen::Shell(_) => Box::new(terminal::Terminal),
+        Screen::Container(_) | Screen::Serial(..) | Screen::Shell(_) => {
+            Box::new(terminal::Terminal::new(console.clone()))
+        }
     }
 }
 

@@ -18,8 +18,6 @@ pub enum Verdict {
     Blocked,
     /// The recording itself is not what a production PVE answers.
     Deviates,
-    /// The checker cannot replay it (the terminals of websockets).
-    Skipped,
 }
 
 /// Verdicts by id.
@@ -63,7 +61,7 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "scenario          match differ block  none   dev  skip")?;
+        writeln!(f, "scenario          match differ block  none   dev")?;
         let mut names: Vec<&str> = self
             .verdicts
             .values()
@@ -77,7 +75,6 @@ impl fmt::Display for Report {
             Verdict::Blocked,
             Verdict::Unmodelled,
             Verdict::Deviates,
-            Verdict::Skipped,
         ];
         for name in names.into_iter().chain([""]) {
             write!(f, "{:<17}", if name.is_empty() { "all" } else { name })?;

@@ -100,25 +100,25 @@ impl Guest {
             || self.agent.files.keys().any(|file| file.starts_with(&below))
     }
 
+    /// What comes of a command line that this guest was told about.
+    pub fn known_program(&self, line: &str) -> Option<&Outcome> {
+        let mut known = self.agent.programs.iter();
+        let found = known.find(|program| program.line == line)?;
+        Some(&found.outcome)
+    }
+
     /// What comes of a command line in a shell.
     pub fn run_line(&self, line: &str) -> Outcome {
-        let mut known = self.agent.programs.iter();
         let words = ["sh", "-c", line].map(str::to_owned);
-        match known.find(|program| program.line == line) {
-            Some(program) => program.outcome.clone(),
+        match self.known_program(line) {
+            Some(outcome) => outcome.clone(),
             None => shell::run(self, &words, b"").unwrap_or_default(),
         }
     }
 
     /// Starts a program; `None` if there is none of that name.
     pub fn execute(&mut self, words: &[String], input: &[u8], now: Time) -> Option<u32> {
-        let line = words.join(" ");
-        let known = self.agent.programs.iter();
-        let known = known.clone().find(|program| program.line == line);
-        let outcome = match known {
-            Some(program) => program.outcome.clone(),
-            None => shell::run(self, words, input)?,
-        };
+        let outcome = shell::run(self, words, input)?;
         let pid = FIRST_PID + self.agent.started * 2;
         self.agent.started += 1;
         let ends = now + Duration::from_secs(outcome.seconds);

@@ -5,7 +5,6 @@ use std::time::Duration;
 use crate::call::Identity;
 use crate::clock::Time;
 use crate::world::World;
-use crate::world::guest::Kind;
 
 /// How long a proxy waits for its client.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -17,8 +16,10 @@ const PORTS: std::ops::Range<u16> = 5900..6000;
 pub enum Screen {
     /// The display of a machine, over VNC.
     Display(u32),
-    /// A terminal of a guest: a machine's serial port, or inside a container.
-    Terminal(Kind, u32),
+    /// A terminal inside a container.
+    Container(u32),
+    /// A serial port of a machine: the one that was asked for, or the first.
+    Serial(u32, Option<String>),
     /// A shell of a node.
     Shell(String),
 }
@@ -40,6 +41,8 @@ pub struct Console {
     pub ticket: String,
     /// The task that waits. Empty until it has started.
     pub upid: String,
+    /// How that task ends if something goes wrong.
+    pub failure: String,
     /// Until when it waits.
     pub until: Time,
 }
@@ -76,16 +79,18 @@ impl World {
             password,
             ticket: ticket.to_owned(),
             upid: String::new(),
+            failure: String::new(),
             until: now + PATIENCE,
         });
         Some(port)
     }
 
-    /// Tells the console on that port which task waits there.
-    pub fn set_console_task(&mut self, node: &str, port: u16, upid: &str) {
+    /// Tells the console on that port which task waits there, and how that ends if something goes wrong.
+    pub fn set_console_task(&mut self, node: &str, port: u16, (upid, failure): (&str, &str)) {
         let here = |console: &&mut Console| console.node == node && console.port == port;
         if let Some(console) = self.consoles.iter_mut().find(here) {
             upid.clone_into(&mut console.upid);
+            failure.clone_into(&mut console.failure);
         }
     }
 
@@ -98,6 +103,10 @@ impl World {
         let at = self.consoles.iter().position(here)?;
         let console = self.consoles.remove(at);
         self.hold_task(&console.upid);
+        if !matches!(console.screen, Screen::Display(_)) {
+            let line = format!("client connection: 127.0.0.1:{}", 40_000 + u32::from(port));
+            self.log_task(&console.upid, line);
+        }
         Some(console)
     }
 }
@@ -131,7 +140,7 @@ mod tests {
         assert_eq!(port, Some(5900));
         let late = Work::new("vncproxy", 100).wait(PATIENCE.as_secs());
         let upid = world.start_task(&root, "pve1", late.run(|_, _| Err("late".to_owned())));
-        world.set_console_task("pve1", 5900, &upid);
+        world.set_console_task("pve1", 5900, (&upid, "late"));
 
         assert!(world.claim_console("pve2", 5900).is_none());
         let console = world.claim_console("pve1", 5900).expect("it waits");

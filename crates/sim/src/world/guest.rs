@@ -9,6 +9,7 @@ use crate::world::config::{Config, property};
 use crate::world::display::Display;
 use crate::world::node::Node;
 use crate::world::outside::Outside;
+use crate::world::tty::Terminals;
 use crate::world::{World, digest_of};
 
 pub use crate::world::kind::Kind;
@@ -88,6 +89,8 @@ pub struct Guest {
     pub display: Display,
     /// A real display that is shown instead.
     pub outside: Option<Outside>,
+    /// Its terminals.
+    pub terminals: Terminals,
 }
 
 impl Guest {
@@ -108,6 +111,7 @@ impl Guest {
             keys: Vec::new(),
             display: Display::default(),
             outside: None,
+            terminals: Terminals::default(),
         }
     }
 
@@ -287,6 +291,7 @@ impl Guest {
     pub fn start(&mut self, now: Time, pid: u32) {
         self.keys.clear();
         self.display = Display::default();
+        self.terminals = Terminals::default();
         self.agent.reset();
         self.off_at = None;
         self.cloudinit.clear();

@@ -25,6 +25,7 @@ pub mod shell;
 pub mod storage;
 pub mod task;
 pub mod ticket;
+pub mod tty;
 pub mod upid;
 pub mod work;
 

@@ -1,5 +1,8 @@
-//! The few programs that every system has, and a shell that runs them one after the other.
+//! The few programs that every system has, and a shell that runs them.
 
+mod script;
+
+use self::script::{Filled, Turn, When};
 use crate::world::guest::Guest;
 
 /// What comes of a program.
@@ -48,105 +51,151 @@ impl Outcome {
     }
 }
 
+/// What programs run on.
+#[derive(Clone, Copy, Debug)]
+pub struct System<'a> {
+    /// Its host name.
+    pub name: &'a str,
+    /// The guest; `None` on a node.
+    pub guest: Option<&'a Guest>,
+}
+
 /// Runs a program inside a guest; `None` if there is none of that name.
 pub fn run(guest: &Guest, words: &[String], input: &[u8]) -> Option<Outcome> {
+    let name = guest.name();
+    let system = System {
+        name: &name,
+        guest: Some(guest),
+    };
+    program(system, words, input)
+}
+
+/// Runs a line of an interactive shell, which knows how the one before it ended.
+pub fn run_line(system: System<'_>, line: &str, status: u8) -> Outcome {
+    let unknown = |name: &str| format!("bash: {name}: command not found\n");
+    run_script(system, &unknown, line, (b"", status))
+}
+
+fn program(system: System<'_>, words: &[String], input: &[u8]) -> Option<Outcome> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let (path, rest) = words.split_first()?;
     let name = path.rsplit('/').next().unwrap_or_default();
+    let line = words.join(" ");
+    let known = system.guest.and_then(|guest| guest.known_program(&line));
+    if let Some(outcome) = known {
+        return Some(outcome.clone());
+    }
     match (name, rest) {
-        ("sh" | "bash", ["-c", script, ..]) => Some(run_script(guest, path, script, input)),
-        _ => builtin(guest, name, rest, input),
+        ("sh" | "bash", ["-c", script, ..]) => {
+            let unknown = |name: &str| format!("{path}: 1: {name}: not found\n");
+            Some(run_script(system, &unknown, script, (input, 0)))
+        }
+        _ => builtin(system, name, rest, input),
     }
 }
 
-/// Runs commands separated by `;` or `&&`. There are no loops, pipes or variables.
-fn run_script(guest: &Guest, shell: &str, script: &str, input: &[u8]) -> Outcome {
-    let mut total = Outcome::default();
-    for (only_after_success, command) in commands(script) {
-        if only_after_success && total.code != 0 {
-            continue;
-        }
-        let mut words = split_words(command);
-        let to_stderr = words.last().is_some_and(|word| word.ends_with(">&2"));
-        if to_stderr {
-            words.pop();
-        }
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let Some((name, rest)) = words.split_first() else {
-            continue;
+fn run_script(
+    system: System<'_>,
+    unknown: &dyn Fn(&str) -> String,
+    script: &str,
+    (input, status): (&[u8], u8),
+) -> Outcome {
+    let mut total = Outcome {
+        code: status,
+        ..Outcome::default()
+    };
+    for (when, pipe) in script::parse(script) {
+        let due = match when {
+            When::Always => true,
+            When::Success => total.code == 0,
+            When::Failure => total.code != 0,
         };
-        match (*name, rest) {
-            ("exit", rest) => {
-                let code = rest.first().and_then(|code| code.parse().ok());
-                total.code = code.unwrap_or(total.code);
-                return total;
-            }
-            ("kill", ["-9", "$$"]) => {
-                total.signal = Some(9);
-                return total;
-            }
-            _ => {}
+        if !due {
+            continue;
         }
-        let program = name.rsplit('/').next().unwrap_or_default();
-        let mut outcome = builtin(guest, program, rest, input)
-            .unwrap_or_else(|| Outcome::failed(format!("{shell}: 1: {name}: not found\n"), 127));
-        if to_stderr {
-            outcome.err.splice(0..0, std::mem::take(&mut outcome.out));
+        let mut passed = input.to_vec();
+        let last = pipe.len() - 1;
+        for (index, command) in pipe.iter().enumerate() {
+            let filled = command.fill(total.code);
+            let words: Vec<&str> = filled.words.iter().map(String::as_str).collect();
+            match words[..] {
+                ["exit", ref rest @ ..] => {
+                    let code = rest.first().and_then(|code| code.parse().ok());
+                    total.code = code.unwrap_or(total.code);
+                    return total;
+                }
+                ["kill", "-9", "$$"] => {
+                    total.signal = Some(9);
+                    return total;
+                }
+                _ => {}
+            }
+            let mut outcome = run_filled(system, unknown, &filled, &passed);
+            if index < last {
+                passed = std::mem::take(&mut outcome.out);
+            }
+            total = total.then(outcome);
         }
-        total = total.then(outcome);
     }
     total
 }
 
-/// The commands of a script, each with whether it runs only after success.
-fn commands(script: &str) -> Vec<(bool, &str)> {
-    let lists = script.split([';', '\n']);
-    lists
-        .flat_map(|list| {
-            let parts = list.split("&&").enumerate();
-            parts.map(|(index, part)| (index > 0, part.trim()))
-        })
-        .filter(|(_, command)| !command.is_empty())
-        .collect()
-}
-
-/// Splits at blanks outside of quotes.
-fn split_words(command: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    for c in command.chars() {
-        match (c, quote) {
-            (c, Some(open)) if c == open => quote = None,
-            ('\'' | '"', None) => {
-                quote = Some(c);
-                word.get_or_insert_default();
+fn run_filled(
+    system: System<'_>,
+    unknown: &dyn Fn(&str) -> String,
+    filled: &Filled,
+    input: &[u8],
+) -> Outcome {
+    let Some(name) = filled.words.first() else {
+        return Outcome::default();
+    };
+    let input = if filled.turns.contains(&Turn::InFromNothing) {
+        b""
+    } else {
+        input
+    };
+    let outcome = program(system, &filled.words, input);
+    let mut outcome = outcome.unwrap_or_else(|| Outcome::failed(unknown(name), 127));
+    for turn in &filled.turns {
+        match turn {
+            Turn::OutToErr => {
+                outcome.err.splice(0..0, std::mem::take(&mut outcome.out));
             }
-            (c, None) if c.is_whitespace() => words.extend(word.take()),
-            (c, _) => word.get_or_insert_default().push(c),
+            Turn::ErrToOut => outcome.out.append(&mut outcome.err),
+            Turn::OutToNothing => outcome.out.clear(),
+            Turn::InFromNothing => {}
         }
     }
-    words.extend(word);
-    words
+    outcome
 }
 
-fn builtin(guest: &Guest, name: &str, rest: &[&str], input: &[u8]) -> Option<Outcome> {
+fn builtin(system: System<'_>, name: &str, rest: &[&str], input: &[u8]) -> Option<Outcome> {
     Some(match (name, rest) {
-        ("true", _) => Outcome::default(),
+        ("true" | ":", _) => Outcome::default(),
         ("false", _) => Outcome {
             code: 1,
             ..Outcome::default()
         },
         ("echo", ["-n", words @ ..]) => Outcome::printed(words.join(" ")),
         ("echo", words) => Outcome::printed(words.join(" ") + "\n"),
-        ("hostname", _) => Outcome::printed(guest.name() + "\n"),
-        ("whoami", _) => Outcome::printed("root\n"),
+        ("printf", ["--", format, values @ ..] | [format, values @ ..]) => {
+            Outcome::printed(printf(format, values))
+        }
+        ("cut", ["-d/", "-f1"]) => Outcome::printed(first_fields(input)),
+        ("hostname", _) => Outcome::printed(format!("{}\n", system.name)),
+        ("whoami", _) | ("id", ["-un"]) => Outcome::printed("root\n"),
         ("pwd", _) => Outcome::printed("/\n"),
         ("id", ["-u"]) => Outcome::printed("0\n"),
         ("id", _) => Outcome::printed("uid=0(root) gid=0(root) groups=0(root)\n"),
-        ("uname", []) => Outcome::printed("Linux\n"),
+        ("uname", [] | ["-s"]) => Outcome::printed("Linux\n"),
         ("uname", ["-r"]) => Outcome::printed(format!("{KERNEL}\n")),
         ("uname", _) => {
-            let host = guest.name();
+            let host = system.name;
             let text = format!("Linux {host} {KERNEL} {KERNEL_BUILD} x86_64 GNU/Linux\n");
+            Outcome::printed(text)
+        }
+        ("pveversion", []) if system.guest.is_none() => {
+            let text = format!("pve-manager/9.1.1 (running kernel: {NODE_KERNEL})\n");
             Outcome::printed(text)
         }
         ("sleep", [seconds, ..]) => Outcome {
@@ -155,7 +204,8 @@ fn builtin(guest: &Guest, name: &str, rest: &[&str], input: &[u8]) -> Option<Out
         },
         ("cat", []) => Outcome::printed(input),
         ("cat", files) => files.iter().fold(Outcome::default(), |total, file| {
-            total.then(match guest.file(file) {
+            let found = system.guest.and_then(|guest| guest.file(file));
+            total.then(match found {
                 Some(content) => Outcome::printed(content),
                 None => Outcome::failed(format!("cat: {file}: No such file or directory\n"), 1),
             })
@@ -164,10 +214,47 @@ fn builtin(guest: &Guest, name: &str, rest: &[&str], input: &[u8]) -> Option<Out
     })
 }
 
+/// The format with `%s` and `%d` filled in, again and again while values are left.
+fn printf(format: &str, values: &[&str]) -> String {
+    let (mut out, mut values) = (String::new(), values.iter());
+    loop {
+        let (mut chars, left) = (format.chars(), values.len());
+        while let Some(c) = chars.next() {
+            match c {
+                '%' => match chars.next() {
+                    Some('s' | 'd') => out.push_str(values.next().copied().unwrap_or_default()),
+                    Some(other) => out.push(other),
+                    None => out.push('%'),
+                },
+                '\\' => match chars.next() {
+                    Some('n') => out.push('\n'),
+                    Some('t') => out.push('\t'),
+                    Some('r') => out.push('\r'),
+                    Some(other) => out.push(other),
+                    None => out.push('\\'),
+                },
+                c => out.push(c),
+            }
+        }
+        if values.len() == 0 || values.len() == left {
+            return out;
+        }
+    }
+}
+
+/// What stands before the first `/` of each line.
+fn first_fields(input: &[u8]) -> String {
+    let text = String::from_utf8_lossy(input);
+    let fields = text.lines().filter_map(|line| line.split('/').next());
+    fields.flat_map(|field| [field, "\n"]).collect()
+}
+
 /// The kernel that guests run.
 pub const KERNEL: &str = "6.12.48+deb13-amd64";
 /// How that kernel says it was built.
 pub const KERNEL_BUILD: &str = "#1 SMP PREEMPT_DYNAMIC Debian 6.12.48-1 (2025-09-20)";
+/// The kernel that nodes run, and containers with them.
+pub const NODE_KERNEL: &str = "6.17.2-1-pve";
 
 #[cfg(test)]
 mod tests {
@@ -189,6 +276,34 @@ mod tests {
         assert_eq!(outcome.code, 3);
         assert_eq!(shell("echo 'a  b' \"c\"").out, b"a  b c\n");
         assert_eq!(shell("false && echo no; true").out, b"");
+        assert_eq!(shell("false || echo yes").out, b"yes\n");
+    }
+
+    #[test]
+    fn quotes_and_expansions_are_those_of_a_shell() {
+        assert_eq!(
+            shell("echo 'a;b' \"c && d\" e\\;f").out,
+            b"a;b c && d e;f\n"
+        );
+        assert_eq!(shell("echo '>&2' '$?'").out, b">&2 $?\n");
+        assert_eq!(shell("false; echo rc=$? \"$?\"").out, b"rc=1 1\n");
+        assert_eq!(shell("echo hello-$((20+3))").out, b"hello-23\n");
+        assert_eq!(shell("sh -c 'exit 7'; echo $?").out, b"7\n");
+        assert_eq!(shell("echo 'it'\\''s'").out, b"it's\n");
+    }
+
+    #[test]
+    fn output_can_be_sent_elsewhere() {
+        assert_eq!(shell("echo a/b | cut -d/ -f1").out, b"a\n");
+        let joined = shell("cat /nope 2>&1; echo gone >/dev/null");
+        assert!(joined.err.is_empty() && joined.out.starts_with(b"cat: /nope"));
+        assert_eq!(shell("cat </dev/null").out, b"");
+    }
+
+    #[test]
+    fn printf_fills_its_format() {
+        assert_eq!(shell("printf '%s-%s\\n' a b c").out, b"a-b\nc-\n");
+        assert_eq!(shell("printf '100%%\\n'").out, b"100%\n");
     }
 
     #[test]

@@ -224,6 +224,13 @@ impl World {
         }
     }
 
+    /// Adds a line to the log of a running task.
+    pub fn log_task(&mut self, upid: &str, line: String) {
+        if let Some(task) = self.tasks.running(upid) {
+            task.log.push(line);
+        }
+    }
+
     /// Ends a running task, after a last line in its log.
     pub fn end_task(&mut self, upid: &str, line: Option<String>, status: &str) {
         let now = self.now;

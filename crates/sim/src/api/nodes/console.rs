@@ -45,7 +45,7 @@ pub const ROUTES: &[Route] = &[
         .proxied()
         .params(&[NODE, VMID, PROXY]),
     get("/nodes/{node}/qemu/{vmid}/vncwebsocket", |world, call| {
-        websocket(world, call, Qemu)
+        guest_websocket(world, call, Qemu)
     })
     .allow(GUEST)
     .params(&[NODE, VMID, PORT, TICKET]),
@@ -66,7 +66,7 @@ pub const ROUTES: &[Route] = &[
         .proxied()
         .params(&[NODE, VMID, PROXY]),
     get("/nodes/{node}/lxc/{vmid}/vncwebsocket", |world, call| {
-        websocket(world, call, Lxc)
+        guest_websocket(world, call, Lxc)
     })
     .allow(GUEST)
     .params(&[NODE, VMID, PORT, TICKET]),
@@ -79,6 +79,11 @@ pub const ROUTES: &[Route] = &[
                 .optional(),
             text("cmd-opts").requires("cmd").optional(),
         ]),
+    get("/nodes/{node}/vncwebsocket", |world, call| {
+        websocket(world, call, &format!("/nodes/{}", call.node()))
+    })
+    .allow(SHELL)
+    .params(&[NODE, PORT, TICKET]),
 ];
 
 fn guest_path(call: &Call) -> String {
@@ -89,7 +94,10 @@ fn guest_path(call: &Call) -> String {
 fn vnc(world: &mut World, call: &Call) -> Reply {
     world.need_guest(Qemu, call.node(), call.vmid())?;
     let generated = call.flag("generate-password").then(|| password(world));
-    let work = |_: u16| waiting("vncproxy", call.vmid(), "connection timed out".to_owned());
+    let work = |_: u16| {
+        let failure = "connection timed out".to_owned();
+        waiting("vncproxy", call.vmid(), failure)
+    };
     let screen = Screen::Display(call.vmid());
     let path = guest_path(call);
     let mut answer = open(world, call, (screen, &path), generated.clone(), work)?;
@@ -118,11 +126,11 @@ fn serial_terminal(world: &mut World, call: &Call) -> Reply {
     let port = call
         .text("serial")
         .or_else(|| display.starts_with("serial").then_some(display));
-    let port = port
-        .map(|port| format!(" -iface {port}"))
-        .unwrap_or_default();
-    let command = format!("/usr/sbin/qm terminal {vmid} -escape 0{port}");
-    terminal(world, call, Qemu, &command)
+    let port = port.map(str::to_owned);
+    let option = port.as_ref().map(|port| format!(" -iface {port}"));
+    let option = option.unwrap_or_default();
+    let command = format!("/usr/sbin/qm terminal {vmid} -escape 0{option}");
+    terminal(world, call, Screen::Serial(vmid, port), &command)
 }
 
 fn container_terminal(world: &mut World, call: &Call) -> Reply {
@@ -135,20 +143,23 @@ fn container_terminal(world: &mut World, call: &Call) -> Reply {
     };
     let command =
         format!("/usr/bin/dtach -A /var/run/dtach/vzctlconsole{vmid} -r winch -z {inside}");
-    terminal(world, call, Lxc, &command)
+    terminal(world, call, Screen::Container(vmid), &command)
 }
 
 /// A container's terminal, drawn for VNC clients.
 fn container_vnc(world: &mut World, call: &Call) -> Reply {
     world.need_guest(Lxc, call.node(), call.vmid())?;
-    let work = |_: u16| waiting("vncproxy", call.vmid(), "connection timed out".to_owned());
-    let screen = Screen::Terminal(Lxc, call.vmid());
+    let work = |_: u16| {
+        let failure = "connection timed out".to_owned();
+        waiting("vncproxy", call.vmid(), failure)
+    };
+    let screen = Screen::Container(call.vmid());
     let mut answer = open(world, call, (screen, &guest_path(call)), None, work)?;
     answer["cert"] = json!(world.certificate);
     Ok(answer.into())
 }
 
-fn terminal(world: &mut World, call: &Call, kind: Kind, command: &str) -> Reply {
+fn terminal(world: &mut World, call: &Call, screen: Screen, command: &str) -> Reply {
     let (vmid, path) = (call.vmid(), guest_path(call));
     let work = |port: u16| {
         waiting(
@@ -157,7 +168,6 @@ fn terminal(world: &mut World, call: &Call, kind: Kind, command: &str) -> Reply 
             terminal_failed(port, &path, "VM.Console", command),
         )
     };
-    let screen = Screen::Terminal(kind, vmid);
     Ok(open(world, call, (screen, &path), None, work)?.into())
 }
 
@@ -188,11 +198,11 @@ fn terminal_failed(port: u16, path: &str, privilege: &str, command: &str) -> Str
     )
 }
 
-/// A task that waits for a client in vain.
-fn waiting(kind: &str, id: impl std::fmt::Display, end: String) -> Work {
-    Work::new(kind, id)
-        .wait(PATIENCE.as_secs())
-        .run(move |_, _| Err(end))
+/// A task that waits for a client in vain, and how it ends then.
+fn waiting(kind: &str, id: impl std::fmt::Display, failure: String) -> (Work, String) {
+    let end = failure.clone();
+    let work = Work::new(kind, id).wait(PATIENCE.as_secs());
+    (work.run(move |_, _| Err(end)), failure)
 }
 
 /// Opens a console, starts its task, and answers what every console answers.
@@ -201,15 +211,16 @@ fn open(
     call: &Call,
     (screen, path): (Screen, &str),
     password: Option<String>,
-    work: impl FnOnce(u16) -> Work,
+    work: impl FnOnce(u16) -> (Work, String),
 ) -> Result<Value, ApiError> {
     let ticket = world.signer.vnc_ticket(&call.who, path, call.now);
     let node = &call.endpoint;
     let Some(port) = world.open_console(node, screen, &call.who, (&ticket, password)) else {
         return Err(ApiError::fail("unable to find free port (5900-6000)"));
     };
-    let upid = world.start_task(&call.who, node, work(port));
-    world.set_console_task(node, port, &upid);
+    let (work, failure) = work(port);
+    let upid = world.start_task(&call.who, node, work);
+    world.set_console_task(node, port, (&upid, &failure));
     Ok(json!({
         "port": port.to_string(),
         "ticket": ticket,
@@ -219,9 +230,8 @@ fn open(
 }
 
 /// The port that a websocket will be connected to; a client that asks for none gets it as an answer.
-fn websocket(world: &mut World, call: &Call, kind: Kind) -> Reply {
+fn websocket(world: &mut World, call: &Call, path: &str) -> Reply {
     let ticket = call.text("vncticket").unwrap_or_default();
-    let path = guest_path(call);
     if world.signer.is_oversigned(ticket) {
         return Err(ApiError::fail(
             "Signature longer than key at /usr/share/perl5/PVE/Ticket.pm line 84.",
@@ -229,17 +239,22 @@ fn websocket(world: &mut World, call: &Call, kind: Kind) -> Reply {
     }
     if !world
         .signer
-        .verify_vnc_ticket(ticket, &call.who, &path, call.now)
+        .verify_vnc_ticket(ticket, &call.who, path, call.now)
     {
         return Err(ApiError {
             status: 401,
             ..ApiError::fail("permission denied - invalid PVEVNC ticket")
         });
     }
-    world.need_guest(kind, call.node(), call.vmid())?;
     Ok(Answer::Console(
         call.text("port").unwrap_or_default().to_owned(),
     ))
+}
+
+fn guest_websocket(world: &mut World, call: &Call, kind: Kind) -> Reply {
+    let answer = websocket(world, call, &guest_path(call))?;
+    world.need_guest(kind, call.node(), call.vmid())?;
+    Ok(answer)
 }
 
 /// The settings of a SPICE client. The machine must have a display of that kind.
