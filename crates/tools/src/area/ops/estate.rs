@@ -21,7 +21,8 @@ pub(super) struct Estate {
     /// Its nodes.
     pub(super) nodes: Vec<Resource>,
     /// Its guests by number.
-    pub(super) guests: BTreeMap<Vmid, Resource>,
+    // Boxed: a map moves its values about as it grows, and these are large.
+    pub(super) guests: BTreeMap<Vmid, Box<Resource>>,
     /// Its storages, each once per node.
     pub(super) storages: Vec<Resource>,
     /// What the token may do; nothing if even that could not be asked.
@@ -75,7 +76,7 @@ impl Estate {
                 (ResourceKind::Node, _) => estate.nodes.push(resource),
                 (ResourceKind::Storage, _) => estate.storages.push(resource),
                 (ResourceKind::Qemu | ResourceKind::Lxc, Some(vmid)) => {
-                    estate.guests.insert(vmid, resource);
+                    estate.guests.insert(vmid, Box::new(resource));
                 }
                 _ => {}
             }

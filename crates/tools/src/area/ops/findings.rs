@@ -226,7 +226,7 @@ impl Group {
 /// A filter speaks of guests: what is about none does not match it.
 fn about(filter: &Filter, finding: &Finding, estate: &Estate) -> bool {
     let guest = || estate.guests.get(&finding.subject.vmid()?);
-    filter.is_empty() || guest().is_some_and(|guest| filter.matches(guest))
+    filter.is_empty() || guest().is_some_and(|guest| filter.matches(guest.as_ref()))
 }
 
 fn require_node(estates: &[Estate], node: &NodeName) -> Result<(), Fault> {

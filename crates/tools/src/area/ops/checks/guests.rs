@@ -106,7 +106,7 @@ fn old_snapshots(estate: &Estate, guest: &Seen, report: &mut Report) {
         more => format!("{more} old snapshots; the oldest, {name}, is {oldest} days old"),
     };
     let row = estate.guests.get(&guest.at.vmid);
-    if let Some(subject) = row.and_then(Subject::guest) {
+    if let Some(subject) = row.and_then(|row| Subject::guest(row)) {
         let found = finding(estate, Code::SnapshotOld, subject, what);
         report.found(found.weighing(oldest.unsigned_abs()));
     }

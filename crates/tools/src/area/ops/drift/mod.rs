@@ -172,7 +172,7 @@ async fn compare(
     for guest in estate
         .guests
         .values()
-        .filter(|guest| filter.matches(*guest))
+        .filter(|guest| filter.matches(guest.as_ref()))
     {
         let Some(now) = pve::Guest::from_resource(guest) else {
             continue;
