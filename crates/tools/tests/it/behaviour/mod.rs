@@ -24,6 +24,7 @@ mod migrate;
 mod password;
 mod policy;
 mod power;
+mod qemu;
 mod restore;
 mod rollback;
 mod sdn;
