@@ -40,6 +40,13 @@ need_base() {
     command -v python3 >/dev/null || apt_install python3 python3-venv
 }
 
+need_qemu() {
+    command -v qemu-system-x86_64 >/dev/null && return
+    apt_install qemu-system-x86 && return
+    printf '\n!!! QEMU could not be installed; the tests on a real machine are left out\n\n' >&2
+    return "${unavailable:-77}"
+}
+
 # installed_once NAME KEY COMMAND...: runs the command unless NAME was completed before with the same KEY (its pins).
 # The lock lets two runs on one machine share the directory.
 installed_once() {
