@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use pve::{NodeName, Resource, Vmid};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Wanted, days, finding};
@@ -139,7 +140,7 @@ pub(super) async fn idle_jobs(estate: &Estate, report: &mut Report) {
                 "/cluster/backup/{}/included_volumes",
                 pve::encode_segment(&id)
             );
-            let tree = cluster.pve.get::<Value>(path).await;
+            let tree = cluster.pve.get::<Included>(path).await;
             (id, tree)
         }
     })
@@ -158,11 +159,26 @@ pub(super) async fn idle_jobs(estate: &Estate, report: &mut Report) {
     }
 }
 
+/// The guests that a job selects. The volumes below them are not kept: there are tens of thousands.
+#[derive(Deserialize)]
+struct Included {
+    #[serde(default)]
+    children: Vec<Selected>,
+}
+
+#[derive(Deserialize)]
+struct Selected {
+    #[serde(default, deserialize_with = "pve::lenient::opt_parsed")]
+    id: Option<Vmid>,
+    #[serde(rename = "type", default, deserialize_with = "pve::lenient::opt_text")]
+    kind: Option<String>,
+}
+
 /// PVE lists guests that are gone too, as `unknown`.
-fn covers_nobody(tree: &Value, estate: &Estate) -> bool {
-    let guests = tree["children"].as_array().map_or(&[][..], Vec::as_slice);
-    !guests.iter().any(|guest| {
-        let vmid = pve::lenient::as_u64(&guest["id"]).and_then(|id| Vmid::new(id).ok());
-        guest["type"] != "unknown" && vmid.is_some_and(|vmid| estate.guests.contains_key(&vmid))
-    })
+fn covers_nobody(tree: &Included, estate: &Estate) -> bool {
+    let is_there = |guest: &Selected| {
+        let exists = |vmid| estate.guests.contains_key(&vmid);
+        guest.kind.as_deref() != Some("unknown") && guest.id.is_some_and(exists)
+    };
+    !tree.children.iter().any(is_there)
 }

@@ -50,19 +50,23 @@ fn judge(
     report: &mut Report,
 ) {
     let Some(owner) = volume.vmid else { return };
-    let size = words::size(volume.size.unwrap_or_default());
+    let size = || words::size(volume.size.unwrap_or_default());
     let what = match estate.guests.get(&owner) {
         Some(guest) => {
             let elsewhere = guest.node.as_ref().filter(|node| **node != shelf.node);
             match elsewhere {
                 Some(home) if !shelf.shared && !replicas.contains(owner, &shelf.node) => {
-                    format!("{size} on {}, but guest {owner} is on {home}", shelf.node)
+                    format!(
+                        "{} on {}, but guest {owner} is on {home}",
+                        size(),
+                        shelf.node
+                    )
                 }
                 _ => return,
             }
         }
         None if estate.held.has(&format!("/vms/{owner}"), "VM.Audit") => {
-            format!("{size} on {}; there is no guest {owner}", shelf.node)
+            format!("{} on {}; there is no guest {owner}", size(), shelf.node)
         }
         None => return report.missed(CODE, Gap::lacks("VM.Audit", "/vms")),
     };
