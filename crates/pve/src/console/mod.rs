@@ -7,11 +7,15 @@ mod keyboard;
 mod proxy;
 mod rfb;
 mod screen;
+mod terminal;
 mod view;
 
 pub use keyboard::{Key, Keyboard};
-pub use proxy::display_request;
+pub use proxy::{display_request, terminal_request};
 pub use screen::{Area, Screen};
+pub use terminal::{
+    Program, Ran, Size, Stands, Terminal, TerminalScreen, TerminalView, Until, Waited,
+};
 pub use view::{ScreenView, Settled};
 
 use crate::error::Error;

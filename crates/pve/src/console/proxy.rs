@@ -16,6 +16,9 @@ use crate::request::{Request, Value};
 pub(super) struct Proxy {
     #[serde(deserialize_with = "lenient::text")]
     port: String,
+    /// Whom the ticket is for.
+    #[serde(default)]
+    pub(super) user: String,
     pub(super) ticket: SecretString,
     /// What the VNC server wants to know; absent unless it was asked for.
     pub(super) password: Option<SecretString>,
@@ -44,5 +47,17 @@ pub fn display_request(at: &GuestRef) -> Request {
 pub(super) async fn display(client: &Client, at: &GuestRef) -> Result<(Proxy, Socket), Error> {
     client
         .socket(&display_request(at), |proxy: &Proxy| proxy.socket(at))
+        .await
+}
+
+/// What opens the way to a terminal: inside a container, or at the first serial port of a VM.
+pub fn terminal_request(at: &GuestRef) -> Request {
+    Request::post(at.path("termproxy"))
+}
+
+/// Opens the way to a terminal.
+pub(super) async fn terminal(client: &Client, at: &GuestRef) -> Result<(Proxy, Socket), Error> {
+    client
+        .socket(&terminal_request(at), |proxy: &Proxy| proxy.socket(at))
         .await
 }

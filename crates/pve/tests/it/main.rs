@@ -14,4 +14,5 @@ mod secrets;
 mod server;
 mod simulated;
 mod tasks;
+mod terminals;
 mod trust;

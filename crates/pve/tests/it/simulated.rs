@@ -17,7 +17,7 @@ fn host(sim: &Sim, node: &str) -> Host {
     host.with_pin(sim.node_fingerprint(node).unwrap().parse().unwrap())
 }
 
-fn root_token() -> Credentials {
+pub(crate) fn root_token() -> Credentials {
     let (user, name, secret) = ROOT_TOKEN;
     Credentials::Token {
         user: user.to_owned(),
@@ -26,14 +26,14 @@ fn root_token() -> Credentials {
     }
 }
 
-fn root_password() -> Credentials {
+pub(crate) fn root_password() -> Credentials {
     Credentials::Password {
         user: "root@pam".to_owned(),
         password: ROOT_PASSWORD.into(),
     }
 }
 
-async fn homelab_as(credentials: Credentials) -> (Sim, Reader, Writer) {
+pub(crate) async fn homelab_as(credentials: Credentials) -> (Sim, Reader, Writer) {
     let sim = Sim::start(homelab()).await.unwrap();
     let hosts = NODES.iter().map(|node| host(&sim, node)).collect();
     let mut settings = Settings::new(hosts, credentials);
@@ -42,7 +42,7 @@ async fn homelab_as(credentials: Credentials) -> (Sim, Reader, Writer) {
     (sim, reader, writer)
 }
 
-fn vmid(number: u64) -> Vmid {
+pub(crate) fn vmid(number: u64) -> Vmid {
     Vmid::new(number).unwrap()
 }
 

@@ -73,7 +73,7 @@ pub fn run(guest: &Guest, words: &[String], input: &[u8]) -> Option<Outcome> {
 /// Runs a line of an interactive shell, which knows how the one before it ended.
 pub fn run_line(system: System<'_>, line: &str, status: u8) -> Outcome {
     let unknown = |name: &str| format!("bash: {name}: command not found\n");
-    run_script(system, &unknown, line, (b"", status))
+    run_script(system, (&unknown, true), line, (b"", status))
 }
 
 fn program(system: System<'_>, words: &[String], input: &[u8]) -> Option<Outcome> {
@@ -88,15 +88,16 @@ fn program(system: System<'_>, words: &[String], input: &[u8]) -> Option<Outcome
     match (name, rest) {
         ("sh" | "bash", ["-c", script, ..]) => {
             let unknown = |name: &str| format!("{path}: 1: {name}: not found\n");
-            Some(run_script(system, &unknown, script, (input, 0)))
+            Some(run_script(system, (&unknown, false), script, (input, 0)))
         }
         _ => builtin(system, name, rest, input),
     }
 }
 
+/// Runs a script. A terminal shows output and complaints in one, in the order in which they come.
 fn run_script(
     system: System<'_>,
-    unknown: &dyn Fn(&str) -> String,
+    (unknown, in_one): (&dyn Fn(&str) -> String, bool),
     script: &str,
     (input, status): (&[u8], u8),
 ) -> Outcome {
@@ -133,6 +134,9 @@ fn run_script(
             let mut outcome = run_filled(system, unknown, &filled, &passed);
             if index < last {
                 passed = std::mem::take(&mut outcome.out);
+            }
+            if in_one {
+                outcome.out.append(&mut outcome.err);
             }
             total = total.then(outcome);
         }

@@ -1,0 +1,108 @@
+//! Running a program at the prompt of a shell: one line that marks where its output begins and ends, and tells how it
+//! ended. The shell shows the line itself too; the marks are put together only when it runs, so they are not in there.
+
+/// A program and the marks around its output.
+#[derive(Debug, Clone)]
+pub struct Program {
+    line: String,
+    begin: String,
+    end: String,
+}
+
+/// What came of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// What it wrote, errors included: a terminal does not keep them apart.
+    pub output: String,
+    /// Its exit code; `None` while it runs.
+    pub code: Option<u8>,
+}
+
+impl Program {
+    /// A program with its arguments. The mark must be like nothing that it writes: random letters and digits.
+    pub fn new<S: AsRef<str>>(words: &[S], mark: &str) -> Self {
+        let words: Vec<String> = words.iter().map(|word| quoted(word.as_ref())).collect();
+        let words = words.join(" ");
+        Self {
+            // A blank in front keeps it out of the history of most shells.
+            line: format!(
+                " printf '\\n%s-%s\\n' {mark} begin; {words} </dev/null; printf '\\n%s-%s:%s\\n' {mark} end $?\r"
+            ),
+            begin: format!("{mark}-begin\n"),
+            end: format!("\n{mark}-end:"),
+        }
+    }
+
+    /// What is typed.
+    pub fn line(&self) -> &str {
+        &self.line
+    }
+
+    /// What stands at the end of the output, as far as it is always the same.
+    pub fn end_mark(&self) -> &str {
+        self.end.trim_start()
+    }
+
+    /// Reads the bytes that came; `None` if the program has not begun.
+    pub fn read(&self, bytes: &[u8]) -> Option<Ran> {
+        let text = plain(bytes);
+        let (_, rest) = text.split_once(&self.begin)?;
+        let Some((output, after)) = rest.split_once(&self.end) else {
+            let output = rest.to_owned();
+            return Some(Ran { output, code: None });
+        };
+        // The end has come whole only with the line that it is in.
+        let code = after
+            .split_once('\n')
+            .and_then(|(code, _)| code.parse().ok());
+        Some(Ran {
+            output: output.to_owned(),
+            code,
+        })
+    }
+}
+
+/// A word that no shell changes.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// The text without what only moves and colours it.
+fn plain(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let (mut out, mut chars) = (String::with_capacity(text.len()), text.chars().peekable());
+    while let Some(c) = chars.next() {
+        match c {
+            '\x1b' => skip_sequence(&mut chars),
+            '\r' => {
+                // Every terminal on the way may have added one before a line end; elsewhere they begin a line again.
+                while chars.next_if_eq(&'\r').is_some() {}
+                if chars.peek().is_some_and(|next| *next != '\n') {
+                    out.push('\n');
+                }
+            }
+            c if c.is_control() && c != '\n' && c != '\t' => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn skip_sequence(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    match chars.next() {
+        Some('[') => while chars.next().is_some_and(|c| !('@'..='~').contains(&c)) {},
+        Some(']') => {
+            while let Some(c) = chars.next() {
+                if c == '\x07' || (c == '\x1b' && chars.next_if_eq(&'\\').is_some()) {
+                    return;
+                }
+            }
+        }
+        Some('(' | ')') => drop(chars.next()),
+        _ => {}
+    }
+}

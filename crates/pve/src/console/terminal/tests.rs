@@ -1,0 +1,175 @@
+//! Terminals of every kind: right, wrong, and random.
+
+use proptest::prelude::*;
+use tokio::io::{Join, Sink, join, sink};
+
+use super::line::Line;
+use super::*;
+
+const SIZE: Size = Size {
+    columns: 20,
+    rows: 3,
+};
+
+fn run<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build();
+    runtime.unwrap().block_on(work)
+}
+
+async fn open(bytes: &[u8]) -> Result<Line<Join<&[u8], Sink>>, Error> {
+    let ticket = secrecy::SecretString::from("ticket".to_owned());
+    Line::open(join(bytes, sink()), ("root@pam", &ticket), SIZE).await
+}
+
+/// The terminal after everything has come.
+fn shown(bytes: &[u8]) -> Line<Join<&[u8], Sink>> {
+    run(async {
+        let mut line = open(bytes).await.unwrap();
+        let end = line
+            .wait(
+                &Until::Quiet(Duration::from_secs(5)),
+                Duration::from_secs(9),
+            )
+            .await;
+        assert_eq!(end.unwrap(), Waited::Closed);
+        line
+    })
+}
+
+fn screen(bytes: &str) -> TerminalScreen {
+    let mut screen = TerminalScreen::new(SIZE);
+    screen.take(bytes.as_bytes());
+    screen
+}
+
+#[test]
+fn a_session_in_the_words_of_pve() {
+    let line = shown(b"OK\x1b[H\x1b[J\x1b[?2004hroot@ct:/# echo a\r\r\n\x1b[?2004l\ra\r\r\n");
+    assert_eq!(line.screen().text(), "root@ct:/# echo a\na");
+    assert!(line.raw_news().ends_with(b"a\r\r\n"));
+}
+
+#[test]
+fn who_is_not_let_in_is_told() {
+    let refused = run(open(b"")).unwrap_err().to_string();
+    assert!(refused.contains("refused the ticket"), "{refused}");
+    let other = run(open(b"RFB 003.008\n")).unwrap_err().to_string();
+    assert!(other.contains("is no terminal"), "{other}");
+}
+
+#[test]
+fn lines_that_left_the_screen_are_kept_and_broken_ones_joined() {
+    let screen = screen("one\r\ntwo\r\nthree\r\n0123456789012345678901234\r\nend  ");
+    assert_eq!(
+        screen.text(),
+        "one\ntwo\nthree\n0123456789012345678901234\nend"
+    );
+}
+
+#[test]
+fn what_is_waited_for_is_found_among_the_news() {
+    run(async {
+        let mut line = open(b"OKready\r\n").await.unwrap();
+        let wait = |text: &str| Until::Text(text.to_owned());
+        let soon = Duration::from_secs(5);
+        assert_eq!(
+            line.wait(&wait("ready"), soon).await.unwrap(),
+            Waited::Found
+        );
+        line.send(b"x").await.unwrap();
+        assert_eq!(
+            line.wait(&wait("ready"), soon).await.unwrap(),
+            Waited::Closed
+        );
+    });
+}
+
+#[test]
+fn what_a_terminal_waits_for_is_guessed_from_its_last_line() {
+    let stands = |text: &str| screen(text).stands();
+    assert_eq!(stands(""), Stands::Blank);
+    assert_eq!(stands("ct1 login: "), Stands::Login);
+    assert_eq!(stands("ct1 login: ro"), Stands::HalfTyped("ro".to_owned()));
+    assert_eq!(stands("Password: "), Stands::Password);
+    assert_eq!(stands("root@ct:/# "), Stands::Prompt);
+    assert_eq!(stands("user@ct:~$ "), Stands::Prompt);
+    assert_eq!(
+        stands("root@ct:/# rm -r"),
+        Stands::HalfTyped("rm -r".to_owned())
+    );
+    // The cursor stands before what is there.
+    assert_eq!(
+        stands("a@b:/# ls\x1b[2D"),
+        Stands::HalfTyped("ls".to_owned())
+    );
+    assert_eq!(stands("50% done"), Stands::Busy("50% done".to_owned()));
+    assert!(matches!(stands("a@b:/# \x1b[?1049h~"), Stands::Busy(_)));
+    // A line that goes over several rows is one.
+    let long = format!("root@ct:/# {}", "x".repeat(30));
+    assert_eq!(stands(&long), Stands::HalfTyped("x".repeat(30)));
+}
+
+#[test]
+fn a_program_is_read_between_its_marks() {
+    let program = Program::new(&["echo", "it's", ""], "m7");
+    let line = program.line();
+    assert!(line.contains("; echo 'it'\\''s' '' </dev/null; "), "{line}");
+    // What the shell shows of the line is not taken for the marks.
+    let echo = line.replace('\r', "\r\r\n");
+    assert_eq!(program.read(echo.as_bytes()), None);
+    let begun = format!("{echo}\x1b[?2004l\r\r\r\nm7-begin\r\r\n\x1b[1mit's\x1b[0m \r\r\n");
+    let ran = |output: &str, code| {
+        Some(Ran {
+            output: output.to_owned(),
+            code,
+        })
+    };
+    assert_eq!(program.read(begun.as_bytes()), ran("it's \n", None));
+    let cut = format!("{begun}\r\r\nm7-end:1");
+    assert_eq!(program.read(cut.as_bytes()), ran("it's \n", None));
+    let done = format!("{cut}27\r\r\n\x1b[?2004hroot@ct:/# ");
+    assert_eq!(program.read(done.as_bytes()), ran("it's \n", Some(127)));
+}
+
+#[test]
+fn too_much_news_keeps_its_ends() {
+    let mut bytes = b"OKm-begin\r\n".to_vec();
+    bytes.resize(1024 * 1024, b'x');
+    bytes.extend(b"\r\nm-end:0\r\n");
+    let line = shown(&bytes);
+    assert!(line.lost_news());
+    assert!(line.raw_news().len() < 600 * 1024);
+    let ran = Program::new(&["x"], "m").read(line.raw_news()).unwrap();
+    assert_eq!(ran.code, Some(0));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn a_server_may_say_anything(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+        let said = [b"OK".to_vec(), bytes].concat();
+        let line = shown(&said);
+        let _ = line.screen().stands();
+        let _ = Program::new(&["x"], "m").read(line.raw_news());
+    }
+
+    #[test]
+    fn sequences_of_a_terminal_may_say_anything(
+        parts in prop::collection::vec(
+            ("[\x1b\u{9b}]?[\\[\\]()]?[?>]?[0-9;]{0,8}[@-~]", "[a-z\u{e4}\u{4e2d}\t\r\n\x08]{0,9}"),
+            0..60,
+        ),
+        columns in 0_u16..40,
+        rows in 0_u16..5,
+    ) {
+        let mut screen = TerminalScreen::new(Size { columns, rows });
+        for (sequence, text) in &parts {
+            screen.take(sequence.as_bytes());
+            screen.take(text.as_bytes());
+        }
+        let _ = (screen.text(), screen.cursor_line(), screen.stands());
+    }
+}
