@@ -11,6 +11,7 @@ use crate::fault::explain;
 use crate::keyboard::{self, Stroke};
 use crate::outcome::StepState;
 use crate::plan::{Keys, Plan, Secrets, Typed};
+use crate::words;
 
 /// How long a console may take to open, and to say that it took the keys.
 const OPENING: Duration = Duration::from_secs(15);
@@ -44,29 +45,39 @@ impl Engine {
                 return Err(not_typable(&detail));
             }
         };
-        let all = strokes.len();
+        // How long a secret is, is a part of it.
+        let count = (!keys.typed.is_secret()).then_some(strokes.len());
         for (done, stroke) in strokes.iter().enumerate() {
             if let Some(why) = self.stopped(report) {
-                return Err(broken_off(StepState::Failed, done, all, &why));
+                return Err(broken_off(
+                    StepState::Failed,
+                    count.map(|all| (done, all)),
+                    &why,
+                ));
             }
             let pressed = console
                 .press(stroke, Duration::from_millis(keys.hold))
                 .await;
-            pressed.map_err(|error| broken_off(StepState::Unknown, done, all, &explain(&error)))?;
+            pressed.map_err(|error| {
+                let sent = count.map(|all| (done, all));
+                broken_off(StepState::Unknown, sent, &explain(&error))
+            })?;
             tokio::time::sleep(Duration::from_millis(keys.pause)).await;
-            #[expect(clippy::cast_precision_loss, reason = "few keys are pressed")]
-            let share = (done + 1) as f64 / all as f64;
-            report.progress(
-                index,
-                Some(share),
-                format!("{} of {all} keys pressed", done + 1),
-            );
+            if let Some(all) = count {
+                #[expect(clippy::cast_precision_loss, reason = "few keys are pressed")]
+                let share = (done + 1) as f64 / all as f64;
+                report.progress(index, Some(share), plan.steps[index].says.clone());
+            }
         }
         let taken = console.taken(OPENING).await;
-        taken.map_err(|error| broken_off(StepState::Unknown, all, all, &explain(&error)))?;
+        taken.map_err(|error| {
+            let sent = count.map(|all| (all, all));
+            broken_off(StepState::Unknown, sent, &explain(&error))
+        })?;
+        let what = count.map_or("all of it".to_owned(), |all| words::count(all, "stroke"));
         Ok(Known::new(
             StepState::Done,
-            format!("the VM has taken {all} key presses"),
+            format!("the VM has taken {what}"),
         ))
     }
 
@@ -94,11 +105,14 @@ fn strokes(typed: &Typed, secrets: &Secrets) -> Result<Vec<Stroke>, &'static str
     }
 }
 
-fn broken_off(state: StepState, done: usize, all: usize, why: &str) -> Known {
+/// It ended after so many strokes of all; `None`: how many there are must not be told.
+fn broken_off(state: StepState, sent: Option<(usize, usize)>, why: &str) -> Known {
+    let sent = match sent {
+        Some((done, all)) => format!("{done} of {all} strokes were sent"),
+        None => "a part of it was sent, or all".to_owned(),
+    };
     Known::new(
         state,
-        format!(
-            "{done} of {all} key presses were sent, then: {why}; see what came of them with capture_vm_screen"
-        ),
+        format!("{sent}, then: {why}; see what came of it with capture_vm_screen"),
     )
 }

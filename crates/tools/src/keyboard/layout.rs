@@ -21,6 +21,9 @@ pub enum Layout {
     Fr,
 }
 
+/// Every layout.
+const ALL: [Layout; 4] = [Layout::Us, Layout::Gb, Layout::De, Layout::Fr];
+
 /// What a key writes: alone, with shift, with alt gr. A blank: nothing.
 type Row = (&'static str, [char; 3]);
 
@@ -42,6 +45,13 @@ impl Layout {
             Self::De => "de",
             Self::Fr => "fr",
         }
+    }
+
+    /// Whether a text would come out differently if the guest had another of these layouts.
+    pub fn matters_for(self, text: &str) -> bool {
+        let strokes = |layout| super::strokes(text, layout).map(|strokes| places_of(&strokes));
+        let ours = strokes(self);
+        ALL.iter().any(|other| strokes(*other) != ours)
     }
 
     /// The strokes that write a character; `None` if there are none.
@@ -91,6 +101,11 @@ impl Layout {
             Self::Fr => FR,
         }
     }
+}
+
+fn places_of(strokes: &[Stroke]) -> Vec<Vec<u8>> {
+    let places = |stroke: &Stroke| stroke.iter().map(|key| key.scan_code).collect();
+    strokes.iter().map(places).collect()
 }
 
 #[rustfmt::skip]
@@ -143,14 +158,12 @@ mod tests {
     use super::*;
 
     fn codes(layout: Layout, character: char) -> Vec<Vec<u8>> {
-        let strokes = layout.write(character).unwrap_or_default();
-        let code = |stroke: &Stroke| stroke.iter().map(|key| key.scan_code).collect();
-        strokes.iter().map(code).collect()
+        places_of(&layout.write(character).unwrap_or_default())
     }
 
     #[test]
     fn every_printable_ascii_character_can_be_typed_on_every_layout() {
-        for layout in [Layout::Us, Layout::Gb, Layout::De, Layout::Fr] {
+        for layout in ALL {
             let missing: String = (' '..='~')
                 .filter(|c| codes(layout, *c).is_empty())
                 .collect();
@@ -160,7 +173,7 @@ mod tests {
 
     #[test]
     fn no_two_characters_come_from_the_same_stroke() {
-        for layout in [Layout::Us, Layout::Gb, Layout::De, Layout::Fr] {
+        for layout in ALL {
             let mut all: Vec<_> = (' '..='~').map(|c| codes(layout, c)).collect();
             all.sort();
             all.dedup();
@@ -178,5 +191,7 @@ mod tests {
         // An accent waits for the next key; the space bar makes it stand alone.
         assert_eq!(codes(Layout::De, '^'), [vec![0x29], vec![0x39]]);
         assert!(Layout::Us.write('ü').is_none());
+        assert!(!Layout::Us.matters_for("root\n"));
+        assert!(Layout::Us.matters_for("ls -l"));
     }
 }

@@ -40,6 +40,19 @@ pub struct Keys {
     pub pause: u64,
 }
 
+impl Typed {
+    /// Whether it must not be seen.
+    pub fn is_secret(&self) -> bool {
+        matches!(
+            self,
+            Self::Text {
+                text: Value::Hole(_),
+                ..
+            }
+        )
+    }
+}
+
 /// What is pressed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

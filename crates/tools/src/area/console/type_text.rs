@@ -77,16 +77,15 @@ impl Changes for TypeVmText {
     async fn plan(mut self, cx: &Context) -> Result<Plan, Fault> {
         let pace = self.pace.unwrap_or(PACE);
         let (secret, is_secret) = self.typed()?;
-        let count = secret.expose_secret().chars().count();
         let guest = target::vm(cx, self.vmid, self.node.as_ref()).await?;
-        let what = if is_secret {
-            "a secret".to_owned()
-        } else {
-            format!("{:?}", clean::line(secret.expose_secret()))
-        };
-        let says = format!("Type {what} on {}", guest.label());
+        let says = format!(
+            "Type {} on {}",
+            self.what(&secret, is_secret),
+            guest.label()
+        );
         let summary = format!("{says} on {}", guest.at.node);
         let mut plan = target::press_plan(&Self::SPEC, &guest, summary).await?;
+        let depends = self.layout.matters_for(secret.expose_secret());
         let text = if is_secret {
             plan.secret("secret", secret)
         } else {
@@ -101,10 +100,12 @@ impl Changes for TypeVmText {
             hold: HOLD,
             pause: pace.saturating_sub(HOLD),
         };
-        plan.warnings.push(format!(
-            "{count} characters for a {} keyboard: with another one set in the guest, others appear",
-            self.layout.word()
-        ));
+        if depends {
+            plan.warnings.push(format!(
+                "it is typed for a {} keyboard: with another layout set in the guest, other characters appear",
+                self.layout.word()
+            ));
+        }
         let mut step = Step::new(says, Action::Keys(keys));
         if self.look {
             step = step.tells(Tell::Screen(guest.at.clone()));
@@ -115,6 +116,23 @@ impl Changes for TypeVmText {
 }
 
 impl TypeVmText {
+    /// `"ls -l" and press enter`.
+    fn what(&self, typed: &SecretString, is_secret: bool) -> String {
+        let typed = typed.expose_secret();
+        let typed = if self.enter {
+            typed.trim_end_matches('\n')
+        } else {
+            typed
+        };
+        let what = if is_secret {
+            "a secret".to_owned()
+        } else {
+            format!("{:?}", clean::line(typed))
+        };
+        let enter = if self.enter { " and press enter" } else { "" };
+        format!("{what}{enter}")
+    }
+
     /// What is typed, and whether it is a secret; checked before anything is sent.
     fn typed(&mut self) -> Result<(SecretString, bool), Fault> {
         let (text, is_secret) = match (self.text.take(), self.secret.take()) {

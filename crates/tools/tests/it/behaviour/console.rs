@@ -60,6 +60,11 @@ async fn a_typed_secret_is_seen_nowhere() {
     assert!(outcome.text.contains("root@"), "{}", outcome.text);
     let trail = house.engine.store().unwrap().audit_trail(100).unwrap();
     let trail = serde_json::to_string(&trail.iter().map(|link| &link.entry).collect::<Vec<_>>());
+    assert!(
+        outcome.text.contains("the VM has taken all of it"),
+        "{}",
+        outcome.text
+    );
     for text in [preview.text, outcome.text, trail.unwrap()] {
         assert!(
             !text.contains("\"demo\"") && !text.contains("Type \"demo"),
@@ -114,7 +119,7 @@ async fn what_cannot_be_typed_is_said_before() {
 }
 
 #[tokio::test]
-async fn a_console_that_breaks_leaves_the_number_of_keys_and_no_claim() {
+async fn a_console_that_does_not_open_takes_no_key() {
     let house = House::in_mode(Mode::Trusted).await;
     house
         .sim
@@ -125,4 +130,32 @@ async fn a_console_that_breaks_leaves_the_number_of_keys_and_no_claim() {
     let fault = fault.unwrap_err().to_string();
     assert!(fault.contains("no key was pressed"), "{fault}");
     assert_eq!(inputs(&house, 100), 0);
+}
+
+#[tokio::test]
+async fn a_console_that_breaks_tells_how_far_it_came_and_claims_nothing() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let text = r#"{"vmid": 100, "text": "aaaaaaaaaaaaaaaaaaaa", "pace": 50}"#;
+    let typing = house.call("type_vm_text", text);
+    let breaking = async {
+        while inputs(&house, 100) < 6 {
+            tokio::task::yield_now().await;
+        }
+        house.sim.world(|world| {
+            world.guests.get_mut(&100).unwrap().stop();
+        });
+    };
+    let (outcome, ()) = tokio::join!(typing, breaking);
+    let outcome = outcome.unwrap();
+    assert_eq!(outcome.data["status"], "unknown", "{}", outcome.text);
+    assert!(
+        outcome.text.contains(" of 20 strokes were sent"),
+        "{}",
+        outcome.text
+    );
+    assert!(
+        outcome.text.contains("capture_vm_screen"),
+        "{}",
+        outcome.text
+    );
 }
