@@ -178,15 +178,15 @@ fn down_storages(estates: &[Estate]) -> Problem {
 }
 
 fn of_findings(report: &Report, several: bool) -> Vec<Problem> {
-    let mut problems: Vec<Problem> = Vec::new();
+    let mut problems: Vec<(Code, Problem)> = Vec::new();
     for finding in &report.findings {
-        let code = finding.code.word();
-        let at = problems.iter().position(|problem| problem.what == code);
+        let code = finding.code;
+        let at = problems.iter().position(|(known, _)| *known == code);
         let at = at.unwrap_or_else(|| {
-            problems.push(Problem::new(&code, finding.severity));
+            problems.push((code, Problem::new(&code.word(), finding.severity)));
             problems.len() - 1
         });
-        let problem = &mut problems[at];
+        let problem = &mut problems[at].1;
         problem.count += 1;
         if problem.worst.len() < WORST {
             let cluster = if several {
@@ -201,7 +201,7 @@ fn of_findings(report: &Report, several: bool) -> Vec<Problem> {
             ));
         }
     }
-    problems
+    problems.into_iter().map(|(_, problem)| problem).collect()
 }
 
 fn gaps(report: &Report, blind_to_tasks: &Report) -> Vec<String> {

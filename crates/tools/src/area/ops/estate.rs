@@ -16,6 +16,8 @@ use crate::fault::Fault;
 pub(super) struct Estate {
     /// The cluster.
     pub(super) cluster: Arc<Cluster>,
+    /// Its name, shared by all that is found in it.
+    pub(super) name: Arc<str>,
     /// The time by the cluster's own clock where it tells, else by ours.
     pub(super) now: i64,
     /// Its nodes.
@@ -69,6 +71,7 @@ impl Estate {
             guests: BTreeMap::new(),
             storages: Vec::new(),
             held: cluster.pve.permissions().await.unwrap_or_default(),
+            name: Arc::from(cluster.name.as_str()),
             cluster,
         };
         for resource in estate.cluster.pve.resources().await? {

@@ -74,7 +74,7 @@ fn finding(estate: &Estate, code: Code, subject: Subject, what: String) -> Findi
     Finding {
         code,
         severity: code.severity(),
-        cluster: Arc::from(estate.cluster.name.as_str()),
+        cluster: estate.name.clone(),
         subject,
         what,
         weight: 0,
