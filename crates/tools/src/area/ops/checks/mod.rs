@@ -8,8 +8,6 @@ mod guests;
 mod hosts;
 mod services;
 
-use std::sync::Arc;
-
 use pve::Resource;
 
 use super::code::{Code, Severity};
