@@ -12,9 +12,11 @@
 //! | [`engine`], [`policy`] | the one place that sends, and what it may send |
 //! | [`store`], [`keys`], [`baseline`] | what outlives a call |
 //! | [`keyboard`], [`screen`], [`picture`] | what consoles need: keys, screens, PNG |
+//! | `agent` | the guest agent inside a VM |
 //! | [`fault`], [`words`], [`clean`] | what callers read |
 //! | [`area`] | the tools |
 
+mod agent;
 pub mod area;
 pub mod baseline;
 pub mod begun;

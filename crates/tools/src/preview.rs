@@ -135,10 +135,10 @@ pub async fn missing_privileges(plan: &Plan, pve: &Reader) -> Vec<String> {
 
 /// `POST /nodes/pve1/qemu/105/clone newid=300 full=1`
 fn request_line(action: &Action) -> String {
-    let request = match action {
-        Action::Request(request) => request,
-        Action::Keys(keys) => return keys_line(keys),
-    };
+    if let Action::Keys(keys) = action {
+        return keys_line(keys);
+    }
+    let request = action.request();
     let method = match request.method {
         Method::Get => "GET",
         Method::Post => "POST",

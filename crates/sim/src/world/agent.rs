@@ -23,6 +23,8 @@ pub struct Agent {
     pub users: Vec<String>,
     /// Programs that the shell does not know by itself.
     pub programs: Vec<Program>,
+    /// Commands that the settings of the agent forbid: `guest-exec`.
+    pub blocked: Vec<String>,
     /// The file systems are frozen.
     pub frozen: bool,
     processes: BTreeMap<u32, Process>,
@@ -55,7 +57,23 @@ pub enum Progress {
     Ended(Outcome),
 }
 
+/// What an agent does even while the file systems are frozen.
+const ALWAYS: &[&str] = &[
+    "guest-ping",
+    "guest-info",
+    "guest-sync",
+    "guest-sync-delimited",
+    "guest-fsfreeze-status",
+    "guest-fsfreeze-thaw",
+];
+
 impl Agent {
+    /// Whether it takes this command at the moment.
+    pub fn allows(&self, command: &str) -> bool {
+        let is_blocked = self.blocked.iter().any(|blocked| blocked == command);
+        !is_blocked && (!self.frozen || ALWAYS.contains(&command))
+    }
+
     /// Forgets what does not outlive a restart.
     pub fn reset(&mut self) {
         self.frozen = false;

@@ -23,6 +23,7 @@ impl AgentPart {
             .collect();
         agent.addresses = self.addresses;
         agent.users = self.users;
+        agent.blocked = self.blocked;
         agent.programs = self.program.into_iter().map(program).collect();
         agent
     }

@@ -194,6 +194,9 @@ pub(super) struct AgentPart {
     /// Users beside root.
     #[serde(default)]
     pub(super) users: Vec<String>,
+    /// Commands that the settings of the agent forbid.
+    #[serde(default)]
+    pub(super) blocked: Vec<String>,
     #[serde(default)]
     pub(super) program: Vec<ProgramPart>,
 }

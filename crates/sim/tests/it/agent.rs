@@ -82,3 +82,76 @@ async fn a_machine_told_to_shut_down_is_gone_a_little_later() {
     let gone = client.post(&format!("{AGENT}/ping"), "").await;
     assert_eq!(gone.reason, "VM 106 is not running");
 }
+
+#[tokio::test]
+async fn a_command_that_the_guest_forbids_is_said_to_be_disabled() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    sim.world(|world| {
+        let guest = world.guests.get_mut(&106).expect("is there");
+        guest.agent.blocked.push("guest-exec".to_owned());
+    });
+    let client = Client::root(&sim);
+    let refused = client.post(&format!("{AGENT}/exec"), "command=id").await;
+    let text = "Agent error: Command guest-exec has been disabled: the command is not allowed";
+    assert_eq!((refused.status, refused.reason.as_str()), (500, text));
+    let info = client.get(&format!("{AGENT}/info")).await;
+    let commands = info.data()["result"]["supported_commands"].clone();
+    let enabled = |name: &str| {
+        let mut commands = commands.as_array().expect("a list").iter();
+        commands
+            .find(|it| it["name"] == name)
+            .expect("it is listed")["enabled"]
+            .clone()
+    };
+    assert_eq!(enabled("guest-exec"), false);
+    assert_eq!(enabled("guest-ping"), true);
+}
+
+#[tokio::test]
+async fn frozen_file_systems_leave_the_agent_little() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    let client = Client::root(&sim);
+    client.post(&format!("{AGENT}/fsfreeze-freeze"), "").await;
+    assert_eq!(client.get(&format!("{AGENT}/get-time")).await.status, 500);
+    let info = client.get(&format!("{AGENT}/info")).await;
+    let commands = info.data()["result"]["supported_commands"].clone();
+    let commands = commands.as_array().expect("a list").iter();
+    let mut enabled: Vec<_> = commands.filter(|it| it["enabled"] == true).collect();
+    assert_eq!(enabled.len(), 6, "{enabled:?}");
+    enabled.retain(|it| it["name"] == "guest-fsfreeze-thaw");
+    assert_eq!(enabled.len(), 1);
+}
+
+#[tokio::test]
+async fn a_character_is_a_byte_for_the_agent() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    let client = Client::root(&sim);
+    let exec = format!("{AGENT}/exec");
+    // One character for each of the two bytes of an umlaut.
+    let reply = client
+        .post(&exec, "command=echo&command=%C3%83%C2%BC")
+        .await;
+    let pid = reply.data()["pid"].clone();
+    let ended = client.get(&format!("{AGENT}/exec-status?pid={pid}")).await;
+    assert_eq!(ended.data()["out-data"], "Ã¼\n");
+    let wide = client.post(&exec, "command=echo&command=%E2%86%92").await;
+    assert_eq!(wide.status, 500);
+}
+
+#[tokio::test]
+async fn a_shell_knows_the_programs_of_the_world() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    let client = Client::root(&sim);
+    let form = "command=sh&command=-c&command=hostname%3B+uptime";
+    let reply = client.post(&format!("{AGENT}/exec"), form).await;
+    let pid = reply.data()["pid"].clone();
+    let ended = client.get(&format!("{AGENT}/exec-status?pid={pid}")).await;
+    let out = ended.data()["out-data"]
+        .as_str()
+        .expect("a text")
+        .to_owned();
+    assert!(
+        out.starts_with("build\n") && out.contains("load average"),
+        "{out}"
+    );
+}

@@ -9,6 +9,7 @@ mod create;
 mod delete;
 mod dependents;
 mod guest_status;
+mod inside;
 mod inventory;
 mod logins;
 mod migrate;
@@ -29,6 +30,7 @@ mod volume;
 use crate::tool::{Change, Read, Tool};
 
 pub use ops::document as findings_document;
+pub(crate) use power::State;
 
 /// Every area's tools, in the order of the documentation.
 pub const ALL: &[&[&dyn Tool]] = &[INVENTORY, GUEST, CONSOLE, ops::TOOLS];
@@ -61,4 +63,5 @@ const CONSOLE: &[&dyn Tool] = &[
     &Change::<console::SendVmKey>::NEW,
     &Change::<console::TypeVmText>::NEW,
     &Read::<console::CaptureScreen>::NEW,
+    &Change::<inside::RunCommand>::NEW,
 ];

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::context::{Cluster, Context};
-use crate::fault::{Fault, Kind};
-use crate::outcome::StepState;
+use crate::fault::Fault;
+use crate::outcome::{Outcome, Status, StepState};
 use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
@@ -73,24 +73,29 @@ enum TaskState {
     Ok,
     Warnings,
     Failed,
+    Unknown,
 }
 
 /// A task and the end of its log.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct TaskReport {
-    /// The task's id.
+    /// The id of the task, or of the plan if it has none.
     upid: String,
     /// The node that runs it.
-    node: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node: Option<String>,
     /// PVE's word for what it does.
-    task_type: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_type: Option<String>,
     /// What it is about, usually a guest's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     subject: Option<String>,
     /// Who started it.
-    user: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user: Option<String>,
     /// When it started.
-    started: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started: Option<String>,
     /// How it stands.
     state: TaskState,
     /// PVE's exit status, once it has ended.
@@ -129,7 +134,10 @@ impl Reads for GetTask {
                 let (cluster, _) = cx.node(upid.node()).await?;
                 (upid, cluster, None)
             }
-            Followed::Plan(id) => of_plan(cx, &id, until).await?,
+            Followed::Plan(id) => match of_plan(cx, &id, until).await? {
+                Found::Task(upid, cluster, plan) => (upid, cluster, Some(plan)),
+                Found::Plan(report) => return Ok(*report),
+            },
         };
         let left = until.saturating_duration_since(Instant::now());
         let end = cluster.pve.wait_task(&upid, left, |_| {}).await?;
@@ -148,11 +156,13 @@ impl Reads for GetTask {
         let subject = Some(upid.id().to_owned()).filter(|id| !id.is_empty());
         Ok(TaskReport {
             upid: upid.to_string(),
-            node: upid.node().to_string(),
-            task_type: upid.task_type().to_owned(),
+            node: Some(upid.node().to_string()),
+            task_type: Some(upid.task_type().to_owned()),
             subject,
-            user: upid.user().to_owned(),
-            started: words::time(i64::try_from(upid.starttime()).unwrap_or_default()),
+            user: Some(upid.user().to_owned()),
+            started: Some(words::time(
+                i64::try_from(upid.starttime()).unwrap_or_default(),
+            )),
             state,
             exit_status,
             log,
@@ -161,12 +171,15 @@ impl Reads for GetTask {
     }
 }
 
-/// The task that a plan runs, or ran last, on the plan's own cluster, and what became of its steps.
-async fn of_plan(
-    cx: &Context,
-    id: &str,
-    until: Instant,
-) -> Result<(Upid, Arc<Cluster>, Option<String>), Fault> {
+/// What a plan comes down to.
+enum Found {
+    /// The task that it runs, or ran last, on its own cluster, and what became of its steps.
+    Task(Upid, Arc<Cluster>, String),
+    /// What became of its steps, which started no task.
+    Plan(Box<TaskReport>),
+}
+
+async fn of_plan(cx: &Context, id: &str, until: Instant) -> Result<Found, Fault> {
     let begun = cx
         .begun
         .as_ref()
@@ -188,15 +201,33 @@ async fn of_plan(
                 // Asked of another one, which says so.
                 None => cx.node(upid.node()).await?.0,
             };
-            Ok((upid, cluster, Some(outcome.text().trim_end().to_owned())))
+            let plan = outcome.text().trim_end().to_owned();
+            Ok(Found::Task(upid, cluster, plan))
         }
-        None => Err(Fault::new(
-            Kind::NotFound,
-            format!(
-                "plan {id} has started no task; {}",
-                outcome.text().trim_end()
-            ),
-        )),
+        None => Ok(Found::Plan(Box::new(TaskReport::of_plan(id, &outcome)))),
+    }
+}
+
+impl TaskReport {
+    /// Of a plan that started no task.
+    fn of_plan(id: &str, outcome: &Outcome) -> Self {
+        Self {
+            upid: id.to_owned(),
+            node: None,
+            task_type: None,
+            subject: None,
+            user: None,
+            started: None,
+            state: match outcome.status {
+                Status::Running | Status::NeedsConfirmation => TaskState::Running,
+                Status::Applied => TaskState::Ok,
+                Status::Unknown => TaskState::Unknown,
+                Status::Failed | Status::NotApplied => TaskState::Failed,
+            },
+            exit_status: None,
+            log: Vec::new(),
+            plan: Some(outcome.text().trim_end().to_owned()),
+        }
     }
 }
 
@@ -205,7 +236,7 @@ impl Answer for TaskReport {
         let state = match self.state {
             TaskState::Running => "running".to_owned(),
             TaskState::Ok => "ended OK".to_owned(),
-            TaskState::Warnings | TaskState::Failed => {
+            TaskState::Warnings | TaskState::Failed | TaskState::Unknown => {
                 format!(
                     "ended with: {}",
                     self.exit_status.as_deref().unwrap_or_default()
@@ -221,11 +252,14 @@ impl Answer for TaskReport {
         if !out.is_empty() {
             out.push('\n');
         }
-        let _ = writeln!(
-            out,
-            "{}{subject} on {} by {}, started {}: {state}",
-            self.task_type, self.node, self.user, self.started
-        );
+        if let (Some(task_type), Some(node), Some(user), Some(started)) =
+            (&self.task_type, &self.node, &self.user, &self.started)
+        {
+            let _ = writeln!(
+                out,
+                "{task_type}{subject} on {node} by {user}, started {started}: {state}"
+            );
+        }
         for line in &self.log {
             let _ = writeln!(out, "  {line}");
         }

@@ -12,6 +12,7 @@ use futures_util::future::BoxFuture;
 use pve::{Reader, Upid};
 
 use super::Engine;
+use super::agent;
 use super::apply::{failure, finished, running_hint};
 use super::doubt::Before;
 use super::question::LIFETIME;
@@ -21,7 +22,7 @@ use crate::baseline::{Baseline, Baselines};
 use crate::begun::Begun;
 use crate::fault::{Fault, Kind};
 use crate::outcome::{Outcome, Status, StepOutcome, StepState};
-use crate::plan::{Plan, Step};
+use crate::plan::{Action, Plan, Step};
 use crate::store::{PlanState, StoredHandle, StoredPlan, StoredStep};
 
 /// How often a look reads what PVE brings about after its task: it may come again.
@@ -226,6 +227,9 @@ async fn look(
 ) -> StepOutcome {
     if !matches!(known.state, StepState::Running | StepState::Unknown) {
         return known;
+    }
+    if let (Action::AgentExec(exec), Some(pid)) = (&step.action, agent::pid_of(&known)) {
+        return agent::look_again(pve, &exec.at, pid, known).await;
     }
     let task = match (known.task.as_deref().map(str::parse::<Upid>), &sent) {
         (Some(Ok(upid)), _) => Some(upid),

@@ -3,6 +3,7 @@
 //! What exists here exists once for all tools: policy, confirmation, guards, audit, waiting, reading back.
 //! The Writers are in here and nowhere else.
 
+mod agent;
 mod apply;
 mod cancel;
 mod consent;

@@ -109,6 +109,11 @@ impl Engine {
         let request = match &step.action {
             Action::Request(request) => request,
             Action::Keys(keys) => return self.press(writer, plan, index, keys, report).await,
+            Action::AgentExec(exec) => {
+                return self
+                    .run_inside(writer, plan, (index, step), exec, report)
+                    .await;
+            }
         };
         let lost = match writer.send(&plan.secrets.fill(request)).await {
             Ok(answer) => match answer.as_str().map(str::parse::<Upid>) {

@@ -15,6 +15,8 @@ pub enum Action {
     Request(Request),
     /// Keys on a VM's console.
     Keys(Keys),
+    /// A program inside a VM.
+    AgentExec(AgentExec),
 }
 
 impl Action {
@@ -23,7 +25,32 @@ impl Action {
         match self {
             Self::Request(request) => Cow::Borrowed(request),
             Self::Keys(keys) => Cow::Owned(pve::console::display_request(&keys.at)),
+            Self::AgentExec(exec) => Cow::Owned(exec.request()),
         }
+    }
+}
+
+/// A program that the guest agent of a VM runs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AgentExec {
+    /// The VM.
+    pub at: GuestRef,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// What it reads from its standard input.
+    pub input: Option<String>,
+    /// Seconds within which it should end.
+    pub within: u64,
+}
+
+impl AgentExec {
+    /// The request that starts it, in plain text.
+    fn request(&self) -> Request {
+        let request = Request::post(self.at.path("agent/exec"));
+        let words = self.command.iter();
+        words
+            .fold(request, |request, word| request.with("command", word))
+            .maybe("input-data", self.input.as_ref())
     }
 }
 

@@ -12,7 +12,7 @@ mod reading;
 mod secrets;
 mod step;
 
-pub use action::{Action, Keys, Typed};
+pub use action::{Action, AgentExec, Keys, Typed};
 pub use check::{Check, Expect};
 pub use guard::{Fingerprints, Guard, rows_of};
 pub use needs::Needs;

@@ -18,17 +18,17 @@ pub(super) use stop::{StopVm, shutdown_step, stop_step};
 
 /// What power tools need to know of a guest.
 #[derive(Debug)]
-pub(super) struct State {
-    pub(super) running: bool,
+pub(crate) struct State {
+    pub(crate) running: bool,
     /// Frozen in memory: PVE says running, QEMU says paused.
-    pub(super) paused: bool,
+    pub(crate) paused: bool,
     /// HA starts and stops it, after PVE's task has ended.
     pub(super) managed: bool,
     pid: Option<u64>,
 }
 
 impl State {
-    pub(super) async fn of(guest: &Guest) -> Result<Self, Fault> {
+    pub(crate) async fn of(guest: &Guest) -> Result<Self, Fault> {
         let status = guest.pve().guest_status(&guest.at).await?;
         Ok(Self {
             running: status.is_running(),

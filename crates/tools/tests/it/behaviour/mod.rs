@@ -7,6 +7,7 @@ mod backup_rule;
 mod bad_input;
 mod bulk;
 mod clone;
+mod command;
 mod confirm;
 mod console;
 mod create;

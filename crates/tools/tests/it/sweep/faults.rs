@@ -31,7 +31,7 @@ fn requests(plan: &Plan) -> Vec<(String, String)> {
 
 /// Whether what the step begins with only opens the way for what it does.
 fn only_opens(step: &Step) -> bool {
-    !matches!(step.action, Action::Request(_))
+    matches!(step.action, Action::Keys(_))
 }
 
 /// No write was sent more often than the plan has it.

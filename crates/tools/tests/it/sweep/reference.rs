@@ -88,7 +88,8 @@ fn valid(request: &Request, methods: &[Value]) -> Result<(), String> {
                         .as_i64()
                         .is_none_or(|most| *number <= most)
             }
-            _ => kind == "string",
+            // A repeated parameter is a list to PVE.
+            _ => kind == "string" || kind == "array",
         };
         if !right {
             return Err(format!("{name} is a {kind}, got {value:?}"));

@@ -99,8 +99,8 @@ fn info(guest: &Guest) -> Value {
             Some(name) => (name, false),
             None => (name, true),
         };
-        let blocked = name.starts_with("guest-suspend") || guest.agent.frozen;
-        json!({ "name": name, "enabled": !blocked, "success-response": answers })
+        let enabled = !name.starts_with("guest-suspend") && guest.agent.allows(name);
+        json!({ "name": name, "enabled": enabled, "success-response": answers })
     });
     json!({ "version": VERSION, "supported_commands": commands.collect::<Value>() })
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{agent_error, awake, check_thawed};
+use super::{agent_error, awake, check_allowed};
 use crate::api::bit;
 use crate::call::{Call, Given};
 use crate::error::{ApiError, Reply};
@@ -20,15 +20,25 @@ pub(super) fn start(world: &mut World, call: &Call) -> Reply {
         Some(Given::List(words)) => words.clone(),
         _ => Vec::new(),
     };
-    let input = call.text("input-data").unwrap_or_default().as_bytes();
+    let words: Option<Vec<_>> = words.iter().map(|word| bytes_of(word)).collect();
+    let words = words.ok_or_else(|| ApiError::fail("Wide character in syswrite"))?;
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    let words: Vec<_> = words.into_iter().map(text).collect();
+    let input = bytes_of(call.text("input-data").unwrap_or_default());
+    let input = input.ok_or_else(|| ApiError::fail("Wide character in subroutine entry"))?;
     let now = call.now;
     let guest = awake(world, call)?;
-    check_thawed(guest, "exec")?;
-    match guest.execute(&words, input, now) {
+    check_allowed(guest, "exec")?;
+    match guest.execute(&words, &input, now) {
         Some(pid) => Ok(json!({ "pid": pid }).into()),
         // The agent's message has quotation marks that PVE cannot put into a reason phrase.
         None => Err(ApiError::bare(596, "Broken pipe")),
     }
+}
+
+/// A character of a parameter is a byte for the agent; `None` if one is more.
+fn bytes_of(text: &str) -> Option<Vec<u8>> {
+    text.chars().map(|c| u8::try_from(c).ok()).collect()
 }
 
 /// What became of a program. Its end is told once.
@@ -36,7 +46,7 @@ pub(super) fn status(world: &mut World, call: &Call) -> Reply {
     let now = call.now;
     let pid = call.int("pid").and_then(|pid| u32::try_from(pid).ok());
     let guest = awake(world, call)?;
-    check_thawed(guest, "exec-status")?;
+    check_allowed(guest, "exec-status")?;
     match guest.agent.progress(pid.unwrap_or_default(), now) {
         Progress::Running => Ok(json!({ "exited": 0 }).into()),
         Progress::Ended(outcome) => Ok(told(&outcome).into()),
@@ -67,7 +77,7 @@ fn told(outcome: &Outcome) -> Value {
 pub(super) fn set_password(world: &mut World, call: &Call) -> Reply {
     let user = call.text("username").unwrap_or_default().to_owned();
     let guest = awake(world, call)?;
-    check_thawed(guest, "set-user-password")?;
+    check_allowed(guest, "set-user-password")?;
     if user == "root" || guest.agent.users.contains(&user) {
         return Ok(json!({ "result": {} }).into());
     }

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::json;
 
-use super::{agent_error, awake, check_thawed};
+use super::{agent_error, awake, check_allowed};
 use crate::call::Call;
 use crate::error::{ApiError, Reply, done};
 use crate::world::World;
@@ -15,7 +15,7 @@ const MAX_READ: u64 = 16 << 20;
 pub(super) fn read(world: &mut World, call: &Call) -> Reply {
     let path = call.text("file").unwrap_or_default();
     let guest = awake(world, call)?;
-    check_thawed(guest, "file-open")?;
+    check_allowed(guest, "file-open")?;
     let Some(content) = guest.file(path) else {
         return Err(cannot_open(path, "r"));
     };
@@ -55,7 +55,7 @@ pub(super) fn write(world: &mut World, call: &Call) -> Reply {
         })?
     };
     let guest = awake(world, call)?;
-    check_thawed(guest, "file-open")?;
+    check_allowed(guest, "file-open")?;
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     if !guest.has_directory(folder) {
         return Err(cannot_open(&path, "wb"));

@@ -1,0 +1,5 @@
+//! What goes on inside a guest.
+
+mod run;
+
+pub(super) use run::RunCommand;
