@@ -57,6 +57,9 @@ pub const PRIVILEGES: &[&str] = &[
     "VM.Snapshot.Rollback",
 ];
 
+/// What all that guest agents do took up to version 8.
+pub const OLD_AGENT_PRIVILEGE: &str = "VM.Monitor";
+
 /// A permission expression, as PVE's API schema has them. Paths may hold parameters: `/vms/{vmid}`.
 #[derive(Clone, Copy, Debug)]
 pub enum Perm {
@@ -101,8 +104,10 @@ impl Perm {
         }
         match *self {
             Self::RootOnly => Err(ApiError::root_only()),
-            Self::On(path, privs) => require(world, who, &fill(path, params), privs),
-            Self::AnyOn(path, privs) => require_any(world, who, &fill(path, params), privs),
+            Self::On(path, privs) => require(world, who, &fill(path, params), as_of(world, privs)),
+            Self::AnyOn(path, privs) => {
+                require_any(world, who, &fill(path, params), as_of(world, privs))
+            }
             Self::IfGiven(name, perm) if params.has(name) => perm.check(world, who, params),
             Self::World | Self::User => Ok(()),
             Self::OwnUser if existing_user(world, params)? == who.to_string() => Ok(()),
@@ -139,6 +144,15 @@ impl Perm {
             }
         }
     }
+}
+
+/// The privileges that the release asks for: up to version 8, one was for all that guest agents do.
+fn as_of<'p>(world: &World, privs: &'p [&'p str]) -> &'p [&'p str] {
+    let of_agent = privs.iter().any(|name| name.starts_with("VM.GuestAgent."));
+    if of_agent && world.is_before_9() {
+        return &[OLD_AGENT_PRIVILEGE];
+    }
+    privs
 }
 
 /// Requires all of `privs` on `path`.

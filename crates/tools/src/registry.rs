@@ -22,6 +22,20 @@ pub const VERBS: &[&str] = &[
     "backup", "migrate", "preview", "send", "type", "capture", "run", "search", "read", "write",
 ];
 
+/// Names that begin otherwise: those of other Proxmox MCP servers' tools, so that agents set up for them go on working,
+/// and what belongs beside these.
+pub const INHERITED: &[&str] = &[
+    "vm_agent_exec",
+    "vm_agent_exec_status",
+    "vm_agent_file_read",
+    "vm_agent_file_write",
+    "vm_agent_fsfreeze_freeze",
+    "vm_agent_fsfreeze_thaw",
+    "vm_agent_fstrim",
+    "vm_agent_get_info",
+    "vm_agent_set_password",
+];
+
 /// How long a change is waited for if the caller does not say; common clients give up at 60 s.
 pub const DEFAULT_WAIT: Duration = Duration::from_secs(40);
 const LONGEST_WAIT: u64 = 600;

@@ -51,17 +51,20 @@ pub enum Toolset {
     Core,
     /// How the whole estate does: history, digest, findings, drift.
     Ops,
+    /// VMs in detail: what their guest agents do.
+    Qemu,
 }
 
 impl Toolset {
     /// Every toolset, in the order of the documentation.
-    pub const ALL: &[Self] = &[Self::Core, Self::Ops];
+    pub const ALL: &[Self] = &[Self::Core, Self::Ops, Self::Qemu];
 
     /// The name as written after `--toolsets`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Core => "core",
             Self::Ops => "ops",
+            Self::Qemu => "qemu",
         }
     }
 

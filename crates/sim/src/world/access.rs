@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::call::Identity;
 use crate::clock::Time;
-use crate::permission::PRIVILEGES;
+use crate::permission::{OLD_AGENT_PRIVILEGE, PRIVILEGES};
 use crate::world::World;
 use crate::world::roles::built_in_roles;
 
@@ -226,8 +226,10 @@ impl World {
         }
         let owner = Identity::user(&who.user);
         let of_user = if who.user == "root@pam" {
+            let old = self.is_before_9().then_some(&OLD_AGENT_PRIVILEGE);
             PRIVILEGES
                 .iter()
+                .chain(old)
                 .map(|name| ((*name).to_owned(), true))
                 .collect()
         } else {
@@ -248,7 +250,9 @@ impl World {
         let separated = self.access.token(who).is_some_and(|token| token.privsep);
         if who.user == "root@pam" && !separated {
             // The common case, and lists of thousands of guests ask it for each of them.
-            return self.access.is_valid(who, self.now) && PRIVILEGES.contains(&privilege);
+            let is_old = privilege == OLD_AGENT_PRIVILEGE && self.is_before_9();
+            let is_one = is_old || PRIVILEGES.contains(&privilege);
+            return self.access.is_valid(who, self.now) && is_one;
         }
         self.privileges(who, path).contains_key(privilege)
     }

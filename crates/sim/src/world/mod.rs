@@ -143,6 +143,11 @@ pub struct Section {
 pub type Sections = BTreeMap<String, Section>;
 
 impl World {
+    /// Whether its release is older than version 9.
+    pub fn is_before_9(&self) -> bool {
+        self.version.starts_with("8.") || self.version.starts_with("7.")
+    }
+
     /// A cluster without nodes, with a fresh installation's users and roles.
     pub fn empty(name: &str, now: Time) -> Self {
         Self {

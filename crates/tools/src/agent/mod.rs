@@ -8,5 +8,5 @@ mod trouble;
 
 pub(crate) use privilege::Right;
 pub(crate) use program::{Glance, glance};
-pub(crate) use text::to_wire;
-pub(crate) use trouble::{Obstacle, advice};
+pub(crate) use text::{capped, from_wire, to_wire};
+pub(crate) use trouble::{Obstacle, advice, is_frozen};

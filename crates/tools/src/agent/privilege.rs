@@ -9,6 +9,10 @@ use crate::plan::Needs;
 pub(crate) enum Right {
     /// Programs and passwords.
     Unrestricted,
+    /// Writing files.
+    FileWrite,
+    /// Freezing, thawing and trimming file systems.
+    FileSystems,
 }
 
 impl Right {
@@ -16,10 +20,13 @@ impl Right {
     pub(crate) async fn needs(self, guest: &Guest) -> Result<Needs, Fault> {
         let path = guest.at.acl_path();
         let on = |privilege| Needs::on(path.clone(), privilege);
+        let either = |privilege| Needs::Any(vec![on(privilege), on("VM.GuestAgent.Unrestricted")]);
         let finer = guest.cluster.version().await?.at_least(9, 0);
         let right = match self {
             _ if !finer => on("VM.Monitor"),
             Self::Unrestricted => on("VM.GuestAgent.Unrestricted"),
+            Self::FileWrite => either("VM.GuestAgent.FileWrite"),
+            Self::FileSystems => either("VM.GuestAgent.FileSystemMgmt"),
         };
         Ok(Needs::All(vec![on("VM.Audit"), right]))
     }

@@ -19,18 +19,22 @@ pub(crate) enum Glance {
     Ended(Ended),
     /// The agent does not know it: its end was told to somebody else, or the agent was started anew.
     Gone,
-    /// It cannot be told just now, and why.
-    Unreadable(String),
+    /// It cannot be told just now: PVE's error, where there is one, and why.
+    Unreadable(Option<pve::Error>, String),
 }
 
 /// What a program left.
 pub(crate) struct Ended {
-    exit_code: Option<u64>,
-    signal: Option<u64>,
-    stdout: String,
-    stderr: String,
+    /// How it ended by itself.
+    pub(crate) exit_code: Option<u64>,
+    /// What killed it.
+    pub(crate) signal: Option<u64>,
+    /// What it printed, cleaned and cut.
+    pub(crate) stdout: String,
+    /// What it complained about, cleaned and cut.
+    pub(crate) stderr: String,
     /// Whether some of the output is missing.
-    truncated: bool,
+    pub(crate) truncated: bool,
 }
 
 /// Looks once.
@@ -40,7 +44,7 @@ pub(crate) async fn glance(pve: &Reader, at: &GuestRef, pid: u64) -> Glance {
         Ok(answer) => match lenient::as_bool(&answer["exited"]) {
             Some(true) => Glance::Ended(Ended::of(&answer)),
             Some(false) => Glance::Running,
-            None => Glance::Unreadable("PVE does not say whether it has ended".to_owned()),
+            None => Glance::Unreadable(None, "PVE does not say whether it has ended".to_owned()),
         },
         Err(error) => {
             let said = error.pve_text().unwrap_or_default();
@@ -48,7 +52,8 @@ pub(crate) async fn glance(pve: &Reader, at: &GuestRef, pid: u64) -> Glance {
             if said.contains("PID ") && said.contains("does not exist") {
                 Glance::Gone
             } else {
-                Glance::Unreadable(explain(&error))
+                let why = explain(&error);
+                Glance::Unreadable(Some(error), why)
             }
         }
     }

@@ -61,13 +61,9 @@ impl Obstacle {
 
     /// By what the agent says it can do.
     fn among(command: &'static str, supported: &Value) -> Option<Self> {
-        let is_off = |name: &str| {
-            let mut commands = supported.as_array().into_iter().flatten();
-            commands.any(|it| it["name"] == name && it["enabled"] == false)
-        };
-        if !is_off(command) {
+        if !is_off(supported, command) {
             None
-        } else if is_off(NEVER_FORBIDDEN) {
+        } else if is_off(supported, NEVER_FORBIDDEN) {
             Some(Self::Frozen)
         } else {
             Some(Self::Forbidden(command))
@@ -130,6 +126,17 @@ impl Obstacle {
             }
         }
     }
+}
+
+/// Whether an agent's `info` says that it does not take this command.
+fn is_off(supported: &Value, command: &str) -> bool {
+    let mut commands = supported.as_array().into_iter().flatten();
+    commands.any(|it| it["name"] == command && it["enabled"] == false)
+}
+
+/// Whether the file systems are frozen, by an agent's `info`.
+pub(crate) fn is_frozen(info: &Value) -> bool {
+    is_off(&info["result"]["supported_commands"], NEVER_FORBIDDEN)
 }
 
 /// What to do about an error of an agent, where it is one that we know.

@@ -17,6 +17,7 @@ mod node_status;
 mod ops;
 mod power;
 mod preview;
+mod qemu;
 mod quiesce;
 mod rollback;
 mod sdn;
@@ -33,7 +34,7 @@ pub use ops::document as findings_document;
 pub(crate) use power::State;
 
 /// Every area's tools, in the order of the documentation.
-pub const ALL: &[&[&dyn Tool]] = &[INVENTORY, GUEST, CONSOLE, ops::TOOLS];
+pub const ALL: &[&[&dyn Tool]] = &[INVENTORY, GUEST, CONSOLE, ops::TOOLS, qemu::TOOLS];
 
 const INVENTORY: &[&dyn Tool] = &[
     &Read::<inventory::ListResources>::NEW,

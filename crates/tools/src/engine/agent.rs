@@ -50,7 +50,13 @@ impl Engine {
         };
         // Kept at once: whoever asks after this process is gone still finds the program.
         report.step(index, |outcome| outcome.result = Some(named(pid)));
-        let until = Instant::now() + Duration::from_secs(exec.within);
+        let Some(within) = exec.within else {
+            return Ok(Known {
+                result: Some(named(pid)),
+                ..Known::new(StepState::Done, format!("it was started as process {pid}"))
+            });
+        };
+        let until = Instant::now() + Duration::from_secs(within);
         let mut pause = FIRST_PAUSE.min(pve.task_poll());
         loop {
             let seen = glance(pve, &exec.at, pid).await;
@@ -63,7 +69,7 @@ impl Engine {
                 return Ok(goes_on(seen, pid, &why));
             }
             if left.is_zero() {
-                let why = format!("it has not ended within {} s", exec.within);
+                let why = format!("it has not ended within {within} s");
                 return Ok(goes_on(seen, pid, &why));
             }
             tokio::time::sleep(pause.min(left)).await;
@@ -125,14 +131,14 @@ fn end_of(seen: &Glance, pid: u64) -> Option<Known> {
                 "it was started (process {pid}) and runs no more; its exit code and output can be read once, and that answer was lost"
             ),
         )),
-        Glance::Running | Glance::Unreadable(_) => None,
+        Glance::Running | Glance::Unreadable(..) => None,
     }
 }
 
 /// A program that nobody waits for any longer.
 fn goes_on(seen: Glance, pid: u64, why: &str) -> Known {
     let known = match seen {
-        Glance::Unreadable(unread) => Known::new(
+        Glance::Unreadable(_, unread) => Known::new(
             StepState::Unknown,
             format!("it was started (process {pid}), but how it goes cannot be read: {unread}"),
         ),

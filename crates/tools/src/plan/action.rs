@@ -39,8 +39,8 @@ pub struct AgentExec {
     pub command: Vec<String>,
     /// What it reads from its standard input.
     pub input: Option<String>,
-    /// Seconds within which it should end.
-    pub within: u64,
+    /// Seconds within which it should end; `None` if starting it is all.
+    pub within: Option<u64>,
 }
 
 impl AgentExec {

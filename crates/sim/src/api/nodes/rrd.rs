@@ -47,11 +47,11 @@ pub const ROUTES: &[Route] = &[
 /// The moments of a history, oldest first: the distance between them and their number are PVE's.
 fn moments(world: &World, call: &Call) -> Vec<Time> {
     let (step, count) = match call.text("timeframe") {
-        Some("day") if is_old(world) => (1800, 70),
-        Some("week") if is_old(world) => (3 * 3600, 70),
-        Some("month") if is_old(world) => (12 * 3600, 70),
-        Some("year") if is_old(world) => (7 * 86_400, 70),
-        Some("hour") if is_old(world) => (60, 70),
+        Some("day") if world.is_before_9() => (1800, 70),
+        Some("week") if world.is_before_9() => (3 * 3600, 70),
+        Some("month") if world.is_before_9() => (12 * 3600, 70),
+        Some("year") if world.is_before_9() => (7 * 86_400, 70),
+        Some("hour") if world.is_before_9() => (60, 70),
         Some("day") => (60, 1440),
         Some("week") => (1800, 336),
         Some("month") => (1800, 1440),
@@ -64,11 +64,6 @@ fn moments(world: &World, call: &Call) -> Vec<Time> {
         .rev()
         .map(|back| Time::from_secs(last.saturating_sub(back * step)))
         .collect()
-}
-
-/// Whether the release is older than the history of today.
-fn is_old(world: &World) -> bool {
-    world.version.starts_with("8.") || world.version.starts_with("7.")
 }
 
 /// How busy things are at a moment, around 1: most in the afternoon, least at night, with some unrest that `seed` sets.
@@ -153,7 +148,7 @@ fn of_guest(world: &mut World, call: &Call) -> Reply {
         ("maxdisk", json!(guest.max_disk())),
         ("disk", json!(use_now.disk)),
     ];
-    let old = is_old(world);
+    let old = world.is_before_9();
     let figures = |at: Time| {
         let busy = rhythm(at, vmid);
         let mut found = vec![

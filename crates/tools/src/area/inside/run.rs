@@ -1,24 +1,18 @@
 //! run_proxmox_vm_command
 
-use pve::{GuestConfig, GuestKind, Vmid};
+use pve::{GuestKind, Vmid};
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
-use crate::agent::{Obstacle, Right, to_wire};
-use crate::clean;
+use super::command::{Command, one_or_many};
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
-use crate::plan::{Action, AgentExec, Effect, Impact, Plan, Step, Undo};
+use crate::plan::Plan;
 use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::tool::Changes;
-use crate::words;
 
 /// Seconds that a program gets if the caller does not say.
 const WITHIN: u64 = 30;
-/// Bytes that PVE takes in one request, a little less.
-const MOST: usize = 60_000;
-/// Characters of a command that a sentence shows.
-const SHOWN: usize = 1_000;
 
 /// Runs a command inside a running VM as root, through its guest agent, and returns exit code and output.
 ///
@@ -61,93 +55,18 @@ impl Changes for RunCommand {
     };
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
-        self.check()?;
+        let command = Command {
+            words: self.command,
+            input: self.input,
+            within: Some(self.timeout.unwrap_or(WITHIN)),
+        };
+        command.check()?;
         let guest = cx.guest(self.vmid, None, None).await?;
         if guest.at.kind == GuestKind::Lxc {
             return Err(container(&guest));
         }
         guest.require_online()?;
-        let config = guest.config().await?;
-        let (command, shown) = self.words(&config);
-        let says = format!("Run {shown} in {}", guest.label());
-        let summary = format!("{says} on {}", guest.at.node);
-        let mut plan = Plan::new(&Self::SPEC, &guest.cluster.name, Risk::Grant, summary);
-        if let Some(obstacle) = Obstacle::to("guest-exec", &guest, &config).await? {
-            plan.blockers.push(obstacle.blocker(&guest));
-        }
-        guest.bind(&mut plan, &config);
-        plan.needs = Right::Unrestricted.needs(&guest).await?;
-        plan.impact.push(
-            Impact::new(Effect::Changed, "VM", guest.at.vmid.to_string())
-                .note("whatever the command does, with all rights inside"),
-        );
-        plan.undo = Undo::Impossible {
-            because: "what a command does inside is not known here; snapshot_proxmox_vm before it gives a way back"
-                .to_owned(),
-        };
-        let exec = AgentExec {
-            at: guest.at.clone(),
-            command,
-            input: self.input,
-            within: self.timeout.unwrap_or(WITHIN),
-        };
-        plan.steps.push(Step::new(says, Action::AgentExec(exec)));
-        Ok(plan)
-    }
-}
-
-impl RunCommand {
-    /// Refuses what no guest could run.
-    fn check(&self) -> Result<(), Fault> {
-        if self
-            .command
-            .first()
-            .is_none_or(|first| first.trim().is_empty())
-        {
-            return Err(Fault::bad_input("the command is empty")
-                .hint(r#"send for example command: ["df", "-h", "/"]"#));
-        }
-        if self.command.iter().any(|word| word.contains('\0')) {
-            return Err(Fault::bad_input("a command cannot hold a null character")
-                .hint("send such data as input"));
-        }
-        let texts = self.command.iter().chain(&self.input);
-        let size: usize = texts
-            .map(|text| pve::encode_value(&to_wire(text)).len())
-            .sum();
-        if size > MOST {
-            return Err(Fault::bad_input(format!(
-                "command and input together are {size} bytes on the way; PVE takes {MOST}"
-            ))
-            .hint("send less at once, or let the guest fetch it"));
-        }
-        Ok(())
-    }
-
-    /// What is started, and how that is said: one text alone goes to the guest's shell.
-    fn words(&self, config: &GuestConfig) -> (Vec<String>, String) {
-        let line = match self.command.as_slice() {
-            [line] => line,
-            words => {
-                let shown = words::clip(&clean::line(&format!("{words:?}")), SHOWN);
-                return (words.to_vec(), shown);
-            }
-        };
-        let shell = shell(config);
-        let shown = words::clip(&clean::line(line), SHOWN);
-        let mut command: Vec<String> = shell.iter().copied().map(str::to_owned).collect();
-        command.push(line.clone());
-        (command, format!("\"{shown}\" with {}", shell.join(" ")))
-    }
-}
-
-/// The shell of the system that the VM's settings speak of.
-fn shell(config: &GuestConfig) -> [&'static str; 2] {
-    let system = config.text("ostype").unwrap_or_default();
-    if system.starts_with('w') {
-        ["cmd.exe", "/c"]
-    } else {
-        ["sh", "-c"]
+        command.plan(&Self::SPEC, &guest).await
     }
 }
 
@@ -160,18 +79,4 @@ fn container(guest: &Guest) -> Fault {
         "a person can run it on node {}: pct exec {} -- COMMAND",
         guest.at.node, guest.at.vmid
     ))
-}
-
-/// Models send a line of shell as plain text.
-fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "expected a list of words, or one line")]
-    enum Command {
-        Many(Vec<String>),
-        One(String),
-    }
-    Ok(match Command::deserialize(deserializer)? {
-        Command::Many(words) => words,
-        Command::One(line) => vec![line],
-    })
 }

@@ -1,5 +1,6 @@
 //! One story each: what happens when the world is not as the caller thinks.
 
+mod agent;
 mod agreed;
 mod backup;
 mod backup_meanwhile;
