@@ -161,7 +161,9 @@ async def tell_story(report: Report) -> None:
     async with fake_and_client() as (pve, client):
         listed = [tool.name for tool in (await client.list_tools()).tools]
         for name in listed:
-            told = name in NO_CONSOLE or any(name == told for told, _, _ in STORY)
+            # fakepve's guests have no agent.
+            outside = name in NO_CONSOLE or name.startswith("vm_agent_")
+            told = outside or any(name == told for told, _, _ in STORY)
             report.check(told, f"{name} has a part in STORY")
         for name, template, effect in STORY:
             arguments = {k: v(pve) if callable(v) else v for k, v in template.items()}
