@@ -56,7 +56,7 @@ pub fn object(object: &mut Object) {
 fn blank(value: &mut Value, key: &str) {
     match value {
         Value::String(_) => *value = Value::String(REDACTED.to_owned()),
-        Value::Number(_) if key.to_lowercase().contains("passw") => {
+        Value::Number(_) if !key.to_lowercase().contains("tokens") => {
             *value = Value::String(REDACTED.to_owned());
         }
         Value::Array(items) => items.iter_mut().for_each(|item| blank(item, key)),

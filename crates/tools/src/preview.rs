@@ -166,7 +166,7 @@ fn keys_line(keys: &Keys) -> String {
         Typed::Text { text, layout } => {
             let text = match text {
                 Parameter::Hole(name) => format!("<{name}>"),
-                plain => format!("{:?}", crate::clean::line(&plain.to_string())),
+                plain => crate::keyboard::shown(&plain.to_string()),
             };
             format!("VNC {at} text={text} layout={}", layout.word())
         }

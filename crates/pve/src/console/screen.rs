@@ -1,7 +1,7 @@
 //! A picture of a screen.
 
-/// The largest screen that is taken: that of a 4K display and a little more.
-pub(super) const MAX_PIXELS: usize = 4096 * 2304;
+/// The largest screen that is taken: that of a 5K display.
+pub(super) const MAX_PIXELS: usize = 5120 * 2880;
 
 /// What a screen shows: red, green and blue of each pixel, row by row.
 #[derive(Clone, PartialEq, Eq)]

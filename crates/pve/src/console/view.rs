@@ -14,14 +14,14 @@ use crate::reader::Reader;
 
 /// A change within one letter, or no higher than an underline, is a blinking cursor: it says nothing about whether the
 /// screen is still being painted. A letter that was typed moves the cursor too, and makes two.
-const LETTER: usize = 12;
+const LETTER: (usize, usize) = (12, 32);
 const UNDERLINE: (usize, usize) = (32, 4);
 
 /// An open view of a VM's screen.
 ///
 /// ```compile_fail
-/// async fn press(mut view: pve::console::ScreenView) {
-///     view.press(&[0x1c]).await;
+/// async fn press(mut view: pve::console::ScreenView) { // a `Keyboard` can
+///     view.press(&[], std::time::Duration::ZERO).await;
 /// }
 /// ```
 #[derive(Debug)]
@@ -50,9 +50,9 @@ impl Reader {
             let secret = proxy.password.as_ref().unwrap_or(&proxy.ticket);
             let mut rfb = Rfb::open(socket, secret).await?;
             rfb.request(false).await?;
-            while rfb.next().await? != Message::Update {}
-            rfb.request(true).await?;
-            Ok(ScreenView { rfb })
+            let mut view = ScreenView { rfb };
+            while view.take().await? != Message::Update {}
+            Ok(view)
         };
         timeout_at(deadline, opening)
             .await
@@ -102,14 +102,51 @@ impl ScreenView {
         if !self.rfb.begins_by(deadline).await? {
             return Ok(false);
         }
-        if self.rfb.next().await? == Message::Update {
-            self.rfb.request(true).await?;
-        }
+        self.take().await?;
         Ok(true)
+    }
+
+    /// Takes in the next message, and asks for what comes after it.
+    async fn take(&mut self) -> Result<Message, Error> {
+        let message = self.rfb.next().await?;
+        match message {
+            Message::Update => self.rfb.request(true).await?,
+            Message::Resized => self.rfb.request(false).await?,
+            Message::TakesKeys | Message::Other => {}
+        }
+        Ok(message)
     }
 }
 
 fn is_more_than_a_cursor(area: Area) -> bool {
-    let is_underline = area.width <= UNDERLINE.0 && area.height <= UNDERLINE.1;
-    area.width > LETTER && !is_underline
+    let fits = |most: (usize, usize)| area.width <= most.0 && area.height <= most.1;
+    !fits(LETTER) && !fits(UNDERLINE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_told_from_what_matters() {
+        let area = |width, height| Area {
+            x: 0,
+            y: 0,
+            width,
+            height,
+        };
+        for (width, height) in [(8, 16), (9, 2), (9, 16), (16, 2)] {
+            assert!(
+                !is_more_than_a_cursor(area(width, height)),
+                "{width}x{height}"
+            );
+        }
+        // A letter and the cursor behind it; a mark that moves down a menu; a line.
+        for (width, height) in [(18, 16), (16, 16), (8, 80), (720, 16)] {
+            assert!(
+                is_more_than_a_cursor(area(width, height)),
+                "{width}x{height}"
+            );
+        }
+    }
 }

@@ -45,7 +45,7 @@ use crate::spec::{Risk, Toolset};
 use crate::store::Store;
 use crate::tool::{Object, Ran, Rendered, Tool};
 use consent::{Consent, Frozen, Given};
-use record::Attempt;
+use record::{Attempt, Look};
 use worker::Worker;
 
 /// Applies plans. One per process.
@@ -200,10 +200,11 @@ impl Engine {
         tool: &'static dyn Tool,
         call: Call,
     ) -> Result<Rendered, Fault> {
-        let attempt = tool.spec().looks_inside.then(|| Attempt::new(self, &call));
-        if let Some(attempt) = &attempt {
-            attempt.looks()?;
-        }
+        let look = if tool.spec().looks_inside {
+            Some(Look::begin(Attempt::new(self, &call))?)
+        } else {
+            None
+        };
         let looking = async {
             let (arguments, extras) = self.registry.split(tool, call.arguments)?;
             let context = self.context(&call.caller, &extras)?;
@@ -213,8 +214,8 @@ impl Engine {
             }
         };
         let seen = looking.await;
-        if let Some(attempt) = &attempt {
-            attempt.looked(seen.as_ref().err())?;
+        if let Some(look) = look {
+            look.end(seen.as_ref().err())?;
         }
         seen
     }

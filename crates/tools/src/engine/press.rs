@@ -16,6 +16,9 @@ use crate::words;
 /// How long a console may take to open, and to say that it took the keys.
 const OPENING: Duration = Duration::from_secs(15);
 
+/// Milliseconds that QEMU takes for an event.
+const EVENT: u64 = 10;
+
 impl Engine {
     /// Presses the keys of a step.
     #[expect(
@@ -62,7 +65,7 @@ impl Engine {
                 let sent = count.map(|all| (done, all));
                 broken_off(StepState::Unknown, sent, &explain(&error))
             })?;
-            tokio::time::sleep(Duration::from_millis(keys.pause)).await;
+            tokio::time::sleep(pause(keys, stroke)).await;
             if let Some(all) = count {
                 #[expect(clippy::cast_precision_loss, reason = "few keys are pressed")]
                 let share = (done + 1) as f64 / all as f64;
@@ -77,7 +80,7 @@ impl Engine {
         let what = count.map_or("all of it".to_owned(), |all| words::count(all, "stroke"));
         Ok(Known::new(
             StepState::Done,
-            format!("the VM has taken {what}"),
+            format!("QEMU has taken {what}"),
         ))
     }
 
@@ -103,6 +106,13 @@ fn strokes(typed: &Typed, secrets: &Secrets) -> Result<Vec<Stroke>, &'static str
                 .map_err(|_| "one of the characters is not on the keyboard")
         }
     }
+}
+
+/// QEMU hands on an event every 10 ms, and drops those that do not fit into its queue: no more may be pressed than it
+/// hands on.
+fn pause(keys: &Keys, stroke: &Stroke) -> Duration {
+    let events = u64::try_from(stroke.len()).unwrap_or_default() * 2;
+    Duration::from_millis(keys.pause.max((events * EVENT).saturating_sub(keys.hold)))
 }
 
 /// It ended after so many strokes of all; `None`: how many there are must not be told.

@@ -113,21 +113,6 @@ impl Attempt {
         Ok(fault)
     }
 
-    /// A look inside a guest is about to be taken. Nothing is changed by it, and still somebody may want to know who looked.
-    pub(super) fn looks(&self) -> Result<(), Fault> {
-        let mut known = self.known();
-        known.summary = Some(format!("look inside a guest with {}", self.tool));
-        known.risk = Some(Risk::Read);
-        drop(known);
-        self.open(None)
-    }
-
-    /// The look was taken, or why not.
-    pub(super) fn looked(&self, fault: Option<&Fault>) -> Result<(), Fault> {
-        let result = if fault.is_some() { "failed" } else { "applied" };
-        self.close(result, fault.map(ToString::to_string), Vec::new())
-    }
-
     /// It waits for a person, or a person said no.
     pub(super) fn unsent(&self, outcome: &Outcome, reason: Option<String>) -> Result<(), Fault> {
         self.open(None)?;
@@ -152,6 +137,42 @@ impl Attempt {
 
     fn known(&self) -> std::sync::MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A look inside a guest: nothing is changed by it, and still somebody may want to know who looked. Closed in the trail
+/// even if the caller goes away in the middle of it.
+pub(super) struct Look(Option<Attempt>);
+
+impl Look {
+    /// Written before the look is taken.
+    pub(super) fn begin(attempt: Attempt) -> Result<Self, Fault> {
+        {
+            let mut known = attempt.known();
+            known.summary = Some(format!("look inside a guest with {}", attempt.tool));
+            known.risk = Some(Risk::Read);
+        }
+        attempt.open(None)?;
+        Ok(Self(Some(attempt)))
+    }
+
+    /// It was taken, or why not.
+    pub(super) fn end(mut self, fault: Option<&Fault>) -> Result<(), Fault> {
+        let Some(attempt) = self.0.take() else {
+            return Ok(());
+        };
+        let result = if fault.is_some() { "failed" } else { "applied" };
+        attempt.close(result, fault.map(ToString::to_string), Vec::new())
+    }
+}
+
+impl Drop for Look {
+    fn drop(&mut self) {
+        if let Some(attempt) = self.0.take() {
+            let why = "the caller went away before the end".to_owned();
+            // Nobody is left to be told.
+            let _ = attempt.close("failed", Some(why), Vec::new());
+        }
     }
 }
 

@@ -14,7 +14,29 @@ pub type Stroke = Vec<Key>;
 
 /// The stroke of a combination in QEMU's names; `None` if one of its keys has no place on a PC keyboard that we know.
 pub fn stroke(combo: &str) -> Option<Stroke> {
-    combo.split('-').map(places::key).collect()
+    let mut keys: Stroke = combo.split('-').map(places::key).collect::<Option<_>>()?;
+    if combo.split('-').any(|key| key.starts_with("shift")) {
+        // Together they mean the capital.
+        for key in &mut keys {
+            if let Ok(letter @ b'a'..=b'z') = u8::try_from(key.symbol) {
+                key.symbol = u32::from(letter.to_ascii_uppercase());
+            }
+        }
+    }
+    Some(keys)
+}
+
+/// Whether a combination makes many systems restart: ctrl-alt-delete by whichever keys, or SysRq with b.
+pub fn restarts(combo: &str) -> bool {
+    let has = |names: &[&str]| combo.split('-').any(|key| names.contains(&key));
+    let is_salute = has(&["ctrl", "ctrl_r"]) && has(&["alt", "alt_r"]);
+    is_salute && has(&["delete", "kp_decimal"]) || has(&["sysrq", "print"]) && has(&["b"])
+}
+
+/// A text on one line, with its line ends to be seen.
+pub fn shown(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace(['\n', '\r'], "⏎");
+    format!("\"{}\"", crate::clean::line(&text))
 }
 
 /// The strokes that write a text, line ends as the enter key; the error is the first character that the layout lacks.
@@ -44,6 +66,17 @@ mod tests {
         assert_eq!(codes("shift-a"), [0x2a, 0x1e]);
         assert_eq!(codes("0x1c"), [0x1c]);
         assert!(stroke("ctrl-audiomute").is_none());
+        assert_eq!(stroke("shift-a").unwrap()[1].symbol, u32::from('A'));
+        assert_eq!(stroke("ctrl-a").unwrap()[1].symbol, u32::from('a'));
+    }
+
+    #[test]
+    fn what_restarts_is_known_by_whichever_keys() {
+        for combo in ["ctrl-alt-delete", "alt_r-ctrl_r-kp_decimal", "alt-sysrq-b"] {
+            assert!(restarts(combo), "{combo}");
+        }
+        assert!(!restarts("ctrl-delete"));
+        assert_eq!(shown("y\r\nrm x\n"), "\"y⏎rm x⏎\"");
     }
 
     #[test]

@@ -85,7 +85,8 @@ const CHARACTERS: &[(char, &str)] = &[
 
 /// Checks a combination and puts it into QEMU's names.
 pub fn parse(text: &str) -> Result<String, Fault> {
-    let text = text.trim();
+    // A lone blank is the space bar.
+    let text = if text == " " { text } else { text.trim() };
     if text.is_empty() {
         return Err(Fault::bad_input("no key was given")
             .hint("send for example \"ctrl-alt-delete\", \"ret\" or \"f2\""));
@@ -167,6 +168,7 @@ mod tests {
             ("enter", "ret"),
             ("A", "shift-a"),
             ("-", "minus"),
+            (" ", "spc"),
             ("?", "shift-slash"),
             ("win-r", "meta_l-r"),
             ("ctrl-C", "ctrl-c"),

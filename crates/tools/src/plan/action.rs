@@ -20,6 +20,14 @@ pub enum Action {
 }
 
 impl Action {
+    /// Whether it sends what must not be seen.
+    pub fn is_secret(&self) -> bool {
+        match self {
+            Self::Keys(keys) => keys.typed.is_secret(),
+            _ => false,
+        }
+    }
+
     /// The request that it begins with.
     pub fn request(&self) -> Cow<'_, Request> {
         match self {

@@ -30,7 +30,7 @@ pub struct Picture {
     pub image: Image,
     /// Its size in pixels, which may be smaller than what it shows.
     pub size: (usize, usize),
-    /// The lines of text that it shows, if it shows only text and all of it was read.
+    /// The lines of text that it shows, if it shows only text; a letter that is not known is U+FFFD.
     pub text: Option<String>,
 }
 
@@ -63,7 +63,7 @@ pub fn picture(screen: &Screen, area: Area, width: Option<usize>) -> Picture {
     Picture {
         image: Image { png },
         size: to,
-        text: text::read(&pixels, area.width),
+        text: text::read(&pixels, area, screen.width()),
     }
 }
 

@@ -4,6 +4,8 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use pve::console::Area;
+
 use crate::picture::Colour;
 
 /// The letters, 16 rows of 8 pixels each, the leftmost in the highest bit; measured on QEMU's own card.
@@ -15,17 +17,23 @@ const MEANS: &str = "\
 ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀\
 αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■ ";
 const HEIGHT: usize = 16;
-/// A cursor covers a cell or two; more that cannot be read, and the screen shows something else than text.
+/// A letter or two may be unknown; more that cannot be read, and the screen shows something else than text.
 const UNREADABLE: usize = 2;
+/// The rows in which a cursor underlines a letter.
+const CURSOR: std::ops::Range<usize> = 12..16;
 
 type Shape = [u8; HEIGHT];
 
-/// The lines of a screen of so many pixels across; `None` if it shows something else than text.
-pub(super) fn read(pixels: &[Colour], width: usize) -> Option<String> {
+/// The lines of a part of a screen of so many pixels across; `None` if it shows something else than text, or cuts through
+/// letters.
+pub(super) fn read(pixels: &[Colour], area: Area, across: usize) -> Option<String> {
     // The card's own text mode draws letters 9 pixels wide; consoles drawn by a system, 8.
-    let cell = if width == 720 { 9 } else { 8 };
-    let height = pixels.len() / width.max(1);
-    let (columns, rows) = (width / cell, height / HEIGHT);
+    let cell = if across == 720 { 9 } else { 8 };
+    if !area.x.is_multiple_of(cell) || !area.y.is_multiple_of(HEIGHT) {
+        return None;
+    }
+    let width = area.width;
+    let (columns, rows) = (width / cell, area.height / HEIGHT);
     let mut unreadable = 0;
     let mut text = String::new();
     for row in 0..rows {
@@ -37,7 +45,7 @@ pub(super) fn read(pixels: &[Colour], width: usize) -> Option<String> {
                 Cell::Other if unreadable == UNREADABLE => return None,
                 Cell::Other => {
                     unreadable += 1;
-                    line.push(' ');
+                    line.push(char::REPLACEMENT_CHARACTER);
                 }
             }
         }
@@ -79,7 +87,17 @@ fn letter(pixels: &[Colour], first: usize, width: usize) -> Cell {
     let other = shape.map(|bits| !bits);
     let shapes = shapes();
     let known = shapes.get(&shape).or_else(|| shapes.get(&other));
-    known.map_or(Cell::Other, |letter| Cell::Letter(*letter))
+    match known {
+        Some(letter) => Cell::Letter(*letter),
+        None if is_underlined_blank(&shape) => Cell::Letter(' '),
+        None => Cell::Other,
+    }
+}
+
+/// A cursor where nothing is written.
+fn is_underlined_blank(shape: &Shape) -> bool {
+    let mut rows = shape.iter().enumerate();
+    rows.all(|(row, bits)| *bits == 0 || *bits == 0xff && CURSOR.contains(&row))
 }
 
 fn shapes() -> &'static HashMap<Shape, char> {
@@ -105,7 +123,7 @@ mod tests {
     const INK: Colour = [170; 3];
 
     /// A screen that shows these lines.
-    fn drawn(lines: &[&str], columns: usize, cell: usize) -> (Vec<Colour>, usize) {
+    fn drawn(lines: &[&str], columns: usize, cell: usize) -> (Vec<Colour>, Area) {
         let width = columns * cell;
         let mut pixels = vec![PAPER; width * lines.len() * HEIGHT];
         for (row, line) in lines.iter().enumerate() {
@@ -120,7 +138,13 @@ mod tests {
                 }
             }
         }
-        (pixels, width)
+        let area = Area {
+            x: 0,
+            y: 0,
+            width,
+            height: lines.len() * HEIGHT,
+        };
+        (pixels, area)
     }
 
     #[test]
@@ -138,24 +162,33 @@ mod tests {
             "root@web:~# ls -l | grep \"{x}\"  ├─┤",
         ];
         for (columns, cell) in [(80, 9), (128, 8)] {
-            let (pixels, width) = drawn(&lines, columns, cell);
-            assert_eq!(read(&pixels, width), Some(lines.join("\n")));
+            let (pixels, area) = drawn(&lines, columns, cell);
+            assert_eq!(read(&pixels, area, area.width), Some(lines.join("\n")));
         }
     }
 
     #[test]
     fn a_cursor_does_not_matter_and_a_picture_is_no_text() {
-        let (mut pixels, width) = drawn(&["login:"], 80, 9);
+        let (mut pixels, area) = drawn(&["login: x"], 80, 9);
         for y in 13..15 {
             for x in 0..8 {
-                pixels[y * width + 7 * 9 + x] = INK;
+                pixels[y * area.width + 9 * 9 + x] = INK;
             }
         }
-        assert_eq!(read(&pixels, width), Some("login:".to_owned()));
+        assert_eq!(read(&pixels, area, 720), Some("login: x".to_owned()));
+        // Something else in a cell is not left out without a word.
+        pixels[3 * area.width + 7 * 9 + 1] = INK;
+        assert_eq!(read(&pixels, area, 720), Some("login: \u{fffd}".to_owned()));
+        let beside = Area { x: 4, ..area };
+        assert_eq!(read(&pixels, beside, 720), None);
         let photo: Vec<Colour> = (0..720 * 400)
             .map(|n: u32| [n.to_le_bytes()[0]; 3])
             .collect();
-        assert_eq!(read(&photo, 720), None);
-        assert_eq!(read(&vec![PAPER; 720 * 400], 720), None);
+        let whole = Area {
+            height: 400,
+            ..area
+        };
+        assert_eq!(read(&photo, whole, 720), None);
+        assert_eq!(read(&vec![PAPER; 720 * 400], whole, 720), None);
     }
 }

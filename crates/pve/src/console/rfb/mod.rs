@@ -36,6 +36,9 @@ const ZRLE: i32 = 16;
 /// Announcements in the form of a rectangle: a new size, and that keys may be sent by their scan codes.
 const DESKTOP_SIZE: i32 = -223;
 const EXTENDED_KEYS: i32 = -258;
+/// That we know the lights of the keyboard: then QEMU does not press Caps Lock of its own accord where a letter and the
+/// shift key do not agree.
+const LIGHTS: i32 = -261;
 
 /// One open connection to a VNC server, and the screen as it has told it so far.
 #[derive(Debug)]
@@ -50,6 +53,8 @@ pub(super) struct Rfb<S> {
 pub(super) enum Message {
     /// The screen was painted, in whole or in part.
     Update,
+    /// The screen has another size, and is black until it is painted anew.
+    Resized,
     /// Keys may be sent by their scan codes. QEMU says so whenever it is told what we understand.
     TakesKeys,
     /// Something that does not concern the screen.
@@ -72,6 +77,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Rfb<S> {
 
     /// Whether a message begins before the deadline. May be dropped.
     pub(super) async fn begins_by(&mut self, deadline: Instant) -> Result<bool, Error> {
+        // A timeout looks at the bytes before it looks at the clock; a server that never pauses would win.
+        if Instant::now() >= deadline {
+            return Ok(false);
+        }
         match timeout_at(deadline, self.stream.fill_buf()).await {
             Err(_) => Ok(false),
             Ok(Ok(bytes)) if !bytes.is_empty() => Ok(true),

@@ -4,7 +4,7 @@ use secrecy::SecretString;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 
 use super::zrle::Inflater;
-use super::{COPY_RECT, DESKTOP_SIZE, EXTENDED_KEYS, RAW, Rfb, ZRLE, bytes, password};
+use super::{COPY_RECT, DESKTOP_SIZE, EXTENDED_KEYS, LIGHTS, RAW, Rfb, ZRLE, bytes, password};
 use crate::console::broken;
 use crate::console::screen::Screen;
 use crate::error::Error;
@@ -100,7 +100,7 @@ async fn text(stream: &mut (impl AsyncRead + Unpin)) -> Result<String, Error> {
 
 /// How we want pixels, and which forms of them we understand, best first.
 pub(super) fn preferences() -> Vec<u8> {
-    let encodings = [ZRLE, COPY_RECT, RAW, DESKTOP_SIZE, EXTENDED_KEYS];
+    let encodings = [ZRLE, COPY_RECT, RAW, DESKTOP_SIZE, EXTENDED_KEYS, LIGHTS];
     let mut message = vec![0, 0, 0, 0];
     message.extend(PIXEL_FORMAT);
     message.extend([2, 0, 0]);

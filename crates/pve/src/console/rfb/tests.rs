@@ -155,6 +155,7 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
         Just(ZRLE),
         Just(DESKTOP_SIZE),
         Just(EXTENDED_KEYS),
+        Just(LIGHTS),
         any::<i32>(),
     ];
     let tile = (any::<u8>(), prop::collection::vec(any::<u8>(), 0..600));

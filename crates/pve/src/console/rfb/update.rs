@@ -2,7 +2,7 @@
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 
-use super::{COPY_RECT, DESKTOP_SIZE, EXTENDED_KEYS, Message, RAW, Rfb, ZRLE};
+use super::{COPY_RECT, DESKTOP_SIZE, EXTENDED_KEYS, LIGHTS, Message, RAW, Rfb, ZRLE};
 use crate::console::broken;
 use crate::console::screen::{Area, Screen};
 use crate::error::Error;
@@ -13,11 +13,15 @@ const PACKING_OVERHEAD: usize = 64 * 1024;
 impl<S: AsyncRead + AsyncWrite + Unpin> Rfb<S> {
     pub(super) async fn update(&mut self) -> Result<Message, Error> {
         let [_, high, low] = self.bytes().await?;
-        let mut message = Message::Update;
+        let mut message = Message::Other;
         for _ in 0..u16::from_be_bytes([high, low]) {
-            if self.rectangle().await? == EXTENDED_KEYS {
-                message = Message::TakesKeys;
-            }
+            message = match (self.rectangle().await?, message) {
+                (EXTENDED_KEYS, _) => Message::TakesKeys,
+                (DESKTOP_SIZE, _) => Message::Resized,
+                // What is told besides pixels is what somebody waits for.
+                (LIGHTS, told) | (_, told @ (Message::TakesKeys | Message::Resized)) => told,
+                _ => Message::Update,
+            };
         }
         Ok(message)
     }
@@ -36,6 +40,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Rfb<S> {
         match encoding {
             DESKTOP_SIZE => self.resize(area)?,
             EXTENDED_KEYS => {}
+            LIGHTS => {
+                self.u8().await?;
+            }
             _ if !self.screen.holds(area) => return Err(broken("it paints outside of the screen")),
             RAW => self.raw(area).await?,
             COPY_RECT => self.copy_rect(area).await?,

@@ -1,7 +1,7 @@
 //! capture_vm_screen
 
 use std::fmt::Write as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pve::console::{Area, Screen, Settled};
 use pve::{NodeName, Vmid};
@@ -16,6 +16,9 @@ use crate::screen;
 use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::tool::{Answer, Image, Reads};
 use crate::words;
+
+/// No screen reaches farther.
+const FARTHEST: usize = 100_000;
 
 /// Takes a picture of a VM's screen, and its text where the screen shows only text (firmware, boot loader, console).
 ///
@@ -98,7 +101,9 @@ impl Reads for CaptureScreen {
             let stopped = target::stopped(&guest);
             return Err(Fault::refused(stopped.because).hint(stopped.instead));
         }
+        let began = Instant::now();
         let (shown, settled, changed) = self.look(&guest).await?;
+        let took = i64::try_from(began.elapsed().as_secs()).unwrap_or_default();
         let area = match area {
             None => shown.whole(),
             Some(area) if shown.holds(area) && area.width > 0 && area.height > 0 => area,
@@ -118,7 +123,7 @@ impl Reads for CaptureScreen {
             screen_height: shown.height(),
             width: picture.size.0,
             height: picture.size.1,
-            time: words::time(cx.now),
+            time: words::time(cx.now + took),
             still_changing: settled == Settled::Changing,
             changed,
             text: picture.text,
@@ -142,17 +147,19 @@ impl CaptureScreen {
 }
 
 fn parse_area(text: &str) -> Result<Area, Fault> {
-    let numbers: Vec<usize> = text
-        .split([',', ' ', 'x', '+'])
-        .filter(|part| !part.is_empty())
-        .map_while(|part| part.parse().ok().filter(|number| *number <= 100_000))
-        .collect();
-    match numbers[..] {
-        [x, y, width, height] if text.matches(',').count() == 3 => Ok(Area {
-            x,
-            y,
-            width,
-            height,
+    let number = |part: &str| {
+        part.trim()
+            .parse()
+            .ok()
+            .filter(|pixels| *pixels <= FARTHEST)
+    };
+    let numbers: Option<Vec<usize>> = text.split(',').map(number).collect();
+    match numbers.as_deref() {
+        Some([x, y, width, height]) => Ok(Area {
+            x: *x,
+            y: *y,
+            width: *width,
+            height: *height,
         }),
         _ => Err(Fault::bad_input(
             "area is four numbers of pixels: from the left, from the top, width, height",

@@ -72,9 +72,8 @@ impl Changes for SendVmKey {
         let says = format!("Press {pressed} on {}", guest.label());
         let summary = format!("{says} on {}", guest.at.node);
         let mut plan = target::press_plan(&Self::SPEC, &guest, summary).await?;
-        if combos.iter().any(|combo| combo == "ctrl-alt-delete") {
-            plan.warnings
-                .push("ctrl-alt-delete reboots many systems".to_owned());
+        if let Some(combo) = combos.iter().find(|combo| keyboard::restarts(combo)) {
+            plan.warnings.push(format!("{combo} restarts many systems"));
         }
         let mut step = if let ([combo], None) = (&combos[..], self.hold) {
             // One key goes the way that PVE has for it, which acknowledges it.

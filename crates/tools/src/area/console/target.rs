@@ -1,6 +1,6 @@
 //! What every press on a VM's keyboard needs to know about the VM.
 
-use pve::{GuestKind, NodeName, Vmid};
+use pve::{GuestConfig, GuestKind, NodeName, Vmid};
 
 use crate::area::power::State;
 use crate::context::{Context, Guest};
@@ -31,8 +31,18 @@ pub(super) async fn press_plan(spec: &Spec, guest: &Guest, summary: String) -> R
         plan.blockers.push(stopped(guest));
     }
     if state.paused {
-        plan.warnings
-            .push("it is paused: the keys wait until it is resumed".to_owned());
+        plan.blockers.push(Blocker::new(
+            format!(
+                "{} is paused, and keys that are pressed now are lost",
+                guest.label()
+            ),
+            "resume it with start_proxmox_vm",
+        ));
+    }
+    if let Some(port) = serial_display(&config) {
+        plan.warnings.push(format!(
+            "its display is the serial port {port}, which reads no keyboard; send_vm_terminal_line types there"
+        ));
     }
     guest.bind(&mut plan, &config);
     plan.needs = Needs::All(vec![
@@ -47,6 +57,14 @@ pub(super) async fn press_plan(spec: &Spec, guest: &Guest, summary: String) -> R
         because: "a key press cannot be taken back".to_owned(),
     };
     Ok(plan)
+}
+
+/// The serial port that takes the place of a VM's display, as in many cloud images.
+fn serial_display(config: &GuestConfig) -> Option<String> {
+    let display = config.text("vga")?;
+    let display = display.split(',').next()?;
+    let display = display.strip_prefix("type=").unwrap_or(display);
+    display.starts_with("serial").then(|| display.to_owned())
 }
 
 /// Why a stopped VM is left alone.

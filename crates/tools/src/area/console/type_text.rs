@@ -6,7 +6,6 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
 use super::target;
-use crate::clean;
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::keyboard::{self, Layout};
@@ -19,6 +18,8 @@ const MOST: usize = 1000;
 /// Milliseconds for which a key is held, of those that a character takes.
 const HOLD: u64 = 10;
 const PACE: u64 = 30;
+/// More is needed for the press and the release of one key to reach the guest, at 10 ms each.
+const FASTEST: u64 = 20;
 
 /// Types text on a VM's console, key by key, as a person at its keyboard would.
 ///
@@ -43,7 +44,7 @@ pub(in crate::area) struct TypeVmText {
     #[serde(default)]
     layout: Layout,
     /// Milliseconds per character; more for slow firmware.
-    #[schemars(range(min = 12, max = 1000))]
+    #[schemars(range(min = 20, max = 1000))]
     pace: Option<u64>,
     /// Show the screen afterwards.
     #[serde(default)]
@@ -75,7 +76,7 @@ impl Changes for TypeVmText {
     };
 
     async fn plan(mut self, cx: &Context) -> Result<Plan, Fault> {
-        let pace = self.pace.unwrap_or(PACE);
+        let pace = self.pace.unwrap_or(PACE).max(FASTEST);
         let (secret, is_secret) = self.typed()?;
         let guest = target::vm(cx, self.vmid, self.node.as_ref()).await?;
         let says = format!(
@@ -85,7 +86,8 @@ impl Changes for TypeVmText {
         );
         let summary = format!("{says} on {}", guest.at.node);
         let mut plan = target::press_plan(&Self::SPEC, &guest, summary).await?;
-        let depends = self.layout.matters_for(secret.expose_secret());
+        // Whether a secret has characters that depend on it is a part of the secret.
+        let depends = is_secret || self.layout.matters_for(secret.expose_secret());
         let text = if is_secret {
             plan.secret("secret", secret)
         } else {
@@ -119,15 +121,14 @@ impl TypeVmText {
     /// `"ls -l" and press enter`.
     fn what(&self, typed: &SecretString, is_secret: bool) -> String {
         let typed = typed.expose_secret();
-        let typed = if self.enter {
-            typed.trim_end_matches('\n')
-        } else {
-            typed
+        let typed = match typed.strip_suffix('\n') {
+            Some(typed) if self.enter => typed,
+            _ => typed,
         };
         let what = if is_secret {
             "a secret".to_owned()
         } else {
-            format!("{:?}", clean::line(typed))
+            keyboard::shown(typed)
         };
         let enter = if self.enter { " and press enter" } else { "" };
         format!("{what}{enter}")
@@ -154,12 +155,16 @@ impl TypeVmText {
             return Err(nothing());
         }
         if count > MOST {
-            return Err(Fault::bad_input(format!(
-                "{count} characters are too many to type at once"
-            ))
-            .hint(format!(
-                "send at most {MOST}; run_proxmox_vm_command takes longer input"
-            )));
+            let what = if is_secret {
+                "the secret is too long".to_owned()
+            } else {
+                format!("{count} characters are too many")
+            };
+            return Err(
+                Fault::bad_input(format!("{what} to type at once")).hint(format!(
+                    "send at most {MOST}; run_proxmox_vm_command takes longer input"
+                )),
+            );
         }
         if let Err(character) = keyboard::strokes(&text, self.layout) {
             let which = if is_secret {

@@ -32,7 +32,7 @@ async fn operate(house: &House) {
     let first = r#"{"vmid": 100, "text": "1", "look": true}"#;
     let booting = house.call("type_vm_text", first).await.unwrap();
     assert!(
-        booting.text.contains("the VM has taken 1 stroke"),
+        booting.text.contains("QEMU has taken 1 stroke"),
         "{}",
         booting.text
     );
