@@ -38,5 +38,6 @@ pub mod schema;
 pub mod screen;
 pub mod spec;
 pub mod store;
+pub mod terminal;
 pub mod tool;
 pub mod words;

@@ -135,10 +135,18 @@ pub async fn missing_privileges(plan: &Plan, pve: &Reader) -> Vec<String> {
 
 /// `POST /nodes/pve1/qemu/105/clone newid=300 full=1`
 fn request_line(action: &Action) -> String {
-    if let Action::Keys(keys) = action {
-        return keys_line(keys);
-    }
-    let request = action.request();
+    let request = match action {
+        Action::Request(_) | Action::AgentExec(_) => action.request(),
+        Action::Keys(keys) => return keys_line(keys),
+        Action::TerminalLine(line) => {
+            let at = line.at.path("");
+            return format!("terminal {at} line={}", typed_text(&line.line));
+        }
+        Action::TerminalExec(exec) => {
+            let words: Vec<String> = exec.command.iter().map(typed_text).collect();
+            return format!("terminal {} run={}", exec.at.path(""), words.join(" "));
+        }
+    };
     let method = match request.method {
         Method::Get => "GET",
         Method::Post => "POST",
@@ -164,12 +172,17 @@ fn keys_line(keys: &Keys) -> String {
     match &keys.typed {
         Typed::Combos(combos) => format!("VNC {at} keys={}", combos.join(" ")),
         Typed::Text { text, layout } => {
-            let text = match text {
-                Parameter::Hole(name) => format!("<{name}>"),
-                plain => crate::keyboard::shown(&plain.to_string()),
-            };
+            let text = typed_text(text);
             format!("VNC {at} text={text} layout={}", layout.word())
         }
+    }
+}
+
+/// A text that is typed, or the name of one that must not be seen.
+fn typed_text(text: &Parameter) -> String {
+    match text {
+        Parameter::Hole(name) => format!("<{name}>"),
+        plain => crate::keyboard::shown(&plain.to_string()),
     }
 }
 

@@ -53,11 +53,13 @@ pub enum Toolset {
     Ops,
     /// VMs in detail: what their guest agents do.
     Qemu,
+    /// Terminals of containers, and of VMs with a serial port.
+    Console,
 }
 
 impl Toolset {
     /// Every toolset, in the order of the documentation.
-    pub const ALL: &[Self] = &[Self::Core, Self::Ops, Self::Qemu];
+    pub const ALL: &[Self] = &[Self::Core, Self::Ops, Self::Qemu, Self::Console];
 
     /// The name as written after `--toolsets`.
     pub fn word(self) -> &'static str {
@@ -65,6 +67,7 @@ impl Toolset {
             Self::Core => "core",
             Self::Ops => "ops",
             Self::Qemu => "qemu",
+            Self::Console => "console",
         }
     }
 

@@ -65,4 +65,6 @@ const CONSOLE: &[&dyn Tool] = &[
     &Change::<console::TypeVmText>::NEW,
     &Read::<console::CaptureScreen>::NEW,
     &Change::<inside::RunCommand>::NEW,
+    &Read::<console::ReadTerminal>::NEW,
+    &Change::<console::SendTerminalLine>::NEW,
 ];

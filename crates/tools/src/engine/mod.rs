@@ -18,6 +18,7 @@ mod seal;
 mod step;
 mod talk;
 mod tell;
+mod terminal;
 mod worker;
 
 pub use cancel::Cancelled;

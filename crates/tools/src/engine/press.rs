@@ -85,7 +85,7 @@ impl Engine {
     }
 
     /// Why no further key may be pressed.
-    fn stopped(&self, report: &Report) -> Option<String> {
+    pub(super) fn stopped(&self, report: &Report) -> Option<String> {
         let frozen = self.policy.frozen().map(|fault| fault.message);
         frozen.or_else(|| Some(format!("it was cancelled by {}", report.cancelled_by()?)))
     }

@@ -114,6 +114,12 @@ impl Engine {
                     .run_inside(writer, plan, (index, step), exec, report)
                     .await;
             }
+            Action::TerminalLine(line) => {
+                return self.type_line(writer, plan, line, report).await;
+            }
+            Action::TerminalExec(exec) => {
+                return self.run_at_prompt(writer, plan, exec, report).await;
+            }
         };
         let lost = match writer.send(&plan.secrets.fill(request)).await {
             Ok(answer) => match answer.as_str().map(str::parse::<Upid>) {

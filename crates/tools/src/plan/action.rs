@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use pve::{GuestRef, Request, Value};
 use serde::{Deserialize, Serialize};
 
+use super::terminal::{TerminalExec, TerminalLine};
 use crate::keyboard::Layout;
 
 /// What a step sends. A closed set of plain data: the preview shows it, the audit keeps it.
@@ -17,6 +18,10 @@ pub enum Action {
     Keys(Keys),
     /// A program inside a VM.
     AgentExec(AgentExec),
+    /// A line on a guest's terminal.
+    TerminalLine(TerminalLine),
+    /// A program at the prompt of a container's terminal.
+    TerminalExec(TerminalExec),
 }
 
 impl Action {
@@ -34,6 +39,8 @@ impl Action {
             Self::Request(request) => Cow::Borrowed(request),
             Self::Keys(keys) => Cow::Owned(pve::console::display_request(&keys.at)),
             Self::AgentExec(exec) => Cow::Owned(exec.request()),
+            Self::TerminalLine(line) => Cow::Owned(pve::console::terminal_request(&line.at)),
+            Self::TerminalExec(exec) => Cow::Owned(pve::console::terminal_request(&exec.at)),
         }
     }
 }

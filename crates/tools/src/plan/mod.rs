@@ -11,6 +11,7 @@ mod needs;
 mod reading;
 mod secrets;
 mod step;
+mod terminal;
 
 pub use action::{Action, AgentExec, Keys, Typed};
 pub use check::{Check, Expect};
@@ -19,6 +20,7 @@ pub use needs::Needs;
 pub use reading::parts;
 pub use secrets::Secrets;
 pub use step::{Step, Tell, Trace, Wait};
+pub use terminal::{TerminalExec, TerminalLine};
 
 use std::borrow::Cow;
 

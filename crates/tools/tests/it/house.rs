@@ -69,6 +69,17 @@ impl House {
         .await
     }
 
+    /// The demo world for somebody who logs in with a password.
+    pub(crate) async fn logged_in(mode: Mode) -> Self {
+        let house = Self::in_mode(mode).await;
+        let policy = Policy {
+            mode,
+            ..Policy::default()
+        };
+        let engine = house.with_password("root@pam", sim::worlds::ROOT_PASSWORD, policy);
+        Self { engine, ..house }
+    }
+
     pub(crate) async fn furnished(furnish: Furnish) -> Self {
         let builder = Sim::builder(furnish.world).clock(furnish.clock);
         let sim = builder.start().await.unwrap();
@@ -201,6 +212,14 @@ impl House {
             baselines: None,
             now: self.clock.load(Ordering::Relaxed),
         }
+    }
+
+    /// How many bytes were typed on terminals.
+    pub(crate) fn typed(&self) -> usize {
+        self.sim.world(|world| {
+            let guests = world.guests.values();
+            guests.map(|guest| guest.terminals.typed).sum()
+        })
     }
 
     /// What the simulator was asked to change. Opening a console changes nothing.
@@ -358,5 +377,21 @@ impl Talk for Person {
         self.asked.lock().unwrap().push(question.clone());
         let says = self.says.clone();
         Box::pin(async move { says })
+    }
+}
+
+/// Somebody who agrees, after something has happened meanwhile.
+pub(crate) struct Meanwhile<F>(pub(crate) F);
+
+impl<F: Fn() + Send + Sync> Talk for Meanwhile<F> {
+    fn progress(&self, _: Progress) {}
+
+    fn ask<'a>(&'a self, _: &'a Question) -> futures_util::future::BoxFuture<'a, Asked> {
+        (self.0)();
+        let yes = Asked::Yes {
+            by: "person".to_owned(),
+            lease: false,
+        };
+        Box::pin(async move { yes })
     }
 }

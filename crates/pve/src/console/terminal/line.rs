@@ -140,7 +140,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
 
     fn has(&self, until: &Until) -> bool {
         match until {
-            Until::Text(text) => self.news.text().contains(text.as_str()),
+            Until::Text(text) => self.news.written().contains(text.as_str()),
             Until::Bytes(bytes) => self
                 .raw
                 .windows(bytes.len().max(1))

@@ -19,13 +19,17 @@ pub enum Stands {
     Busy(String),
 }
 
+/// What PVE says before it shows a serial port, which keeps nothing of what was written to it.
+const SERIAL_HEADING: &str = "starting serial terminal on interface";
+
 impl Stands {
     pub(super) fn of(screen: &TerminalScreen) -> Self {
         let (before, after) = screen.cursor_line();
         if screen.is_taken() {
             return Self::Busy("a program that has taken the whole screen".to_owned());
         }
-        if screen.text().is_empty() {
+        let text = screen.text();
+        if text.is_empty() || text.starts_with(SERIAL_HEADING) && !text.contains('\n') {
             return Self::Blank;
         }
         if before.trim_end().ends_with("assword:") && after.is_empty() {

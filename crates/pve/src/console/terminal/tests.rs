@@ -71,11 +71,11 @@ fn lines_that_left_the_screen_are_kept_and_broken_ones_joined() {
 #[test]
 fn what_is_waited_for_is_found_among_the_news() {
     run(async {
-        let mut line = open(b"OKready\r\n").await.unwrap();
+        let mut line = open(b"OKready# ").await.unwrap();
         let wait = |text: &str| Until::Text(text.to_owned());
         let soon = Duration::from_secs(5);
         assert_eq!(
-            line.wait(&wait("ready"), soon).await.unwrap(),
+            line.wait(&wait("ready# "), soon).await.unwrap(),
             Waited::Found
         );
         line.send(b"x").await.unwrap();
@@ -90,6 +90,9 @@ fn what_is_waited_for_is_found_among_the_news() {
 fn what_a_terminal_waits_for_is_guessed_from_its_last_line() {
     let stands = |text: &str| screen(text).stands();
     assert_eq!(stands(""), Stands::Blank);
+    let heading = "starting serial terminal on interface serial0\r\n";
+    assert_eq!(stands(heading), Stands::Blank);
+    assert_eq!(stands(&format!("{heading}a login: ")), Stands::Login);
     assert_eq!(stands("ct1 login: "), Stands::Login);
     assert_eq!(stands("ct1 login: ro"), Stands::HalfTyped("ro".to_owned()));
     assert_eq!(stands("Password: "), Stands::Password);

@@ -30,6 +30,13 @@ impl TerminalScreen {
 
     /// Everything that is kept, oldest first, without blanks at the ends of lines and empty lines at both ends.
     pub fn text(&self) -> String {
+        let text = self.written();
+        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+        lines.join("\n").trim_matches('\n').to_owned()
+    }
+
+    /// Everything that is kept, with the blanks that were written.
+    pub(super) fn written(&self) -> String {
         let mut screen = self.parser.screen().clone();
         let rows = usize::from(screen.size().0.get());
         let mut above = screen.scrollback_len();
@@ -42,8 +49,7 @@ impl TerminalScreen {
         }
         screen.set_scrollback(0);
         add_rows(&screen, rows, &mut text);
-        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
-        lines.join("\n").trim_matches('\n').to_owned()
+        text
     }
 
     /// The line that the cursor is in, up to the cursor and after it.

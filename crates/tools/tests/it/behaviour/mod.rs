@@ -33,6 +33,7 @@ mod sdn;
 mod snapshot;
 mod store;
 mod strangers;
+mod terminal;
 mod trouble;
 mod two_clusters;
 mod update;

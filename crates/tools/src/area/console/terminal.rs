@@ -1,0 +1,69 @@
+//! Terminals: inside containers, and at the serial ports of VMs.
+
+mod read;
+mod send;
+
+pub(in crate::area) use read::ReadTerminal;
+pub(in crate::area) use send::SendTerminalLine;
+
+use pve::{GuestConfig, GuestKind, NodeName, Vmid};
+
+use crate::area::power::State;
+use crate::context::{Context, Guest};
+use crate::fault::Fault;
+use crate::plan::{Blocker, Needs};
+
+/// A guest whose terminal could be opened, as far as our own credentials go.
+async fn guest(cx: &Context, vmid: Vmid, node: Option<&NodeName>) -> Result<Guest, Fault> {
+    let guest = cx.guest(vmid, node, None).await?;
+    guest.require_online()?;
+    require_login(&guest)?;
+    Ok(guest)
+}
+
+/// PVE lets no token into a terminal: it answers the request for one, and hangs up.
+fn require_login(guest: &Guest) -> Result<(), Fault> {
+    if guest.pve().opens_terminals() {
+        return Ok(());
+    }
+    let cluster = &guest.cluster.name;
+    Err(Fault::refused(format!(
+        "PVE lets no API token into a terminal, and cluster {cluster} is configured with one"
+    ))
+    .hint(format!(
+        "a person must configure {cluster} with user and password_file, password_env or password_command (or \
+         PROXMOX_USER and PROXMOX_PASSWORD) instead of the token; type_vm_text and capture_vm_screen work on VMs \
+         without that"
+    )))
+}
+
+/// Why the terminal of a guest cannot be used as things are.
+async fn obstacle(guest: &Guest, config: &GuestConfig) -> Result<Option<Blocker>, Fault> {
+    let label = guest.label();
+    if !State::of(guest).await?.running {
+        return Ok(Some(Blocker::new(
+            format!("{label} is stopped: nothing runs on its terminal"),
+            "start it with start_proxmox_vm",
+        )));
+    }
+    let is_socket = |number: u8| {
+        let port = config.text(&format!("serial{number}"));
+        port.as_deref() == Some("socket")
+    };
+    if guest.at.kind == GuestKind::Qemu && !(0..4).any(is_socket) {
+        return Ok(Some(Blocker::new(
+            format!("{label} has no serial port that leads to a terminal"),
+            "add one with update_proxmox_vm (set serial0=socket) and restart the VM; its system must ask for a login \
+             there. capture_vm_screen and type_vm_text need none",
+        )));
+    }
+    Ok(None)
+}
+
+/// What opening a terminal takes.
+fn needs(guest: &Guest) -> Needs {
+    Needs::All(vec![
+        Needs::on(guest.at.acl_path(), "VM.Audit"),
+        Needs::on(guest.at.acl_path(), "VM.Console"),
+    ])
+}

@@ -1,0 +1,180 @@
+//! send_vm_terminal_line
+
+use pve::{NodeName, Value, Vmid};
+use schemars::JsonSchema;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+
+use crate::clean;
+use crate::context::{Context, Guest};
+use crate::fault::Fault;
+use crate::plan::{Action, Effect, Impact, Plan, Step, TerminalLine, Undo};
+use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::terminal::{self, Found};
+use crate::tool::Changes;
+use crate::words;
+
+/// Bytes of a line that every terminal takes at once.
+const MOST: usize = 2000;
+/// Characters of a line that a sentence shows.
+const SHOWN: usize = 500;
+
+/// Types one line on the terminal of a container, or of a VM with a serial port, and returns the text that comes.
+///
+/// Use it to log in, to answer a program, or for a command whose exit code does not matter; run_proxmox_vm_command tells
+/// exit codes. An empty line makes a prompt appear. The session on a terminal stays when nobody watches and may be
+/// somebody's: the preview says if a line is half typed or a program runs; ctrl_c drops or ends that first. The guest
+/// must be running, and the cluster configured with user and password: PVE lets no API token into terminals. Needs
+/// VM.Console. It cannot be undone.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(in crate::area) struct SendTerminalLine {
+    /// The guest's id.
+    vmid: Vmid,
+    /// The line, without its end.
+    line: Option<String>,
+    /// Instead of line: a password, which is shown and recorded nowhere.
+    #[schemars(with = "Option<String>")]
+    secret: Option<SecretString>,
+    /// Press ctrl-c first.
+    #[serde(default)]
+    ctrl_c: bool,
+    /// Wait for this text to come; until it is quiet if left out.
+    wait_for: Option<String>,
+    /// Seconds to wait; 10 if left out.
+    #[schemars(range(min = 1, max = 40))]
+    timeout: Option<u64>,
+    /// Its node; looked up if left out.
+    node: Option<NodeName>,
+}
+
+impl Changes for SendTerminalLine {
+    const SPEC: Spec = Spec {
+        name: "send_vm_terminal_line",
+        title: "Type a line on a guest's terminal",
+        toolset: Toolset::Console,
+        risk: Risk::Grant,
+        idempotent: false,
+        takes_host: false,
+        leasable: false,
+        looks_inside: false,
+        examples: &[
+            Example {
+                ask: "Press enter on the DNS container's terminal",
+                args: r#"{"vmid": 200, "line": "", "wait_for": "login:"}"#,
+            },
+            Example {
+                ask: "Type the password at the build server's serial console",
+                args: r#"{"vmid": 106, "secret": "demo"}"#,
+            },
+        ],
+    };
+
+    async fn plan(mut self, cx: &Context) -> Result<Plan, Fault> {
+        let (text, is_secret) = self.typed()?;
+        let guest = super::guest(cx, self.vmid, self.node.as_ref()).await?;
+        let what = match text.expose_secret() {
+            _ if is_secret => "a secret".to_owned(),
+            "" => "an empty line".to_owned(),
+            text => format!("{:?}", words::clip(&clean::line(text), SHOWN)),
+        };
+        let says = format!("Type {what} on the terminal of {}", guest.label());
+        let mut plan = self
+            .frame(&guest, format!("{says} on {}", guest.at.node))
+            .await?;
+        let found = match &plan.blockers[..] {
+            [] => look(&guest, &mut plan).await?,
+            _ => Found::Blank,
+        };
+        if is_secret && !matches!(found, Found::Password | Found::Blank) {
+            plan.warnings.push(format!(
+                "the terminal {}: a secret typed there is shown to whoever looks at it",
+                found.words()
+            ));
+        }
+        let line = if is_secret {
+            plan.secret("secret", text)
+        } else {
+            Value::from(text.expose_secret())
+        };
+        let line = TerminalLine {
+            at: guest.at.clone(),
+            line,
+            interrupts: self.ctrl_c,
+            found,
+            until: self.wait_for,
+            within: self.timeout.unwrap_or(10),
+        };
+        plan.steps.push(Step::new(says, Action::TerminalLine(line)));
+        Ok(plan)
+    }
+}
+
+/// How the terminal stands, with a warning where it may be somebody's.
+async fn look(guest: &Guest, plan: &mut Plan) -> Result<Found, Fault> {
+    let (view, _) = terminal::watch(guest.pve(), &guest.at).await?;
+    let found = Found::on(view.screen());
+    if found.is_somebodys() {
+        plan.warnings.push(format!(
+            "the terminal {}: it may be somebody's, and the line is typed into that; read_vm_terminal shows it",
+            found.words()
+        ));
+    }
+    Ok(found)
+}
+
+impl SendTerminalLine {
+    /// The plan without its step.
+    async fn frame(&self, guest: &Guest, summary: String) -> Result<Plan, Fault> {
+        let config = guest.config().await?;
+        let mut plan = Plan::new(&Self::SPEC, &guest.cluster.name, Risk::Grant, summary);
+        plan.blockers.extend(super::obstacle(guest, &config).await?);
+        guest.bind(&mut plan, &config);
+        plan.needs = super::needs(guest);
+        plan.impact.push(
+            Impact::new(
+                Effect::Changed,
+                guest.at.kind.noun(),
+                guest.at.vmid.to_string(),
+            )
+            .note("whatever reads the line does with it"),
+        );
+        if self.ctrl_c {
+            plan.warnings
+                .push("ctrl-c goes first: it ends what runs in the foreground there".to_owned());
+        }
+        plan.undo = Undo::Impossible {
+            because: "what was typed cannot be taken back".to_owned(),
+        };
+        Ok(plan)
+    }
+
+    /// What is typed, and whether it is a secret; checked before anything is sent.
+    fn typed(&mut self) -> Result<(SecretString, bool), Fault> {
+        let (text, is_secret) = match (self.line.take(), self.secret.take()) {
+            (Some(text), None) => (SecretString::from(text), false),
+            (None, Some(secret)) => (secret, true),
+            (Some(_), Some(_)) => {
+                return Err(Fault::bad_input("line and secret were both given")
+                    .hint("send one of them; type the other in a second call"));
+            }
+            (None, None) => {
+                return Err(Fault::bad_input("there is nothing to type")
+                    .hint("send line (\"\" presses enter), or secret for a password"));
+            }
+        };
+        let length = text.expose_secret().len();
+        if length > MOST {
+            return Err(
+                Fault::bad_input(format!("{length} bytes are too many for one line"))
+                    .hint(format!("send at most {MOST}")),
+            );
+        }
+        if text.expose_secret().chars().any(char::is_control) {
+            return Err(
+                Fault::bad_input("the line holds a line end or another control character")
+                    .hint("send one line at a time; ctrl_c presses ctrl-c"),
+            );
+        }
+        Ok((text, is_secret))
+    }
+}
