@@ -70,10 +70,10 @@ pub fn run(guest: &Guest, words: &[String], input: &[u8]) -> Option<Outcome> {
     program(system, words, input)
 }
 
-/// Runs a line of an interactive shell, which knows how the one before it ended.
-pub fn run_line(system: System<'_>, line: &str, status: u8) -> Outcome {
+/// Runs a line of an interactive shell, which knows how the one before it ended; what comes of each command in turn.
+pub fn run_line(system: System<'_>, line: &str, status: u8) -> Vec<Outcome> {
     let unknown = |name: &str| format!("bash: {name}: command not found\n");
-    run_script(system, (&unknown, true), line, (b"", status))
+    run_pipes(system, (&unknown, true), line, (b"", status))
 }
 
 fn program(system: System<'_>, words: &[String], input: &[u8]) -> Option<Outcome> {
@@ -88,28 +88,26 @@ fn program(system: System<'_>, words: &[String], input: &[u8]) -> Option<Outcome
     match (name, rest) {
         ("sh" | "bash", ["-c", script, ..]) => {
             let unknown = |name: &str| format!("{path}: 1: {name}: not found\n");
-            Some(run_script(system, (&unknown, false), script, (input, 0)))
+            let outcomes = run_pipes(system, (&unknown, false), script, (input, 0));
+            Some(outcomes.into_iter().fold(Outcome::default(), Outcome::then))
         }
         _ => builtin(system, name, rest, input),
     }
 }
 
-/// Runs a script. A terminal shows output and complaints in one, in the order in which they come.
-fn run_script(
+/// Runs the commands of a script. A terminal shows output and complaints in one, in the order in which they come.
+fn run_pipes(
     system: System<'_>,
     (unknown, in_one): (&dyn Fn(&str) -> String, bool),
     script: &str,
-    (input, status): (&[u8], u8),
-) -> Outcome {
-    let mut total = Outcome {
-        code: status,
-        ..Outcome::default()
-    };
+    (input, mut status): (&[u8], u8),
+) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
     for (when, pipe) in script::parse(script) {
         let due = match when {
             When::Always => true,
-            When::Success => total.code == 0,
-            When::Failure => total.code != 0,
+            When::Success => status == 0,
+            When::Failure => status != 0,
         };
         if !due {
             continue;
@@ -117,19 +115,10 @@ fn run_script(
         let mut passed = input.to_vec();
         let last = pipe.len() - 1;
         for (index, command) in pipe.iter().enumerate() {
-            let filled = command.fill(total.code);
-            let words: Vec<&str> = filled.words.iter().map(String::as_str).collect();
-            match words[..] {
-                ["exit", ref rest @ ..] => {
-                    let code = rest.first().and_then(|code| code.parse().ok());
-                    total.code = code.unwrap_or(total.code);
-                    return total;
-                }
-                ["kill", "-9", "$$"] => {
-                    total.signal = Some(9);
-                    return total;
-                }
-                _ => {}
+            let filled = command.fill(status);
+            if let Some(end) = end_of_script(&filled, status) {
+                outcomes.push(end);
+                return outcomes;
             }
             let mut outcome = run_filled(system, unknown, &filled, &passed);
             if index < last {
@@ -138,10 +127,31 @@ fn run_script(
             if in_one {
                 outcome.out.append(&mut outcome.err);
             }
-            total = total.then(outcome);
+            status = outcome.code;
+            outcomes.push(outcome);
         }
     }
-    total
+    outcomes
+}
+
+/// How a script ends with this command, if it does.
+fn end_of_script(command: &Filled, status: u8) -> Option<Outcome> {
+    let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
+    match words[..] {
+        ["exit", ref rest @ ..] => {
+            let code = rest.first().and_then(|code| code.parse().ok());
+            Some(Outcome {
+                code: code.unwrap_or(status),
+                ..Outcome::default()
+            })
+        }
+        ["kill", "-9", "$$"] => Some(Outcome {
+            code: status,
+            signal: Some(9),
+            ..Outcome::default()
+        }),
+        _ => None,
+    }
 }
 
 fn run_filled(

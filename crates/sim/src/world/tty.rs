@@ -28,7 +28,7 @@ pub struct Tty {
     line_end: &'static str,
     stage: Stage,
     /// What was typed since the last enter.
-    line: String,
+    line: Vec<u8>,
     /// What was typed while nobody read it.
     ahead: VecDeque<u8>,
     /// How the last command ended.
@@ -49,8 +49,8 @@ enum Stage {
     Refusing(Time),
     /// It waits for a command.
     Shell(Shell),
-    /// It runs one.
-    Command(Shell, Time, Outcome),
+    /// It runs some, the first of which ends then.
+    Commands(Shell, Time, VecDeque<Outcome>),
     /// Nothing runs here any more.
     Over,
 }
@@ -71,7 +71,7 @@ impl Tty {
             name,
             line_end,
             stage: Stage::Login,
-            line: String::new(),
+            line: Vec::new(),
             ahead: VecDeque::new(),
             status: 0,
             out: Vec::new(),
@@ -116,7 +116,7 @@ impl Tty {
 
     /// Whether something will happen by itself.
     pub fn is_busy(&self) -> bool {
-        matches!(self.stage, Stage::Refusing(_) | Stage::Command(..))
+        matches!(self.stage, Stage::Refusing(_) | Stage::Commands(..))
     }
 
     /// Types.
@@ -146,12 +146,9 @@ impl Tty {
                     self.ask_for_name(system);
                     false
                 }
-                Stage::Command(shell, ends, outcome) if *ends <= now => {
-                    let (shell, outcome) = (shell.clone(), outcome.clone());
-                    self.status = outcome.code;
-                    self.print(&String::from_utf8_lossy(&outcome.out));
-                    self.print(&String::from_utf8_lossy(&outcome.err));
-                    self.prompt(system, shell);
+                Stage::Commands(shell, ends, outcomes) if *ends <= now => {
+                    let (shell, ends, outcomes) = (shell.clone(), *ends, outcomes.clone());
+                    self.end_command(system, shell, ends, outcomes);
                     true
                 }
                 _ => return,
@@ -164,11 +161,33 @@ impl Tty {
         }
     }
 
+    /// Shows what a command has left, and goes on with the next one.
+    fn end_command(
+        &mut self,
+        system: System<'_>,
+        shell: Shell,
+        ended: Time,
+        mut outcomes: VecDeque<Outcome>,
+    ) {
+        if let Some(outcome) = outcomes.pop_front() {
+            self.status = outcome.code;
+            self.print(&String::from_utf8_lossy(&outcome.out));
+            self.print(&String::from_utf8_lossy(&outcome.err));
+        }
+        match outcomes.front() {
+            Some(next) => {
+                let ends = ended + Duration::from_secs(next.seconds);
+                self.stage = Stage::Commands(shell, ends, outcomes);
+            }
+            None => self.prompt(system, shell),
+        }
+    }
+
     /// A program that draws its line is told that the size has changed.
     pub fn redraw(&mut self, system: System<'_>) {
         if let Stage::Shell(shell) = &self.stage {
-            let text = format!("\r\x1b[K{}{}", shell.prompt(system), self.line);
-            self.raw(text.as_bytes());
+            let drawn = [b"\r\x1b[K", shell.prompt(system).as_bytes(), &self.line].concat();
+            self.raw(&drawn);
         }
     }
 
@@ -196,7 +215,7 @@ impl Tty {
             byte if byte.is_ascii_control() => {}
             byte => {
                 let shown = matches!(self.stage, Stage::Login | Stage::Shell(_));
-                self.line.push(char::from(byte));
+                self.line.push(byte);
                 if shown && echo {
                     self.raw(&[byte]);
                 }
@@ -207,7 +226,7 @@ impl Tty {
     fn interrupt(&mut self, system: System<'_>) {
         self.ahead.clear();
         match self.stage.clone() {
-            Stage::Shell(shell) | Stage::Command(shell, ..) => {
+            Stage::Shell(shell) | Stage::Commands(shell, ..) => {
                 self.raw(b"^C");
                 self.print("\n");
                 self.status = 130;
@@ -220,6 +239,7 @@ impl Tty {
 
     fn enter(&mut self, system: System<'_>, now: Time, echo: bool) {
         let line = std::mem::take(&mut self.line);
+        let line = String::from_utf8_lossy(&line);
         match self.stage.clone() {
             Stage::Login if line.trim().is_empty() => {
                 self.raw(b"\r\n");
@@ -245,7 +265,7 @@ impl Tty {
                 self.raw(PASTE_OFF.as_bytes());
                 self.run(system, shell, line.trim(), now);
             }
-            Stage::Refusing(_) | Stage::Command(..) | Stage::Over => {}
+            Stage::Refusing(_) | Stage::Commands(..) | Stage::Over => {}
         }
     }
 
@@ -255,12 +275,13 @@ impl Tty {
             Some("exit" | "logout") => self.leave(system, &shell),
             Some(_) => {
                 let known = system.guest.and_then(|guest| guest.known_program(line));
-                let outcome = match known {
-                    Some(outcome) => outcome.clone(),
+                let outcomes = match known {
+                    Some(outcome) => vec![outcome.clone()],
                     None => shell::run_line(system, line, self.status),
                 };
-                let ends = now + Duration::from_secs(outcome.seconds);
-                self.stage = Stage::Command(shell, ends, outcome);
+                let first = outcomes.first().map_or(0, |outcome| outcome.seconds);
+                let ends = now + Duration::from_secs(first);
+                self.stage = Stage::Commands(shell, ends, outcomes.into());
             }
         }
     }

@@ -56,6 +56,7 @@ fn a_shell_runs_commands_and_knows_how_they_ended() {
         text,
         "false; echo rc=$?\r\r\n\x1b[?2004l\rrc=1\r\r\n\x1b[?2004hroot@ct1:/# "
     );
+    assert!(typed(&mut guest, place, "echo gr\u{fc}n\r", 1_000).contains("\rgr\u{fc}n\r"));
     typed(&mut guest, place, "sh -c 'exit 7'\r", 1_000);
     assert!(typed(&mut guest, place, "echo $?\r", 1_000).contains("\r7\r\r\n"));
     assert!(

@@ -8,5 +8,5 @@ mod type_text;
 
 pub(super) use capture::CaptureScreen;
 pub(super) use send_key::SendVmKey;
-pub(super) use terminal::{ReadTerminal, SendTerminalLine};
+pub(super) use terminal::{ReadTerminal, SendTerminalLine, exec_plan};
 pub(super) use type_text::TypeVmText;

@@ -1,8 +1,10 @@
 //! Terminals: inside containers, and at the serial ports of VMs.
 
+mod exec;
 mod read;
 mod send;
 
+pub(in crate::area) use exec::exec_plan;
 pub(in crate::area) use read::ReadTerminal;
 pub(in crate::area) use send::SendTerminalLine;
 
@@ -27,13 +29,20 @@ fn require_login(guest: &Guest) -> Result<(), Fault> {
         return Ok(());
     }
     let cluster = &guest.cluster.name;
+    let without = match guest.at.kind {
+        GuestKind::Qemu => "type_vm_text and capture_vm_screen work without that".to_owned(),
+        GuestKind::Lxc => {
+            let (node, vmid) = (&guest.at.node, guest.at.vmid);
+            format!("or run it on node {node} themselves: pct exec {vmid} -- COMMAND")
+        }
+    };
     Err(Fault::refused(format!(
-        "PVE lets no API token into a terminal, and cluster {cluster} is configured with one"
+        "{} is reached through its terminal: PVE lets no API token in there, and cluster {cluster} is configured with one",
+        guest.label()
     ))
     .hint(format!(
         "a person must configure {cluster} with user and password_file, password_env or password_command (or \
-         PROXMOX_USER and PROXMOX_PASSWORD) instead of the token; type_vm_text and capture_vm_screen work on VMs \
-         without that"
+         PROXMOX_USER and PROXMOX_PASSWORD) instead of the token; {without}"
     )))
 }
 

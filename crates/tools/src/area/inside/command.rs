@@ -1,9 +1,10 @@
-//! A command for a VM's guest agent, checked and planned.
+//! A command for a VM's guest agent or a container's terminal, checked and planned.
 
 use pve::GuestConfig;
 use serde::{Deserialize, Deserializer};
 
 use crate::agent::{Obstacle, Right, to_wire};
+use crate::area::console;
 use crate::clean;
 use crate::context::Guest;
 use crate::fault::Fault;
@@ -79,6 +80,23 @@ impl Command {
         };
         plan.steps.push(Step::new(says, Action::AgentExec(exec)));
         Ok(plan)
+    }
+
+    /// The same in a container, which has no agent but a shell on its terminal.
+    pub(in crate::area) async fn plan_in_container(
+        self,
+        spec: &Spec,
+        guest: &Guest,
+    ) -> Result<Plan, Fault> {
+        if self.input.is_some() {
+            return Err(Fault::bad_input(
+                "a command in a container reads no input: it runs on a terminal",
+            )
+            .hint("put the data into the command, as in: echo data | program"));
+        }
+        let (command, shown) = self.started(&guest.config().await?);
+        let within = self.within.unwrap_or_default();
+        console::exec_plan(spec, guest, (command, &shown), within).await
     }
 
     /// What is started, and how that is said: one text alone goes to the guest's shell.

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::command::{Command, one_or_many};
-use crate::context::{Context, Guest};
+use crate::context::Context;
 use crate::fault::Fault;
 use crate::plan::Plan;
 use crate::spec::{Example, Risk, Spec, Toolset};
@@ -14,13 +14,15 @@ use crate::tool::Changes;
 /// Seconds that a program gets if the caller does not say.
 const WITHIN: u64 = 30;
 
-/// Runs a command inside a running VM as root, through its guest agent, and returns exit code and output.
+/// Runs a command inside a running guest as root and returns exit code and output: in a VM through its guest agent, in
+/// a container (cmode: shell) through its terminal, which takes a password login, no API token.
 ///
 /// It asks for a confirmation. Without an agent type_vm_text works, without an exit code. A program that outlives
-/// timeout runs on: get_proxmox_task reads its end. Needs VM.GuestAgent.Unrestricted (PVE 8: VM.Monitor). No undo.
+/// timeout runs on: get_proxmox_task reads its end. Needs VM.GuestAgent.Unrestricted (PVE 8: VM.Monitor), for
+/// containers VM.Console. No undo.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::area) struct RunCommand {
-    /// The VM's id.
+    /// The guest's id.
     vmid: Vmid,
     /// Program and arguments; one text alone is a shell line.
     #[serde(deserialize_with = "one_or_many")]
@@ -63,20 +65,9 @@ impl Changes for RunCommand {
         command.check()?;
         let guest = cx.guest(self.vmid, None, None).await?;
         if guest.at.kind == GuestKind::Lxc {
-            return Err(container(&guest));
+            return command.plan_in_container(&Self::SPEC, &guest).await;
         }
         guest.require_online()?;
         command.plan(&Self::SPEC, &guest).await
     }
-}
-
-fn container(guest: &Guest) -> Fault {
-    Fault::refused(format!(
-        "{} is a container: commands are run in VMs only, through the guest agent",
-        guest.label()
-    ))
-    .hint(format!(
-        "a person can run it on node {}: pct exec {} -- COMMAND",
-        guest.at.node, guest.at.vmid
-    ))
 }

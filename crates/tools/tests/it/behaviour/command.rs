@@ -254,7 +254,10 @@ async fn nonsense_is_refused_in_words() {
             r#"{"vmid": 106, "node": "pve1", "command": ["id"]}"#,
             "is on node pve3",
         ),
-        (r#"{"vmid": 200, "command": ["id"]}"#, "is a container"),
+        (
+            r#"{"vmid": 200, "command": ["id"]}"#,
+            "lets no API token in",
+        ),
         (long.as_str(), "PVE takes 60000"),
     ] {
         let fault = house.call(TOOL, args).await.unwrap_err();

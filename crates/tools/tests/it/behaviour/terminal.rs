@@ -5,7 +5,7 @@ use tools::policy::Mode;
 use crate::house::{House, Meanwhile};
 
 /// Somebody at the terminal of a container, by other means.
-async fn somebody_types(house: &House, line: &str) {
+fn somebody_types(house: &House, line: &str) {
     house.set(200, "cmode", "shell");
     house.sim.world(|world| {
         let now = world.now;
@@ -105,7 +105,7 @@ async fn what_cannot_work_is_said_before() {
 #[tokio::test]
 async fn a_half_typed_line_is_told_and_never_met_by_surprise() {
     let house = House::logged_in(Mode::Trusted).await;
-    somebody_types(&house, "rm -r /srv/old").await;
+    somebody_types(&house, "rm -r /srv/old");
     let line = r#"{"vmid": 200, "line": "ls"}"#;
     let preview = house.preview("send_vm_terminal_line", line).await.unwrap();
     assert!(preview.text.contains("begun to type"), "{}", preview.text);
@@ -123,7 +123,7 @@ async fn a_half_typed_line_is_told_and_never_met_by_surprise() {
 #[tokio::test]
 async fn a_terminal_that_somebody_took_meanwhile_is_left_alone() {
     let house = House::logged_in(Mode::Ask).await;
-    somebody_types(&house, "\r").await;
+    somebody_types(&house, "\r");
     let person = Meanwhile(|| {
         house.sim.world(|world| {
             let now = world.now;
@@ -142,7 +142,7 @@ async fn a_terminal_that_somebody_took_meanwhile_is_left_alone() {
 #[tokio::test]
 async fn a_text_that_does_not_come_leaves_it_unknown() {
     let house = House::logged_in(Mode::Trusted).await;
-    somebody_types(&house, "\r").await;
+    somebody_types(&house, "\r");
     let line = r#"{"vmid": 200, "line": "echo a", "wait_for": "nowhere", "timeout": 1}"#;
     let answer = house.call("send_vm_terminal_line", line).await.unwrap();
     assert_eq!(answer.data["status"], "unknown", "{}", answer.text);
@@ -156,7 +156,7 @@ async fn a_text_that_does_not_come_leaves_it_unknown() {
 #[tokio::test]
 async fn a_secret_that_the_terminal_shows_is_not_passed_on() {
     let house = House::logged_in(Mode::Trusted).await;
-    somebody_types(&house, "\r").await;
+    somebody_types(&house, "\r");
     let line = r#"{"vmid": 200, "secret": "hunter2-canary"}"#;
     let preview = house.preview("send_vm_terminal_line", line).await.unwrap();
     assert!(
@@ -167,4 +167,86 @@ async fn a_secret_that_the_terminal_shows_is_not_passed_on() {
     let answer = house.call("send_vm_terminal_line", line).await.unwrap();
     let said = format!("{}{:?}", answer.text, answer.data);
     assert!(!said.contains("hunter2"), "{said}");
+}
+
+#[tokio::test]
+async fn a_command_in_a_container_gives_its_output_and_exit_code() {
+    let house = House::logged_in(Mode::Trusted).await;
+    house.set(200, "cmode", "shell");
+    for (args, code, output) in [
+        (
+            r#"{"vmid": 200, "command": ["echo", "it's; $HOME"]}"#,
+            0,
+            "it's; $HOME\n",
+        ),
+        (
+            r#"{"vmid": 200, "command": ["echo out; echo err >&2; exit 3"]}"#,
+            3,
+            "out\nerr\n",
+        ),
+        (
+            r#"{"vmid": 200, "command": ["nosuch", "x"]}"#,
+            127,
+            "bash: nosuch: command not found\n",
+        ),
+    ] {
+        let answer = house.call("run_proxmox_vm_command", args).await.unwrap();
+        let result = &answer.data["steps"][0]["result"];
+        assert_eq!(result["exit_code"], code, "{args}: {}", answer.text);
+        assert_eq!(result["output"], output, "{args}: {}", answer.text);
+    }
+}
+
+#[tokio::test]
+async fn a_command_in_a_container_needs_a_shell_that_waits() {
+    let house = House::logged_in(Mode::Trusted).await;
+    let run = r#"{"vmid": 200, "command": ["id"]}"#;
+    let fault = house.call("run_proxmox_vm_command", run).await.unwrap_err();
+    assert!(fault.to_string().contains("cmode: shell"), "{fault}");
+    assert!(
+        fault.to_string().contains(r#""set": {"cmode": "shell"}"#),
+        "{fault}"
+    );
+    // A login session that is open stays, whatever is configured since.
+    let login = r#"{"vmid": 200, "line": "", "wait_for": "login:"}"#;
+    house.call("send_vm_terminal_line", login).await.unwrap();
+    let typed = house.typed();
+    house.set(200, "cmode", "shell");
+    let fault = house.call("run_proxmox_vm_command", run).await.unwrap_err();
+    assert!(
+        fault.to_string().contains("stays attached until it ends"),
+        "{fault}"
+    );
+    assert!(fault.to_string().contains("nothing was typed"), "{fault}");
+    assert_eq!(house.typed(), typed);
+}
+
+#[tokio::test]
+async fn a_command_does_not_join_what_somebody_types() {
+    let house = House::logged_in(Mode::Trusted).await;
+    somebody_types(&house, "rm -r /srv/old");
+    let run = r#"{"vmid": 200, "command": ["id"]}"#;
+    let fault = house.call("run_proxmox_vm_command", run).await.unwrap_err();
+    assert!(fault.to_string().contains("begun to type"), "{fault}");
+    assert_eq!(house.typed(), "rm -r /srv/old".len());
+    let input = r#"{"vmid": 200, "command": ["cat"], "input": "x"}"#;
+    let fault = house
+        .call("run_proxmox_vm_command", input)
+        .await
+        .unwrap_err();
+    assert!(fault.message.contains("reads no input"), "{fault}");
+}
+
+#[tokio::test]
+async fn a_command_that_does_not_end_runs_on_and_is_told_so() {
+    let house = House::logged_in(Mode::Trusted).await;
+    house.set(200, "cmode", "shell");
+    let run = r#"{"vmid": 200, "command": ["sleep", "500"], "timeout": 1}"#;
+    let answer = house.call("run_proxmox_vm_command", run).await.unwrap();
+    assert_eq!(answer.data["status"], "unknown", "{}", answer.text);
+    assert!(
+        answer.text.contains("runs on in the terminal"),
+        "{}",
+        answer.text
+    );
 }

@@ -56,7 +56,7 @@ async fn with_a_token_the_way_out_is_told_and_nothing_is_opened() {
     for (tool, args) in super::login_examples() {
         let fault = house.call(tool.spec().name, args).await.unwrap_err();
         let text = fault.to_string();
-        assert!(text.contains("no API token"), "{text}");
+        assert!(text.contains("lets no API token in"), "{text}");
         assert!(fault.hint.unwrap().contains("password_file"), "{text}");
     }
     let requests = house.sim.requests();

@@ -1,0 +1,85 @@
+//! Running a command in a container, through a shell on its terminal.
+
+use pve::Value;
+
+use crate::context::Guest;
+use crate::fault::Fault;
+use crate::plan::{Action, Blocker, Effect, Impact, Plan, Step, TerminalExec, Undo};
+use crate::spec::{Risk, Spec};
+
+/// Bytes of a command that a terminal takes at once, with what is put around it.
+const MOST: usize = 3000;
+
+/// A plan that runs a command in a container and reads its output and exit code. The container must have `cmode: shell`:
+/// only that gives a shell without a login.
+pub(in crate::area) async fn exec_plan(
+    spec: &Spec,
+    guest: &Guest,
+    (command, shown): (Vec<String>, &str),
+    within: u64,
+) -> Result<Plan, Fault> {
+    super::require_login(guest)?;
+    guest.require_online()?;
+    check(&command)?;
+    let config = guest.config().await?;
+    let says = format!("Run {shown} in {}", guest.label());
+    let summary = format!("{says} on {}", guest.at.node);
+    let mut plan = Plan::new(spec, &guest.cluster.name, Risk::Grant, summary);
+    plan.blockers.extend(super::obstacle(guest, &config).await?);
+    if config.text("cmode").as_deref() != Some("shell") {
+        plan.blockers.push(no_shell(guest));
+    }
+    guest.bind(&mut plan, &config);
+    plan.needs = super::needs(guest);
+    plan.impact.push(
+        Impact::new(
+            Effect::Changed,
+            guest.at.kind.noun(),
+            guest.at.vmid.to_string(),
+        )
+        .note("whatever the command does, with all rights inside"),
+    );
+    plan.undo = Undo::Impossible {
+        because: "what a command does inside is not known here; snapshot_proxmox_vm before it gives a way back"
+            .to_owned(),
+    };
+    let exec = TerminalExec {
+        at: guest.at.clone(),
+        command: command.into_iter().map(Value::from).collect(),
+        within,
+    };
+    plan.steps.push(Step::new(says, Action::TerminalExec(exec)));
+    Ok(plan)
+}
+
+fn check(command: &[String]) -> Result<(), Fault> {
+    let length: usize = command.iter().map(|word| word.len() + 3).sum();
+    if length > MOST {
+        return Err(Fault::bad_input(format!(
+            "the command has {length} bytes; the terminal of a container takes {MOST}"
+        ))
+        .hint("send less at once"));
+    }
+    if command.iter().any(|word| word.contains(char::is_control)) {
+        return Err(Fault::bad_input(
+            "the command holds a line end or another control character, which the terminal of a container would take \
+             for a key",
+        )
+        .hint("join lines of a script by \";\", and write other ones as escapes that the program itself reads"));
+    }
+    Ok(())
+}
+
+fn no_shell(guest: &Guest) -> Blocker {
+    Blocker::new(
+        format!(
+            "{} asks for a login on its terminal: commands run there only with cmode: shell",
+            guest.label()
+        ),
+        format!(
+            "update_proxmox_vm {{\"vmid\": {}, \"set\": {{\"cmode\": \"shell\"}}}}, then stop_proxmox_vm with action \
+             reboot: it takes effect at a restart, and a login session that is open stays attached until then",
+            guest.at.vmid
+        ),
+    )
+}
