@@ -10,13 +10,14 @@ use serde_json::Value;
 use tools::clean;
 use tools::engine::{Asked, Question};
 use tools::outcome::Outcome;
+use tools::plan::Effect;
 use tools::spec::Risk;
 
 /// The box that says yes.
 const APPROVE: &str = "approve";
 /// The box that lets the yes cover the next ten minutes of key presses.
 const LEASE: &str = "ten_minutes";
-/// Affected things that are named one by one, where nothing is handed out.
+/// Things that come to be or stay which are named one by one, where nothing is handed out.
 const MOST_NAMED: usize = 20;
 /// Characters of a line, before it is broken.
 const WIDTH: usize = 100;
@@ -105,18 +106,30 @@ fn message(outcome: &Outcome) -> String {
         lines.extend(numbered.map(|(number, step)| line(&format!("{number}. "), &step.step)));
     }
     if !outcome.affects.is_empty() {
-        let most = match outcome.risk {
-            Risk::Grant => usize::MAX,
-            _ => MOST_NAMED,
-        };
         lines.push("Affected:".to_owned());
-        lines.extend(outcome.affects.iter().take(most).map(|it| line("- ", it)));
-        let more = outcome.affects.len().saturating_sub(most);
-        lines.extend((more > 0).then(|| format!("- and {more} more")));
+        lines.extend(affected(outcome));
     }
     lines.extend(outcome.warnings.iter().map(|it| line("Warning: ", it)));
     lines.push(format!("Plan {}", outcome.plan));
     lines.join("\n")
+}
+
+/// What is affected, one by one. Only of what nobody loses anything by, the end of a long list is left out.
+fn affected(outcome: &Outcome) -> Vec<String> {
+    let is_harmless = |item: &str| {
+        let is = |effect: Effect| item.starts_with(&format!("{}: ", effect.word()));
+        outcome.risk != Risk::Grant && (is(Effect::Created) || is(Effect::Kept))
+    };
+    let (mut lines, mut harmless) = (Vec::new(), 0_usize);
+    for item in &outcome.affects {
+        harmless += usize::from(is_harmless(item));
+        if harmless <= MOST_NAMED || !is_harmless(item) {
+            lines.push(line("- ", item));
+        }
+    }
+    let more = harmless.saturating_sub(MOST_NAMED);
+    lines.extend((more > 0).then(|| format!("- and {more} more that come to be or stay")));
+    lines
 }
 
 /// What the plan brings along, as one line after its heading. Where it is long it is broken, and what follows is set in:
@@ -216,8 +229,29 @@ mod tests {
     #[test]
     fn a_long_list_says_what_it_leaves_out() {
         let mut outcome = question(false).outcome;
-        outcome.affects = vec![outcome.affects[0].clone(); MOST_NAMED + 3];
-        assert!(message(&outcome).contains("\n- and 3 more\n"));
+        outcome.affects = vec!["kept: backup nas:backup/x".to_owned(); MOST_NAMED + 3];
+        let told = message(&outcome);
+        assert_eq!(told.matches("nas:backup/x").count(), MOST_NAMED);
+        assert!(told.contains("\n- and 3 more that come to be or stay\n"));
+    }
+
+    #[test]
+    fn what_is_lost_is_named_to_the_last_or_not_asked_here() {
+        let mut question = question(false);
+        let many = |effect: &'static str, count| {
+            let item = move |number| format!("{effect}: backup nas:backup/{effect}-{number}");
+            (0..count).map(item)
+        };
+        let losses = ["changed", "interrupted", "destroyed"].map(|it| many(it, MOST_NAMED + 1));
+        let affects = many("kept", MOST_NAMED + 1).chain(losses.into_iter().flatten());
+        question.outcome.affects = affects.collect();
+        let told = message(&question.outcome);
+        for item in &question.outcome.affects[MOST_NAMED + 1..] {
+            assert!(told.contains(&format!("\n- {item}\n")), "{item}");
+        }
+        assert!(fits(&question));
+        question.outcome.affects.extend(many("destroyed", 300));
+        assert!(!fits(&question));
     }
 
     #[test]
