@@ -177,13 +177,17 @@ impl Outcome {
     }
 
     /// With the call that takes `plan` back, where there is one and something that it takes back was or may have been
-    /// done.
+    /// done; but none that may hit a guest of somebody else, as what has the id of one that nobody saw come to be.
     #[must_use]
     pub fn with_undo(mut self, plan: &Plan) -> Self {
-        let mut steps = plan.steps.iter().zip(&self.steps);
-        let may_be_done = steps.any(|(step, known)| !step.prepares && known.state.may_be_done());
+        let steps = || plan.steps.iter().zip(&self.steps);
+        let may_be_done = steps().any(|(step, known)| !step.prepares && known.state.may_be_done());
+        let may_be_theirs = steps().any(|(step, known)| {
+            known.stranger || (known.state == StepState::Unknown && plan.made_by(step).is_some())
+        });
         if let Undo::Call { tool, arguments } = &plan.undo
             && may_be_done
+            && !may_be_theirs
         {
             self.undo = Some(NextCall {
                 tool: tool.clone(),

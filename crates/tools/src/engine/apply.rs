@@ -256,13 +256,16 @@ fn ended_early_hint(plan: &str, steps: &[StepOutcome]) -> String {
 
 /// The calls that tell what became of the steps that nobody answered for.
 fn unknown_hint(plan: &Plan, steps: &[StepOutcome]) -> String {
-    let unknown = plan
+    let unknown: Vec<_> = plan
         .steps
         .iter()
         .zip(steps)
-        .filter(|(_, outcome)| outcome.state == StepState::Unknown);
+        .filter(|(_, outcome)| outcome.state == StepState::Unknown)
+        .map(|(step, _)| step)
+        .collect();
     let mut vmids: Vec<_> = unknown
-        .filter_map(|(step, _)| match &step.wait {
+        .iter()
+        .filter_map(|step| match &step.wait {
             Wait::Task(trace) => Some(trace.vmid.to_string()),
             Wait::Nothing => None,
         })
@@ -274,8 +277,16 @@ fn unknown_hint(plan: &Plan, steps: &[StepOutcome]) -> String {
                 .map(|target| target.at.vmid.to_string()),
         );
     }
-    format!(
+    let mut hint = format!(
         "do not send it again before looking: get_proxmox_vm_status with vmid {} and include [\"tasks\"] tells what happened",
         vmids.join(", then ")
-    )
+    );
+    if let Some(made) = unknown.iter().find_map(|step| plan.made_by(step)) {
+        let vmid = made.at.vmid;
+        let _ = write!(
+            hint,
+            "; look at {vmid} first if it is to be taken back: a guest that has this id may be somebody else's"
+        );
+    }
+    hint
 }

@@ -28,10 +28,13 @@ pub(super) struct Halt {
     pub(super) stranger: bool,
 }
 
+/// Whatever it is that was found, or could not be read: what is left was not sent for it.
 impl<E: Into<Fault>> From<E> for Halt {
     fn from(fault: E) -> Self {
+        let mut fault = fault.into();
+        fault.message.push_str("; it was not sent");
         Self {
-            fault: fault.into(),
+            fault,
             stranger: false,
         }
     }
@@ -136,7 +139,7 @@ impl Engine {
                 .is_some_and(|it| it.only_read);
             if plan.destroys() && !only_read && protected.is_protected() {
                 let why = format!("{} has been protected meanwhile", label(at, name));
-                return Err(stopped(&why).into());
+                return Err(stopped(why));
             }
         }
         Ok(())
@@ -144,7 +147,7 @@ impl Engine {
 
     /// Right before the first step of one guest of many: is it as it was planned for? The look at all of them may be
     /// minutes old by then.
-    pub(super) async fn still_as_planned(&self, plan: &Plan, index: usize) -> Result<(), Fault> {
+    pub(super) async fn still_as_planned(&self, plan: &Plan, index: usize) -> Result<(), Halt> {
         let Some(Guard::SameGuest {
             at,
             identity,
@@ -158,19 +161,19 @@ impl Engine {
         let now = match pve.guest_config(at).await {
             Err(error) if error.is_missing_object() => {
                 let gone = format!("{} is not on node {} any more", label(at, name), at.node);
-                return Err(stopped(&gone));
+                return Err(stopped(gone));
             }
             config => config?,
         };
         if let Some(difference) = identity.difference(&Identity::of(at.kind, &now)) {
-            return Err(another(at.vmid, &difference).fault);
+            return Err(another(at.vmid, &difference));
         }
         let changed = config.changed(&Fingerprints::of(&now));
         if changed.is_empty() {
             return Ok(());
         }
         let changed = changed.join(", ");
-        Err(stopped(&format!("changed since it was planned: {changed}")))
+        Err(stopped(format!("changed since it was planned: {changed}")))
     }
 
     /// The cluster of a plan.
@@ -203,13 +206,13 @@ impl Made {
 fn another(vmid: Vmid, difference: &str) -> Halt {
     let why = format!("the vmid {vmid} now belongs to another guest ({difference})");
     Halt {
-        fault: stopped(&why),
         stranger: true,
+        ..stopped(why)
     }
 }
 
-fn stopped(why: &str) -> Fault {
-    Fault::new(Kind::Conflict, format!("{why}; it was not sent"))
+fn stopped(why: String) -> Halt {
+    Fault::new(Kind::Conflict, why).into()
 }
 
 /// The configuration of a guest that a step of the plan itself may have moved to another node. That it is the same guest

@@ -89,22 +89,23 @@ impl Engine {
             let why = format!("it was cancelled by {by} before this was sent");
             return Err(Known::new(StepState::NotSent, why));
         }
-        let internal = |message: String| Known::new(StepState::Failed, message);
-        self.still_as_planned(plan, index)
-            .await
-            .map_err(|fault| internal(fault.message))?;
+        let unsent = |why: &str| Known::new(StepState::Failed, format!("{why}; it was not sent"));
+        self.still_as_planned(plan, index).await.map_err(|halt| {
+            report.step(index, |outcome| outcome.stranger = halt.stranger);
+            Known::new(StepState::Failed, halt.fault.message)
+        })?;
         let pve = &self
             .cluster(&plan.cluster)
-            .map_err(|fault| internal(fault.message))?
+            .map_err(|fault| unsent(&fault.message))?
             .pve;
         let writer = self
             .writers
             .get(&plan.cluster)
-            .ok_or_else(|| internal("no way to write".to_owned()))?;
+            .ok_or_else(|| unsent("no way to write"))?;
         let before = Before::of(pve, step, self.now()).await;
         report
             .sending(index, &before)
-            .map_err(|fault| internal(format!("{}; it was not sent", fault.message)))?;
+            .map_err(|fault| unsent(&fault.message))?;
         report.progress(index, None, step.says.clone());
         let request = match &step.action {
             Action::Request(request) => request,

@@ -146,6 +146,11 @@ impl Plan {
         targets.filter(move |target| is_new(target.at.vmid))
     }
 
+    /// The guest that a step makes. Steps after it act on the guest itself.
+    pub fn made_by(&self, step: &Step) -> Option<&Target> {
+        self.made().find(|target| !step.is_at(&target.at))
+    }
+
     /// Keeps a secret beside the plan, and gives the hole that stands for it in a request.
     pub fn secret(&mut self, name: &str, value: SecretString) -> pve::Value {
         self.secrets.keep(name, value);

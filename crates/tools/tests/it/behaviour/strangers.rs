@@ -57,8 +57,11 @@ async fn a_guest_of_somebody_else_is_not_taken_for_a_new_one() {
         }
         let answer = house.call(tool, args).await.unwrap();
         assert_eq!(answer.data["status"], "unknown", "{tool}: {}", answer.text);
-        let undo = "undo, only if it is seen to be done: delete_proxmox_vm";
-        assert!(answer.text.contains(undo), "{tool}: {}", answer.text);
+        // Nor is it offered for deletion.
+        assert_eq!(answer.data.get("undo"), None, "{tool}: {}", answer.text);
+        let next = answer.data["next"].as_str().unwrap_or_default();
+        assert!(next.contains("look at 320 first"), "{tool}: {next}");
+        assert!(!answer.text.contains("delete_proxmox_vm"), "{tool}");
         assert_eq!(house.writes(), [""; 0], "{tool}");
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use sim::Clock;
+use sim::{Clock, Fault as Answer};
 use tokio::sync::Notify;
 use tools::engine::{Asked, Progress, Question, Talk};
 use tools::fault::{Fault, Kind};
@@ -72,6 +72,10 @@ async fn a_guest_that_was_replaced_is_not_started() {
     );
     assert!((1001..=1005).all(|vmid| running(&house, vmid)));
     assert!(!running(&house, 1006), "it was not sent");
+    // The undo of the plan would stop it, too.
+    let hint = fault.hint.as_deref().unwrap_or_default();
+    assert!(hint.contains("leave the guest that has the id now alone"));
+    assert!(!hint.contains("1006"), "{fault}");
     assert_eq!(state_of(fault, 1006), "failed");
 }
 
@@ -85,6 +89,20 @@ async fn a_guest_that_was_changed_is_not_started() {
         "{fault}"
     );
     assert!(running(&house, 1006) && !running(&house, 1005));
+}
+
+#[tokio::test]
+async fn a_guest_that_cannot_be_looked_at_is_not_started() {
+    let (house, fault) = meanwhile(|house| {
+        let refused = Answer::refuse(500, "got timeout").on("GET", "/nodes/*/qemu/1006/config");
+        house.sim.fault(refused);
+    })
+    .await;
+    let unsent = fault.message.lines().find(|line| line.contains("1006"));
+    let unsent = unsent.unwrap_or_default();
+    assert!(unsent.contains("got timeout"), "{fault}");
+    assert!(unsent.ends_with("; it was not sent"), "{fault}");
+    assert!(!running(&house, 1006));
 }
 
 #[tokio::test]
