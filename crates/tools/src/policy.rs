@@ -129,13 +129,20 @@ impl Policy {
         }
     }
 
-    /// The strictest of the verdicts on each guest that a plan does one of its things to.
+    /// The strictest of the verdicts on each guest that a plan does one of its things to. A guest that is only read from
+    /// loses nothing, whatever the plan does elsewhere.
     fn strictest(&self, plan: &Plan, risk: Risk) -> Verdict {
-        let targets = plan.targets.iter();
-        let verdicts = targets.map(|target| self.verdict(plan, risk, Some(target)));
-        verdicts
+        let (read, done_to): (Vec<_>, Vec<_>) =
+            plan.targets.iter().partition(|target| target.only_read);
+        let verdict = |risk, target| self.verdict(plan, risk, Some(target));
+        let done_to = done_to.into_iter().map(|target| verdict(risk, target));
+        let read = read
+            .into_iter()
+            .map(|it| verdict(risk.min(Risk::Change), it));
+        let on_plan = done_to
             .max()
-            .unwrap_or_else(|| self.verdict(plan, risk, None))
+            .unwrap_or_else(|| self.verdict(plan, risk, None));
+        read.fold(on_plan, Verdict::max)
     }
 
     /// What the first rule that matches orders, or else the mode.

@@ -277,8 +277,14 @@ async fn a_rule_looks_at_the_guest_whose_disk_is_copied() {
     let house = with_rules(Mode::Trusted, vec![deny]).await;
     let fault = house.call("update_proxmox_vm", COPY).await.unwrap_err();
     assert!(fault.message.contains("denies this"), "{fault}");
-    // It loses nothing by it, so that its protection does not count.
-    let house = with_rules(Mode::Trusted, Vec::new()).await;
+    // It loses nothing by it, so that neither its protection counts nor a rule on what destroys.
+    let keep = Rule {
+        vmid: Some("101".to_owned()),
+        risk: Some(Risk::Destroy),
+        verdict: Some(Verdict::Deny),
+        ..Rule::default()
+    };
+    let house = with_rules(Mode::Trusted, vec![keep]).await;
     let replaced = COPY.replace("scsi1", "scsi0");
     let shown = house.preview("update_proxmox_vm", &replaced).await.unwrap();
     assert_eq!(shown.data["blockers"], serde_json::json!([]));
