@@ -1,6 +1,6 @@
 //! Which older backups go, and when a storage's own rule stands in the way.
 
-use pve::{PropertyString, Request, StorageStatus};
+use pve::{PropertyString, Request, StorageStatus, lenient};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -12,8 +12,12 @@ use crate::plan::{Blocker, Effect, Guard, Impact, Plan};
 use crate::spec::Risk;
 use crate::words;
 
-/// How much later than planned the backup may be taken: somebody has to agree first.
-const LATER: i64 = 3600;
+/// How much later than planned the backup may be asked for: somebody has to agree first.
+const AGREED_WITHIN: i64 = 15 * 60;
+/// Minutes for which a backup waits for another one on its node, where the node does not say.
+const LOCK_WAIT: u16 = 180;
+/// No period that a rule counts is shorter, so that moments this far apart fall into all that there are.
+const SHORTEST_PERIOD: usize = 3600;
 
 /// A backup that counts for a rule.
 struct Counted {
@@ -132,7 +136,9 @@ async fn fates(guest: &Guest, rule: &Rule, new: &Newcomer<'_>, counted: &[Counte
     } else {
         let clock = Clock::of(guest, new).await;
         let start = clock.now.max(newest + 1);
-        (vec![start, start + LATER], clock.zones)
+        let last = start + AGREED_WITHIN + 60 * i64::from(lock_wait(guest, new.storage).await);
+        let hours = (start..last).step_by(SHORTEST_PERIOD);
+        (hours.chain([last]).collect(), clock.zones)
     };
     // What each possible moment and zone keeps; a zone in which PVE's own list would differ is not PVE's.
     let outcomes: Vec<Vec<bool>> = zones
@@ -193,15 +199,27 @@ impl Clock {
     }
 }
 
+/// How a node backs up to a storage where nothing else is said.
+async fn defaults(guest: &Guest, storage: &StorageStatus) -> Option<Value> {
+    let request = Request::get(format!("/nodes/{}/vzdump/defaults", guest.at.node))
+        .with("storage", storage.storage.as_str());
+    guest.pve().get(request).await.ok()
+}
+
+/// For how many minutes a backup waits for another one on its node.
+async fn lock_wait(guest: &Guest, storage: &StorageStatus) -> u16 {
+    let defaults = defaults(guest, storage).await;
+    let minutes = defaults.and_then(|found| lenient::as_u64(&found["lockwait"]));
+    minutes.map_or(LOCK_WAIT, |told| u16::try_from(told).unwrap_or(u16::MAX))
+}
+
 /// Without pruning PVE makes no backup beyond the number that the storage's own rule keeps.
 pub(super) async fn limit(
     guest: &Guest,
     before: &[Backup],
     storage: &StorageStatus,
 ) -> Option<Blocker> {
-    let request = Request::get(format!("/nodes/{}/vzdump/defaults", guest.at.node))
-        .with("storage", storage.storage.as_str());
-    let defaults: Value = guest.pve().get(request).await.ok()?;
+    let defaults = defaults(guest, storage).await?;
     let rule = PropertyString::parse(defaults["prune-backups"].as_str()?);
     if rule.is_on("keep-all") {
         return None;

@@ -1,9 +1,11 @@
 //! Retention by hours, days, weeks, months and years: what the preview says goes is what goes.
 
+use serde_json::json;
+use sim::Fault;
 use sim::world::storage::Volume;
 use tools::policy::Mode;
 
-use crate::house::House;
+use crate::house::{Furnish, House};
 
 const TOOL: &str = "backup_proxmox_vm";
 const DAY: u64 = 86_400;
@@ -147,4 +149,27 @@ async fn a_protected_backup_counts_for_nothing() {
     let args = r#"{"vmid": 200, "storage": "nas", "protected": true}"#;
     house.call(TOOL, args).await.unwrap();
     assert_eq!(listed(&house).len(), 3);
+}
+
+/// A backup waits while another one runs on its node, and may be of the next day by the time it is taken.
+#[tokio::test]
+async fn a_backup_that_may_have_to_wait_past_midnight_is_reckoned_with_on_both_days() {
+    let args = r#"{"vmid": 200, "storage": "nas", "prune": "keep-daily=2"}"#;
+    for (lock_wait, gone, may_go) in [(180, 1, 2), (0, 2, 0)] {
+        let since_midnight = Furnish::default().world.now.secs() % DAY;
+        let mornings = [10, 11, 12].map(|days| days * DAY + since_midnight - 8 * 3600);
+        let house = with_backups(&mornings).await;
+        let now = house.sim.world(|world| world.now.secs());
+        let evening = now - mornings[0] + 13 * 3600 + 1800;
+        let time = json!({"time": evening, "localtime": evening});
+        house.sim.fault(Fault::answer("GET", "/nodes/*/time", time));
+        let defaults = json!({"lockwait": lock_wait});
+        house
+            .sim
+            .fault(Fault::answer("GET", "/nodes/*/vzdump/defaults", defaults));
+        let preview = house.preview(TOOL, args).await.unwrap();
+        let (surely, perhaps) = doomed(&preview);
+        let found = (surely.len(), perhaps.len());
+        assert_eq!(found, (gone, may_go), "{lock_wait}: {}", preview.text);
+    }
 }
