@@ -2,7 +2,7 @@
 
 use pve::PropertyString;
 
-use super::network::Vlan;
+use super::network::{Vlan, is_bridge_name};
 use crate::fault::Fault;
 use crate::words;
 
@@ -149,8 +149,12 @@ impl Asked<'_> {
             return wrong("it has a blank in it");
         }
         let card = PropertyString::parse(net);
-        if card.get("bridge").is_none() {
-            return wrong("it names no bridge");
+        match card.get("bridge") {
+            None => return wrong("it names no bridge"),
+            Some(name) if !is_bridge_name(name) => {
+                return wrong(&format!("{:?} is not the name of a bridge", shown(name)));
+            }
+            Some(_) => {}
         }
         let is_vlan = |tag: &str| tag.parse().is_ok_and(|tag: u16| (1..=4094).contains(&tag));
         if card.get("tag").is_some_and(|tag| !is_vlan(tag)) {

@@ -87,7 +87,7 @@ async fn unseen(
     Err(Fault::new(Kind::NotFound, message).hint(hint))
 }
 
-fn is_bridge_name(name: &str) -> bool {
+pub(super) fn is_bridge_name(name: &str) -> bool {
     let is_word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
     !name.is_empty() && name.bytes().all(is_word)
 }

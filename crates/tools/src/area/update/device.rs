@@ -165,15 +165,20 @@ pub(super) fn card_changes(old: &str, new: &str) -> Vec<String> {
     names
 }
 
-/// A card's new value with the address that it has, unless the value names one: PVE would make up a new one, and the guest
-/// would see another card.
-pub(super) fn keep_mac(old: &str, new: &str) -> String {
-    let (had, wanted) = (card(old), card(new));
+/// A card's new value with the model and the address that it has, unless the value names others: PVE takes no card of a VM
+/// without a model, and would make up a new address, so that the guest would see another card.
+pub(super) fn keep_card(old: &str, new: &str) -> String {
+    let had = card(old);
+    let new = match had.get("model") {
+        Some(model) if !card(new).contains_key("model") => format!("{model},{new}"),
+        _ => new.to_owned(),
+    };
+    let wanted = card(&new);
     let Some(mac) = had.get("mac").filter(|_| !wanted.contains_key("mac")) else {
-        return new.to_owned();
+        return new;
     };
     match wanted.get("model") {
-        Some(model) if PropertyString::parse(new).default.is_some() => {
+        Some(model) if PropertyString::parse(&new).default.is_some() => {
             new.replacen(model.as_str(), &format!("{model}={mac}"), 1)
         }
         Some(_) => format!("{new},macaddr={mac}"),
@@ -228,17 +233,34 @@ mod tests {
     #[test]
     fn a_card_keeps_its_address() {
         let old = "virtio=BC:24:11:00:01:05,bridge=vmbr0,firewall=1";
-        let kept = keep_mac(old, "virtio,bridge=vmbr0,tag=20");
+        let kept = keep_card(old, "virtio,bridge=vmbr0,tag=20");
         assert_eq!(kept, "virtio=BC:24:11:00:01:05,bridge=vmbr0,tag=20");
         assert_eq!(card_changes(old, &kept), ["firewall", "tag"]);
         assert_eq!(
-            keep_mac(
+            keep_card(
                 "name=eth0,bridge=vmbr0,hwaddr=BC:24:11:01:02:00,type=veth",
                 "name=eth0,bridge=vmbr1"
             ),
             "name=eth0,bridge=vmbr1,hwaddr=BC:24:11:01:02:00"
         );
         let given = "e1000=BC:24:11:00:00:01,bridge=vmbr0";
-        assert_eq!(keep_mac(old, given), given);
+        assert_eq!(keep_card(old, given), given);
+    }
+
+    #[test]
+    fn a_vms_card_keeps_its_model() {
+        let old = "e1000=BC:24:11:00:01:05,bridge=vmbr0";
+        for (sent, kept) in [
+            (
+                "bridge=vmbr1,tag=20",
+                "e1000=BC:24:11:00:01:05,bridge=vmbr1,tag=20",
+            ),
+            (
+                "macaddr=BC:24:11:00:00:01,bridge=vmbr0",
+                "e1000,macaddr=BC:24:11:00:00:01,bridge=vmbr0",
+            ),
+        ] {
+            assert_eq!(keep_card(old, sent), kept);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::device::{Drive, card, keep_mac};
+use super::device::{Drive, card, keep_card};
 use super::keys::{Form, Key, Right};
 use crate::fault::Fault;
 use crate::plan::parts;
@@ -35,7 +35,7 @@ pub(super) fn written(spec: &Key, name: &str, value: &Value) -> Result<String, F
     check_text(name, &text)?;
     // A VM's memory is a text to PVE, which may say more than the number.
     if name == "memory" && spec.form == Form::Text && !text.contains('=') {
-        whole(name, value, (16, None))?;
+        return Ok(whole(name, value, (16, None))?.to_string());
     }
     Ok(text)
 }
@@ -70,6 +70,9 @@ fn whole(name: &str, value: &Value, (least, most): (u64, Option<u64>)) -> Result
         Value::String(text) => text.trim().to_owned(),
         _ => String::new(),
     };
+    if text.starts_with('+') {
+        return wrong(name, value, "send the new value itself, not what to add");
+    }
     let number = text.strip_suffix(".0").unwrap_or(&text).parse::<u64>();
     let most = most.unwrap_or(i64::MAX.unsigned_abs());
     match number {
@@ -139,7 +142,7 @@ pub(super) fn as_kept(spec: &Key, name: &str, old: Option<&str>, text: String) -
         ("description", _) => text,
         (_, Right::Card) => {
             let text = text.trim();
-            old.map_or_else(|| text.to_owned(), |old| keep_mac(old, text))
+            old.map_or_else(|| text.to_owned(), |old| keep_card(old, text))
         }
         (_, Right::Drive) => {
             let drive = Drive::parse(text.trim());

@@ -43,6 +43,10 @@ async fn a_card_that_cannot_be_is_refused_with_one_that_can() {
             json!({"net": "virtio,bridge=vmbr7"}),
             "the bridges there: vmbr0",
         ),
+        (
+            json!({"net": "virtio,bridge=vm/br0"}),
+            "argument `net`: \"vm/br0\" is not the name of a bridge",
+        ),
         (json!({"net": "virtio,bridge=vmbr0,tag=5000"}), "1 to 4094"),
         (
             json!({"net": "virtio,bridge=vmbr0,vlan=20"}),

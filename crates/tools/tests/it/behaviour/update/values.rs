@@ -36,6 +36,18 @@ async fn a_card_is_done_in_every_spelling() {
 }
 
 #[tokio::test]
+async fn memory_is_a_whole_number_in_every_spelling() {
+    for sent in [json!(4096), json!(4096.0), json!("4096.0"), json!(" 4096 ")] {
+        let house = House::in_mode(Mode::Trusted).await;
+        assert_eq!(
+            set(&house, 105, "memory", sent.clone()).await,
+            "4096",
+            "{sent}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn an_empty_drive_is_one_in_every_spelling() {
     let house = House::in_mode(Mode::Trusted).await;
     for sent in ["none,media=cdrom", "none", "file=none"] {
@@ -86,6 +98,8 @@ async fn what_a_setting_cannot_be_is_refused_with_what_it_can() {
         (json!({"cpuunits": 300_000}), "1 to 262144"),
         (json!({"memory": 8}), "at least 16"),
         (json!({"memory": 4096.5}), "send a whole number"),
+        (json!({"memory": "+2048"}), "not what to add"),
+        (json!({"cores": "+2"}), "not what to add"),
         (json!({"memory": []}), "it is no list"),
         (json!({"net0": []}), "it is no list"),
         (json!({"net0": ""}), "name it in delete"),
