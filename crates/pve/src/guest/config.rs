@@ -146,6 +146,15 @@ impl GuestConfig {
             .collect()
     }
 
+    /// What every disk, medium and unused volume and the saved memory is on, by key: a volume, a path of the node, or
+    /// nothing (`none`).
+    pub fn volumes(&self) -> Vec<(&str, String)> {
+        let keys = self.values.keys().map(String::as_str);
+        keys.filter(|key| is_numbered(key, &DISK_KEYS) || *key == "vmstate")
+            .filter_map(|key| Some((key, volume(&self.properties(key)?)?.to_owned())))
+            .collect()
+    }
+
     /// Every network card, by key.
     pub fn nets(&self) -> Vec<Nic> {
         let keys = self.values.keys();
@@ -156,10 +165,7 @@ impl GuestConfig {
 
     fn disk(&self, key: &str) -> Option<Disk> {
         let properties = self.properties(key)?;
-        let volume = properties
-            .default_or("file")
-            .or_else(|| properties.get("volume"))
-            .filter(|volume| !matches!(*volume, "none" | "cdrom"))?;
+        let volume = volume(&properties).filter(|volume| !matches!(*volume, "none" | "cdrom"))?;
         if properties.get("media") == Some("cdrom") {
             return None;
         }
@@ -201,6 +207,12 @@ impl FromIterator<(String, Value)> for GuestConfig {
             values: pairs.into_iter().collect(),
         }
     }
+}
+
+/// What the value of a disk or medium is on.
+fn volume(properties: &PropertyString) -> Option<&str> {
+    let file = properties.default_or("file");
+    file.or_else(|| properties.get("volume"))
 }
 
 fn is_numbered(key: &str, stems: &[&str]) -> bool {
@@ -254,6 +266,21 @@ mod tests {
         );
         assert!(disks[3].is_unused());
         assert_eq!(vm.nets()[0].mac.as_deref(), Some("BC:24:11:F1:E1:D7"));
+    }
+
+    #[test]
+    fn only_what_holds_volumes_names_them() {
+        let vm = config(json!({
+            "description": "local:100/vm-100-disk-0.raw", "name": "web", "bootdisk": "scsi0",
+            "ide2": "local:iso/a.iso,media=cdrom",
+            "scsi0": "local:100/vm-100-disk-0.raw,size=2G",
+            "unused0": "local:100/vm-100-disk-2.raw",
+            "vmstate": "local:100/vm-100-state-a.raw"
+        }));
+        let volumes = vm.volumes();
+        let keys: Vec<&str> = volumes.iter().map(|(key, _)| *key).collect();
+        assert_eq!(keys, ["ide2", "scsi0", "unused0", "vmstate"]);
+        assert_eq!(volumes[1].1, "local:100/vm-100-disk-0.raw");
     }
 
     #[test]

@@ -8,10 +8,12 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::Subject;
+use super::device::Drive;
 use super::keys::{self, Key, Right};
 use super::value;
 use crate::clean::is_secret;
 use crate::fault::Fault;
+use crate::words;
 
 /// Settings with their new values. Secrets are kept apart from the start, so that nothing can print them.
 #[derive(Debug, Default)]
@@ -104,6 +106,7 @@ pub(super) fn all(subject: &Subject, set: Settings, delete: &[String]) -> Result
             old,
             new,
         };
+        keeps_shape(subject, &edit)?;
         if edits.insert(name.to_owned(), edit).is_some() {
             return Err(
                 Fault::bad_input(format!("`{said}` and `{name}` are the same setting"))
@@ -145,6 +148,46 @@ pub(super) fn all(subject: &Subject, set: Settings, delete: &[String]) -> Result
         }
     }
     Ok(edits.into_values().filter(is_change).collect())
+}
+
+/// PVE finds out the size and the format of a volume by itself. Sent with one that exists, others change nothing.
+fn keeps_shape(subject: &Subject, edit: &Edit) -> Result<(), Fault> {
+    let drive = edit.text().filter(|_| edit.is_drive()).map(Drive::parse);
+    let Some(new) = drive.filter(Drive::names_volume) else {
+        return Ok(());
+    };
+    let volumes = subject.config.volumes().into_iter();
+    let mut old = volumes
+        .filter(|(_, volume)| *volume == new.volume)
+        .filter_map(|(key, _)| subject.config.text(key).as_deref().map(Drive::parse));
+    let has = old.find_map(|old| old.size());
+    if let (Some(wanted), Some(has)) = (new.get("size"), has)
+        && pve::parse_size(wanted) != Some(has)
+    {
+        return Err(Fault::bad_input(format!(
+            "`{}`: {} has {}, which its value does not change",
+            edit.key,
+            new.volume,
+            words::size(has)
+        ))
+        .hint(format!(
+            "leave size out; what makes a disk larger is grow: {{\"{}\": \"{}\"}}",
+            edit.key,
+            words::clip(wanted, 20)
+        )));
+    }
+    let format = match new.volume.rsplit_once('.') {
+        Some((_, end @ ("qcow2" | "vmdk"))) => end,
+        _ => "raw",
+    };
+    match new.get("format") {
+        Some(wanted) if wanted != format => Err(Fault::bad_input(format!(
+            "`{}`: {} is {format}, which its value does not change",
+            edit.key, new.volume
+        ))
+        .hint("leave format out")),
+        _ => Ok(()),
+    }
 }
 
 /// `cdrom` is another name for a VM's `ide2`.
