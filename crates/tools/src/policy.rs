@@ -203,7 +203,7 @@ pub fn protection(plan: &Plan) -> Option<Fault> {
             "{} is protected ({why}) and is not destroyed",
             label(&target.at, &target.name)
         ))
-        .hint("a person has to take the protection off first"),
+        .hint("there is nothing to send instead; what becomes of it is for a person to decide"),
     )
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use futures_util::{StreamExt as _, stream};
-use pve::{GuestConfig, NodeName, PropertyString, Resource, ResourceKind};
+use pve::{GuestConfig, NodeName, Resource, ResourceKind};
 
 use super::volume::{is_same, owner, storage};
 use crate::context::{Guest, READS};
@@ -15,13 +15,19 @@ use crate::words;
 
 /// How many guests that could not be read a warning names.
 const NAMED: usize = 5;
+/// How many configurations are read at most, a few seconds' worth; those of the guests beyond count as unreadable.
+const MOST: usize = 1000;
+
+/// What to send instead of another guest's disk.
+pub(super) const OWN_DISK: &str =
+    "name a volume of this guest, or a new disk such as \"local-lvm:8\"";
 
 /// The guests beside one that use one of some volumes.
 #[derive(Default)]
 pub(super) struct Users {
     uses: Vec<Use>,
     /// Those whose configurations could not be read.
-    unread: Vec<String>,
+    unread: Vec<Guest>,
 }
 
 struct Use {
@@ -52,70 +58,118 @@ impl Users {
         }
         let rows = guest.pve().resources().await?;
         let nodes = reach(&rows, guest, &volumes);
-        let vmids = rows.iter().filter(|row| row.kind.guest_kind().is_some());
-        let (online, offline): (Vec<_>, Vec<_>) = vmids
-            .filter_map(|row| Guest::among(&guest.cluster, &rows, row.vmid?))
-            .filter(|other| other.at.vmid != guest.at.vmid && nodes.contains(&other.at.node))
-            .partition(|other| other.node_online);
-        let mut users = Self {
-            uses: Vec::new(),
-            unread: offline.iter().map(Guest::label).collect(),
-        };
-        let reads: Vec<_> = online.into_iter().map(read).collect();
-        let read: Vec<_> = stream::iter(reads).buffered(READS).collect().await;
-        for (guest, config) in read {
+        let mut others = Guest::all_among(&guest.cluster, &rows);
+        others.retain(|other| other.at.vmid != guest.at.vmid && nodes.contains(&other.at.node));
+        // First those that nothing may happen to, then those that are the likeliest users.
+        others.sort_by_key(|other| (!is_tagged(other), other.at.node != guest.at.node));
+        let (mut online, mut unread): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|other| other.node_online);
+        unread.extend(online.drain(online.len().min(MOST)..));
+        let mut uses = Vec::new();
+        let mut reads = stream::iter(online).map(read).buffered(READS);
+        while let Some((guest, config)) = reads.next().await {
             match config {
-                Ok(config) => users.uses.extend(uses(&guest, &config, &volumes)),
-                Err(_) => users.unread.push(guest.label()),
+                Ok(config) => uses.extend(uses_in(&guest, &config, &volumes)),
+                Err(_) => unread.push(guest),
             }
         }
-        Ok(users)
+        Ok(Self { uses, unread })
     }
 
-    /// They would lose what they use: that stands in the plan's way, and what protects them counts.
+    /// They would all lose what they use.
     pub(super) fn keep_theirs(self, plan: &mut Plan) {
-        self.warn(plan);
-        for it in self.uses {
-            plan.impact.push(it.ruined("loses it"));
-            plan.blockers.push(Blocker::new(
-                format!("{} uses {} as {}", it.guest.label(), it.volume, it.key),
-                format!(
-                    "detach {} of {} first with update_proxmox_vm",
-                    it.key, it.guest.at.vmid
-                ),
-            ));
-            it.guest.bind_once(plan, &it.config);
-        }
+        self.settle(plan, |_| true);
     }
 
-    /// They would have to share what they use, which a person may want.
-    pub(super) fn share_theirs(self, plan: &mut Plan) {
-        self.warn(plan);
+    /// They would lose the volumes that `is_lost` tells, and have to share the others.
+    pub(super) fn settle(self, plan: &mut Plan, is_lost: impl Fn(&str) -> bool) {
+        doubt(&self.unread, plan);
         for it in self.uses {
-            plan.risk = plan.risk.max(Risk::Destroy);
-            let ruined = it.ruined("uses it; what both guests write to it ruins it");
-            plan.impact.push(ruined);
-            it.guest.bind_once(plan, &it.config);
-        }
-    }
-
-    fn warn(&self, plan: &mut Plan) {
-        let (named, others) = self.unread.split_at(self.unread.len().min(NAMED));
-        let mut who = named.to_vec();
-        if !others.is_empty() {
-            who.push(format!("{} more", others.len()));
-        }
-        if !who.is_empty() {
-            let verb = if who.len() == 1 { "uses" } else { "use" };
-            plan.warnings.push(format!(
-                "could not be checked: whether {} {verb} these disks, too",
-                words::list(&who)
-            ));
+            if is_lost(&it.volume) {
+                it.loses(plan);
+            } else {
+                it.shares(plan);
+            }
         }
     }
 }
 
+/// A guest that cannot be read may be a user: one that is known to be protected stands in the plan's way, any other is for
+/// a person to decide on.
+fn doubt(unread: &[Guest], plan: &mut Plan) {
+    if unread.is_empty() {
+        return;
+    }
+    plan.risk = plan.risk.max(Risk::Destroy);
+    for guest in unread.iter().filter(|guest| is_tagged(guest)) {
+        plan.blockers.push(Blocker::new(
+            format!(
+                "{} is protected (it has the tag `protected`), and whether it uses these disks, too, could not be checked",
+                guest.label()
+            ),
+            format!(
+                "try again when {} answers and shows its configuration",
+                guest.at.node
+            ),
+        ));
+    }
+    let (named, others) = unread.split_at(unread.len().min(NAMED));
+    let mut who: Vec<_> = named.iter().map(Guest::label).collect();
+    if !others.is_empty() {
+        who.push(format!("{} more", others.len()));
+    }
+    let verb = if who.len() == 1 { "uses" } else { "use" };
+    plan.warnings.push(format!(
+        "could not be checked: whether {} {verb} these disks, too",
+        words::list(&who)
+    ));
+}
+
+/// Whether the list of resources tells that it is protected, which it does of the tag alone.
+fn is_tagged(guest: &Guest) -> bool {
+    let mut tags = guest.row.tags.iter();
+    tags.any(|tag| tag.eq_ignore_ascii_case("protected"))
+}
+
 impl Use {
+    /// That stands in the plan's way.
+    fn loses(self, plan: &mut Plan) {
+        plan.impact.push(self.ruined("loses it"));
+        let detach = format!(
+            "detach {} of {} first with update_proxmox_vm",
+            self.key, self.guest.at.vmid
+        );
+        plan.blockers.push(Blocker::new(self.says(), detach));
+    }
+
+    /// A person may want that, unless the guest is protected.
+    fn shares(self, plan: &mut Plan) {
+        plan.risk = plan.risk.max(Risk::Destroy);
+        plan.impact
+            .push(self.ruined("uses it; what both guests write to it ruins it"));
+        if self.protected_by().is_some() {
+            plan.blockers.push(Blocker::new(self.says(), OWN_DISK));
+        } else {
+            self.guest.bind_once(plan, &self.config);
+        }
+    }
+
+    fn protected_by(&self) -> Option<&'static str> {
+        self.guest.target(&self.config).protected_by()
+    }
+
+    fn says(&self) -> String {
+        let protected = self
+            .protected_by()
+            .map_or_else(String::new, |why| format!("is protected ({why}) and "));
+        format!(
+            "{} {protected}uses {} as {}",
+            self.guest.label(),
+            self.volume,
+            self.key
+        )
+    }
+
     fn ruined(&self, how: &str) -> Impact {
         Impact::new(Effect::Destroyed, "disk", &self.volume).note(format!(
             "{} of {}, which {how}",
@@ -149,22 +203,14 @@ fn reach(rows: &[Resource], guest: &Guest, volumes: &[String]) -> BTreeSet<NodeN
 }
 
 /// Where a configuration names one of the volumes: as a disk, a medium, a detached disk or saved memory.
-fn uses(guest: &Guest, config: &GuestConfig, volumes: &[String]) -> Vec<Use> {
+fn uses_in(guest: &Guest, config: &GuestConfig, volumes: &[String]) -> Vec<Use> {
     let mut uses = Vec::new();
-    for (key, value) in config.values() {
-        let Some(properties) = value.as_str().map(PropertyString::parse) else {
-            continue;
-        };
-        let named = properties
-            .default_or("file")
-            .or_else(|| properties.get("volume"));
-        let volume = volumes
-            .iter()
-            .find(|volume| named.is_some_and(|named| is_same(named, volume)));
-        uses.extend(volume.map(|volume| Use {
+    for (key, named) in config.volumes() {
+        let same = volumes.iter().filter(|volume| is_same(&named, volume));
+        uses.extend(same.map(|volume| Use {
             guest: guest.clone(),
             config: config.clone(),
-            key: key.clone(),
+            key: key.to_owned(),
             volume: volume.clone(),
         }));
     }

@@ -1,8 +1,9 @@
 //! A guest that a caller named, found.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use pve::{GuestConfig, GuestRef, Identity, Reader, Resource, ResourceKind, Vmid};
+use pve::{GuestConfig, GuestRef, Identity, NodeName, Reader, Resource, ResourceKind, Vmid};
 
 use super::Cluster;
 use crate::fault::{Fault, Kind};
@@ -28,18 +29,29 @@ impl Guest {
             .iter()
             .find(|row| row.vmid == Some(vmid))
             .and_then(pve::Guest::from_resource)?;
-        let at = row.at.clone();
-        let node_online = rows.iter().any(|other| {
-            other.kind == ResourceKind::Node
-                && other.node.as_ref() == Some(&at.node)
-                && other.status.as_deref() == Some("online")
-        });
-        Some(Self {
+        let node_online = online(rows).any(|node| *node == row.at.node);
+        Some(Self::found(cluster, row, node_online))
+    }
+
+    /// All of them, in one pass over the rows.
+    pub(crate) fn all_among(cluster: &Arc<Cluster>, rows: &[Resource]) -> Vec<Self> {
+        let online: BTreeSet<_> = online(rows).collect();
+        rows.iter()
+            .filter_map(pve::Guest::from_resource)
+            .map(|row| {
+                let node_online = online.contains(&row.at.node);
+                Self::found(cluster, row, node_online)
+            })
+            .collect()
+    }
+
+    fn found(cluster: &Arc<Cluster>, row: pve::Guest, node_online: bool) -> Self {
+        Self {
             cluster: cluster.clone(),
-            at,
+            at: row.at.clone(),
             row,
             node_online,
-        })
+        }
     }
 
     /// The way to its cluster.
@@ -110,15 +122,27 @@ impl Guest {
             name: self.name().to_owned(),
             config: Fingerprints::of(config),
         });
-        plan.targets.push(Target {
+        plan.targets.push(self.target(config));
+    }
+
+    /// What rules about it and what protects it go by.
+    pub fn target(&self, config: &GuestConfig) -> Target {
+        Target {
             at: self.at.clone(),
             name: self.name().to_owned(),
             pool: self.row.pool.clone(),
             tags: config.tags(),
             protection: config.protection(),
             only_read: false,
-        });
+        }
     }
+}
+
+/// The nodes that answer.
+fn online(rows: &[Resource]) -> impl Iterator<Item = &NodeName> {
+    rows.iter()
+        .filter(|row| row.kind == ResourceKind::Node && row.status.as_deref() == Some("online"))
+        .filter_map(|row| row.node.as_ref())
 }
 
 /// "VM 105 (staging)"

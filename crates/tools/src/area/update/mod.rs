@@ -244,7 +244,7 @@ fn blockers(subject: &Subject, edits: &[Edit]) -> Vec<Blocker> {
                 "{} has PVE's protection flag, which keeps its volumes as they are",
                 subject.guest.label()
             ),
-            "a person has to take the protection off first",
+            "leave them out; what becomes of its volumes is for a person to decide",
         ));
     }
     blockers

@@ -9,12 +9,12 @@ use pve::GuestConfig;
 use super::Subject;
 use super::device::Drive;
 use super::edit::Edit;
-use crate::area::users::{self, Users};
+use crate::area::users::{self, OWN_DISK, Users};
 use crate::area::volume::owners;
 use crate::claim::Claim;
 use crate::context::{Context, Guest};
 use crate::fault::{Fault, Kind};
-use crate::plan::{Effect, Impact, Plan};
+use crate::plan::{Blocker, Effect, Impact, Plan};
 use crate::spec::Risk;
 
 /// Looks at the owners and the users of every volume that the changes remove, attach or copy.
@@ -36,9 +36,11 @@ pub(super) async fn look(
         .filter_map(|edit| edit.text().map(Drive::parse))
         .collect();
     let removed = users::lost(plan);
-    let names_disk = |drive: &&Drive| drive.names_volume() || drive.is_path();
-    let attached: Vec<_> = drives.iter().filter(names_disk).collect();
-    for drive in &attached {
+    let has = attached(subject);
+    let is_new =
+        |drive: &&Drive| (drive.names_volume() || drive.is_path()) && !has.contains(&drive.volume);
+    let new: Vec<_> = drives.iter().filter(is_new).collect();
+    for drive in &new {
         for (owner, config) in owners_of(&here, subject, &drive.volume).await? {
             plan.risk = plan.risk.max(Risk::Destroy);
             plan.impact.push(
@@ -49,13 +51,23 @@ pub(super) async fn look(
                         owner.label()
                     )),
             );
-            owner.bind_once(plan, &config);
+            match owner.target(&config).protected_by() {
+                Some(why) => plan.blockers.push(Blocker::new(
+                    format!(
+                        "{} is protected ({why}), and {} is its disk",
+                        owner.label(),
+                        drive.volume
+                    ),
+                    OWN_DISK,
+                )),
+                None => owner.bind_once(plan, &config),
+            }
         }
     }
-    let guest = &subject.guest;
-    Users::of(guest, removed).await?.keep_theirs(plan);
-    let attached: BTreeSet<_> = attached.iter().map(|drive| drive.volume.clone()).collect();
-    Users::of(guest, attached).await?.share_theirs(plan);
+    let mut volumes = removed.clone();
+    volumes.extend(new.iter().map(|drive| drive.volume.clone()));
+    let users = Users::of(&subject.guest, volumes).await?;
+    users.settle(plan, |volume| removed.contains(volume));
     // Last: a guest that is only read from may be one whose disk is lost, too, and then counts as that.
     for source in drives.iter().filter_map(|drive| drive.get("import-from")) {
         for (owner, config) in owners_of(&here, subject, source).await? {
@@ -66,6 +78,15 @@ pub(super) async fn look(
         }
     }
     Ok(())
+}
+
+/// What the guest has attached already: nothing becomes of that when an option of it changes, or its place.
+fn attached(subject: &Subject) -> BTreeSet<String> {
+    let volumes = subject.config.volumes().into_iter();
+    volumes
+        .filter(|(key, _)| !key.starts_with("unused"))
+        .map(|(_, volume)| volume)
+        .collect()
 }
 
 /// The other guests that a volume belongs to. One that is gone has left it behind.
@@ -93,5 +114,5 @@ fn unreadable(volume: &str, fault: &Fault) -> Fault {
         "{volume} belongs to another guest, which cannot be read and so counts as protected: it is protected from this ({})",
         fault.message
     ))
-    .hint("name a volume of this guest, or a new disk such as \"local-lvm:8\"")
+    .hint(OWN_DISK)
 }

@@ -37,3 +37,4 @@ mod terminal;
 mod trouble;
 mod two_clusters;
 mod update;
+mod users;

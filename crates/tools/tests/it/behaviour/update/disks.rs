@@ -99,3 +99,63 @@ async fn a_disk_grows_and_never_shrinks() {
     assert!(same.text.contains("nothing to do"), "{}", same.text);
     assert_eq!(house.writes().len(), writes, "nothing more was sent");
 }
+
+/// PVE finds out the size and the format of a volume by itself: what asks for others would change nothing.
+#[tokio::test]
+async fn a_value_makes_no_disk_larger() {
+    let house = House::in_mode(Mode::Trusted).await;
+    for (value, hint) in [
+        (
+            "local-lvm:vm-105-disk-0,size=64G",
+            r#"grow: {"scsi0": "64G"}"#,
+        ),
+        ("local-lvm:vm-105-disk-0,format=qcow2", "leave format out"),
+    ] {
+        let fault = refused(&house, json!({"vmid": 105, "set": {"scsi0": value}})).await;
+        assert!(fault.hint.as_deref().unwrap().contains(hint), "{fault}");
+    }
+    assert_eq!(house.writes(), [""; 0]);
+    let same = json!({"vmid": 105, "set": {"scsi0": "local-lvm:vm-105-disk-0,size=16G,format=raw,discard=on"}});
+    apply(&house, &same).await;
+    assert!(
+        set_now(&house, 105, "scsi0")
+            .unwrap()
+            .contains("discard=on")
+    );
+}
+
+/// An option of a disk that is attached already shares it with nobody new.
+#[tokio::test]
+async fn an_option_of_an_attached_disk_is_no_attachment() {
+    let house = House::new().await;
+    house.set(105, "scsi5", "local-lvm:vm-100-disk-0,size=32G");
+    let args =
+        json!({"vmid": 105, "set": {"scsi5": "local-lvm:vm-100-disk-0,size=32G,discard=on"}});
+    let shown = preview(&house, &args).await;
+    assert_ne!(shown.data["risk"], "destroy", "{}", shown.text);
+    let requests = house.sim.requests();
+    let asked = requests
+        .iter()
+        .any(|it| it.path.contains("/qemu/100/config"));
+    assert!(!asked, "nobody else is asked");
+}
+
+/// Whether a guest that cannot be read uses a disk, too, is for a person to decide; unless it is known to be protected.
+#[tokio::test]
+async fn a_guest_that_cannot_be_read_is_not_taken_for_one_that_uses_nothing() {
+    let house = House::new().await;
+    house.set(105, "unused0", "local-lvm:vm-105-disk-9");
+    let hidden =
+        sim::Fault::refuse(403, "Permission check failed").on("GET", "/nodes/*/qemu/100/config");
+    house.sim.fault(hidden);
+    let args = json!({"vmid": 105, "set": {"scsi1": "local-lvm:vm-105-disk-9"}});
+    let shown = preview(&house, &args).await;
+    assert_eq!(shown.data["risk"], "destroy", "{}", shown.text);
+    house.set(100, "tags", "Protected");
+    let fault = refused(&house, args).await;
+    assert!(
+        fault.message.contains("VM 100 (web) is protected ("),
+        "{fault}"
+    );
+    assert_eq!(house.writes(), [""; 0]);
+}
