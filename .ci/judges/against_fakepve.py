@@ -105,7 +105,8 @@ def text_of(result: CallToolResult) -> str:
 # function of the fake, for values that exist only then.
 Effect = Callable[[Recorder], bool]
 # fakepve serves no consoles: these are held against the simulator and a real QEMU instead.
-NO_CONSOLE = {"type_vm_text", "capture_vm_screen", "run_proxmox_vm_command"}
+NO_CONSOLE = {"type_vm_text", "capture_vm_screen", "run_proxmox_vm_command", "read_vm_terminal",
+              "send_vm_terminal_line"}
 STORY: list[tuple[str, dict[str, Any], Effect]] = [
     ("list_proxmox_resources", {}, lambda pve: pve.accepted("GET", "/cluster/resources")),
     ("list_proxmox_resources", {"resource_type": "volume"}, lambda pve: pve.accepted("GET", "/content")),

@@ -141,7 +141,7 @@ impl Changes for FileWrite {
         looks_inside: false,
         examples: &[Example {
             ask: "Put a note into /root on the build server",
-            args: r#"{"node": "pve3", "vmid": 106, "file": "/root/note", "content": "moved to pve3\n"}"#,
+            args: r#"{"node": "pve3", "vmid": 106, "file": "/etc/motd", "content": "moved to pve3\n"}"#,
         }],
     };
 
