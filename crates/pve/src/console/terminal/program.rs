@@ -62,9 +62,9 @@ impl Program {
     }
 }
 
-/// A word that no shell changes.
+/// A word that no shell changes. One with `=` is quoted too: as the first it would set a variable.
 fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@+".contains(c);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,@+".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
     }
@@ -104,5 +104,16 @@ fn skip_sequence(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
         }
         Some('(' | ')') => drop(chars.next()),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_word_sets_no_variable() {
+        assert_eq!(quoted("A=b"), "'A=b'");
+        assert_eq!(quoted("/bin/ls"), "/bin/ls");
     }
 }
