@@ -13,7 +13,8 @@ use pve::{GuestConfig, GuestKind, NodeName, Vmid};
 use crate::area::power::State;
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
-use crate::plan::{Blocker, Needs};
+use crate::plan::{Blocker, Effect, Impact, Needs, Plan};
+use crate::spec::{Risk, Spec};
 
 /// A guest whose terminal could be opened, as far as our own credentials go.
 async fn guest(cx: &Context, vmid: Vmid, node: Option<&NodeName>) -> Result<Guest, Fault> {
@@ -67,6 +68,23 @@ async fn obstacle(guest: &Guest, config: &GuestConfig) -> Result<Option<Blocker>
         )));
     }
     Ok(None)
+}
+
+/// A plan that types on a guest's terminal, without its step: what it is about, and what that does inside.
+async fn frame(
+    spec: &Spec,
+    guest: &Guest,
+    config: &GuestConfig,
+    (summary, does): (String, &str),
+) -> Result<Plan, Fault> {
+    let mut plan = Plan::new(spec, &guest.cluster.name, Risk::Grant, summary);
+    plan.blockers.extend(obstacle(guest, config).await?);
+    guest.bind(&mut plan, config);
+    plan.needs = needs(guest);
+    let (kind, vmid) = (guest.at.kind.noun(), guest.at.vmid.to_string());
+    plan.impact
+        .push(Impact::new(Effect::Changed, kind, vmid).note(does));
+    Ok(plan)
 }
 
 /// What opening a terminal takes.

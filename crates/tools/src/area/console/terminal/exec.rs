@@ -4,8 +4,8 @@ use pve::Value;
 
 use crate::context::Guest;
 use crate::fault::Fault;
-use crate::plan::{Action, Blocker, Effect, Impact, Plan, Step, TerminalExec, Undo};
-use crate::spec::{Risk, Spec};
+use crate::plan::{Action, Blocker, Plan, Step, TerminalExec, Undo};
+use crate::spec::Spec;
 
 /// Bytes of a command that a terminal takes at once, with what is put around it.
 const MOST: usize = 3000;
@@ -21,24 +21,14 @@ pub(in crate::area) async fn exec_plan(
     super::require_login(guest)?;
     guest.require_online()?;
     check(&command)?;
-    let config = guest.config().await?;
     let says = format!("Run {shown} in {}", guest.label());
     let summary = format!("{says} on {}", guest.at.node);
-    let mut plan = Plan::new(spec, &guest.cluster.name, Risk::Grant, summary);
-    plan.blockers.extend(super::obstacle(guest, &config).await?);
+    let config = guest.config().await?;
+    let does = "whatever the command does, with all rights inside";
+    let mut plan = super::frame(spec, guest, &config, (summary, does)).await?;
     if config.text("cmode").as_deref() != Some("shell") {
         plan.blockers.push(no_shell(guest));
     }
-    guest.bind(&mut plan, &config);
-    plan.needs = super::needs(guest);
-    plan.impact.push(
-        Impact::new(
-            Effect::Changed,
-            guest.at.kind.noun(),
-            guest.at.vmid.to_string(),
-        )
-        .note("whatever the command does, with all rights inside"),
-    );
     plan.undo = Undo::Impossible {
         because: "what a command does inside is not known here; snapshot_proxmox_vm before it gives a way back"
             .to_owned(),

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::clean;
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
-use crate::plan::{Action, Effect, Impact, Plan, Step, TerminalLine, Undo};
+use crate::plan::{Action, Plan, Step, TerminalLine, Undo};
 use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::terminal::{self, Found};
 use crate::tool::Changes;
@@ -126,18 +126,8 @@ impl SendTerminalLine {
     /// The plan without its step.
     async fn frame(&self, guest: &Guest, summary: String) -> Result<Plan, Fault> {
         let config = guest.config().await?;
-        let mut plan = Plan::new(&Self::SPEC, &guest.cluster.name, Risk::Grant, summary);
-        plan.blockers.extend(super::obstacle(guest, &config).await?);
-        guest.bind(&mut plan, &config);
-        plan.needs = super::needs(guest);
-        plan.impact.push(
-            Impact::new(
-                Effect::Changed,
-                guest.at.kind.noun(),
-                guest.at.vmid.to_string(),
-            )
-            .note("whatever reads the line does with it"),
-        );
+        let does = "whatever reads the line does with it";
+        let mut plan = super::frame(&Self::SPEC, guest, &config, (summary, does)).await?;
         if self.ctrl_c {
             plan.warnings
                 .push("ctrl-c goes first: it ends what runs in the foreground there".to_owned());
