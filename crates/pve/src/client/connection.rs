@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Full};
 use hyper::StatusCode;
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::client::conn::http1::{self, SendRequest};
@@ -247,17 +247,28 @@ enum Failure {
 }
 
 async fn read(response: hyper::Response<Incoming>, max_bytes: usize) -> Result<Reply, Failure> {
-    let (head, body) = response.into_parts();
+    let (head, mut body) = response.into_parts();
     let too_large = || Failure::Lost(format!("it is larger than {max_bytes} bytes"));
     if body.size_hint().lower() > max_bytes as u64 {
         return Err(too_large());
     }
-    match Limited::new(body, max_bytes).collect().await {
-        Ok(body) => Ok(Reply::new(&head, body.to_bytes())),
-        Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
-        Err(error) => {
+    // Read into one piece as it comes: a list of thousands of guests is megabytes, and collecting it first would hold it
+    // twice.
+    let expected = usize::try_from(body.size_hint().lower()).unwrap_or(max_bytes);
+    let mut bytes = Vec::with_capacity(expected);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| {
             let what = "the connection broke in the middle of it";
-            Err(Failure::Broken(what, error.into()))
+            Failure::Broken(what, Arc::new(error))
+        })?;
+        // What is no data are trailers, which PVE does not send.
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        if bytes.len() + data.len() > max_bytes {
+            return Err(too_large());
         }
+        bytes.extend_from_slice(&data);
     }
+    Ok(Reply::new(&head, bytes.into()))
 }

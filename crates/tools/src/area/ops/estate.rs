@@ -1,6 +1,6 @@
 //! One cluster as a few wide reads show it. Everything that a check can know without asking about single guests is here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::future::join_all;
@@ -22,9 +22,11 @@ pub(super) struct Estate {
     pub(super) now: i64,
     /// Its nodes.
     pub(super) nodes: Vec<Resource>,
+    /// Those of them that answer.
+    online: BTreeSet<NodeName>,
     /// Its guests by number.
-    // Boxed: a map moves its values about as it grows, and these are large.
-    pub(super) guests: BTreeMap<Vmid, Box<Resource>>,
+    // Shared with what is found about them, which may be something about each of thousands.
+    pub(super) guests: BTreeMap<Vmid, Arc<Resource>>,
     /// Its storages, each once per node.
     pub(super) storages: Vec<Resource>,
     /// What the token may do; nothing if even that could not be asked.
@@ -68,6 +70,7 @@ impl Estate {
         let mut estate = Self {
             now: our_time,
             nodes: Vec::new(),
+            online: BTreeSet::new(),
             guests: BTreeMap::new(),
             storages: Vec::new(),
             held: cluster.pve.permissions().await.unwrap_or_default(),
@@ -79,11 +82,13 @@ impl Estate {
                 (ResourceKind::Node, _) => estate.nodes.push(resource),
                 (ResourceKind::Storage, _) => estate.storages.push(resource),
                 (ResourceKind::Qemu | ResourceKind::Lxc, Some(vmid)) => {
-                    estate.guests.insert(vmid, Box::new(resource));
+                    estate.guests.insert(vmid, Arc::new(resource));
                 }
                 _ => {}
             }
         }
+        let online = estate.nodes.iter().filter(|node| is_online(node));
+        estate.online = online.filter_map(|node| node.node.clone()).collect();
         if let Some(time) = estate.time().await {
             estate.now = time;
         }
@@ -104,10 +109,7 @@ impl Estate {
 
     /// The nodes that answer.
     pub(super) fn online(&self) -> impl Iterator<Item = &NodeName> {
-        self.nodes
-            .iter()
-            .filter(|node| is_online(node))
-            .filter_map(|node| node.node.as_ref())
+        self.online.iter()
     }
 
     /// The nodes that do not.
@@ -120,7 +122,7 @@ impl Estate {
 
     /// Whether a node answers.
     pub(super) fn is_online(&self, name: &NodeName) -> bool {
-        self.online().any(|node| node == name)
+        self.online.contains(name)
     }
 
     /// Tells once, for checks that count guests, that PVE may be leaving some out.

@@ -253,7 +253,7 @@ impl Row {
             object: finding.subject.label(),
             node: finding.subject.node().map(ToString::to_string),
             cluster: several.then(|| finding.cluster.to_string()),
-            what: finding.what.clone(),
+            what: finding.what.to_string(),
             next: finding.next(several),
         }
     }

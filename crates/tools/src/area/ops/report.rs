@@ -1,5 +1,6 @@
 //! What the checks found, and what they could not look at.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ pub(super) struct Finding {
     pub(super) cluster: Arc<str>,
     pub(super) subject: Subject,
     /// What is the matter with it.
-    pub(super) what: String,
+    pub(super) what: Cow<'static, str>,
     /// Worse ones of the same code come first.
     pub(super) weight: u64,
 }
@@ -34,8 +35,7 @@ pub(super) enum Subject {
     Guest {
         vmid: Vmid,
         kind: GuestKind,
-        name: String,
-        node: NodeName,
+        row: Arc<Resource>,
     },
     Node(NodeName),
     /// A storage; of one node unless it is shared.
@@ -53,23 +53,20 @@ pub(super) enum Subject {
 
 impl Subject {
     /// The guest of a resource row.
-    pub(super) fn guest(row: &Resource) -> Option<Self> {
+    pub(super) fn guest(row: &Arc<Resource>) -> Option<Self> {
         Some(Self::Guest {
             vmid: row.vmid?,
             kind: row.kind.guest_kind()?,
-            name: row.name.clone().unwrap_or_default(),
-            node: row.node.clone()?,
+            row: Arc::clone(row),
         })
     }
 
     /// "VM 105 (staging)", "node pve1", "storage nas"
     pub(super) fn label(&self) -> String {
         match self {
-            Self::Guest {
-                vmid, kind, name, ..
-            } => match words::clip(name, 40) {
-                name if name.is_empty() => format!("{} {vmid}", kind.noun()),
-                name => format!("{} {vmid} ({name})", kind.noun()),
+            Self::Guest { vmid, kind, row } => match row.name.as_deref() {
+                None | Some("") => format!("{} {vmid}", kind.noun()),
+                Some(name) => format!("{} {vmid} ({})", kind.noun(), words::clip(name, 40)),
             },
             Self::Node(node) => format!("node {node}"),
             Self::Storage { storage, .. } => format!("storage {storage}"),
@@ -81,7 +78,8 @@ impl Subject {
     /// The node that it is on, where it is on one.
     pub(super) fn node(&self) -> Option<&NodeName> {
         match self {
-            Self::Guest { node, .. } | Self::Volume { node, .. } | Self::Node(node) => Some(node),
+            Self::Volume { node, .. } | Self::Node(node) => Some(node),
+            Self::Guest { row, .. } => row.node.as_ref(),
             Self::Storage { node, .. } => node.as_ref(),
             Self::BackupJob(_) => None,
         }

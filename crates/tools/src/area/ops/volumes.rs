@@ -1,5 +1,7 @@
 //! What lies on the storages: backups and disks, each storage asked once per place where it differs.
 
+use std::collections::BTreeMap;
+
 use pve::{NodeName, Permissions, Resource, Vmid, Volume};
 
 use super::ask;
@@ -16,9 +18,36 @@ pub(super) struct Shelf {
     pub(super) backups: bool,
     /// Whether disks may lie on it.
     pub(super) disks: bool,
-    /// Its volumes, or why they could not be read.
-    pub(super) volumes: Result<Vec<Volume>, Gap>,
+    /// What lies on it, or why that could not be read.
+    pub(super) volumes: Result<Lying, Gap>,
     sight: Sight,
+}
+
+/// What is kept of a storage's volumes: of the backups, which are many, only when each guest was last saved.
+#[derive(Default)]
+pub(super) struct Lying {
+    pub(super) disks: Vec<Volume>,
+    pub(super) saved: BTreeMap<Vmid, i64>,
+}
+
+impl Lying {
+    fn of(volumes: Vec<Volume>) -> Self {
+        let mut lying = Self::default();
+        for volume in volumes {
+            match volume.content.as_deref() {
+                Some("images" | "rootdir") => lying.disks.push(volume),
+                Some("backup") => {
+                    let made = volume.ctime.and_then(|at| i64::try_from(at).ok());
+                    if let (Some(vmid), Some(made)) = (volume.vmid, made) {
+                        let last = lying.saved.entry(vmid).or_insert(made);
+                        *last = made.max(*last);
+                    }
+                }
+                _ => {}
+            }
+        }
+        lying
+    }
 }
 
 /// Whose backups PVE shows to the token.
@@ -30,16 +59,6 @@ enum Sight {
     ByGuest,
     /// Nobody's.
     None,
-}
-
-/// Whether it is a backup.
-pub(super) fn is_backup(volume: &Volume) -> bool {
-    volume.content.as_deref() == Some("backup")
-}
-
-/// Whether it is a guest's disk.
-pub(super) fn is_disk(volume: &Volume) -> bool {
-    matches!(volume.content.as_deref(), Some("images" | "rootdir"))
 }
 
 impl Shelf {
@@ -71,7 +90,9 @@ pub(super) async fn read(estate: &Estate) -> Vec<Shelf> {
                 // One list for both; where only backups matter, ISO images need not travel.
                 let only = (!shelf.disks).then_some("backup");
                 let answer = cluster.pve.volumes(&shelf.node, &shelf.storage, only).await;
-                shelf.volumes = answer.map_err(|error| Gap::of(&error, &shelf.storage));
+                shelf.volumes = answer
+                    .map(Lying::of)
+                    .map_err(|error| Gap::of(&error, &shelf.storage));
             }
             shelf
         }
@@ -83,14 +104,18 @@ pub(super) async fn read(estate: &Estate) -> Vec<Shelf> {
 fn places(estate: &Estate) -> Vec<&Resource> {
     let mut chosen: Vec<&Resource> = Vec::new();
     let holds = |row: &Resource| holds(row, "backup") || holds_disks(row);
+    let mut shared: BTreeMap<&Option<String>, usize> = BTreeMap::new();
     for row in estate.storages.iter().filter(|row| holds(row)) {
-        let known = chosen
-            .iter()
-            .position(|other| row.shared && other.shared && other.storage == row.storage);
-        match known {
+        let known = row.shared.then(|| shared.get(&row.storage)).flatten();
+        match known.copied() {
             Some(at) if !is_available(estate, chosen[at]) => chosen[at] = row,
             Some(_) => {}
-            None => chosen.push(row),
+            None => {
+                if row.shared {
+                    shared.insert(&row.storage, chosen.len());
+                }
+                chosen.push(row);
+            }
         }
     }
     chosen
@@ -103,7 +128,7 @@ impl Shelf {
         let volumes = if !estate.is_online(&node) {
             Err(Gap::offline(&node))
         } else if is_available(estate, row) {
-            Ok(Vec::new())
+            Ok(Lying::default())
         } else {
             Err(Gap::because("not available:", &storage))
         };

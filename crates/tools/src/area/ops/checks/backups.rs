@@ -1,5 +1,6 @@
 //! Guests that could not be restored, and jobs that save nobody.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use pve::{NodeName, Resource, Vmid};
@@ -11,7 +12,7 @@ use crate::area::ops::ask;
 use crate::area::ops::code::Code;
 use crate::area::ops::estate::Estate;
 use crate::area::ops::report::{Gap, Report, Subject};
-use crate::area::ops::volumes::{Shelf, is_backup};
+use crate::area::ops::volumes::Shelf;
 use crate::words;
 
 const CODE: &[Code] = &[Code::GuestWithoutRecentBackup];
@@ -53,8 +54,8 @@ fn late(
     last: Option<i64>,
 ) -> crate::area::ops::report::Finding {
     let what = match last {
-        Some(at) => format!("last backup {} days ago", days(at, estate.now)),
-        None => "has no backup".to_owned(),
+        Some(at) => Cow::from(format!("last backup {} days ago", days(at, estate.now))),
+        None => Cow::from("has no backup"),
     };
     // Those without any first, then the running ones, then by age.
     let age = last.map_or(100_000, |at| days(at, estate.now).unsigned_abs());
@@ -76,15 +77,13 @@ fn sees_storages(estate: &Estate, report: &mut Report) -> bool {
 /// When each guest was last saved.
 fn newest(shelves: &[Shelf]) -> BTreeMap<Vmid, i64> {
     let mut newest = BTreeMap::new();
-    let volumes = shelves
+    for lies in shelves
         .iter()
         .filter_map(|shelf| shelf.volumes.as_ref().ok())
-        .flatten();
-    for volume in volumes.filter(|volume| is_backup(volume)) {
-        let made = volume.ctime.and_then(|at| i64::try_from(at).ok());
-        if let (Some(vmid), Some(made)) = (volume.vmid, made) {
-            let last = newest.entry(vmid).or_insert(made);
-            *last = made.max(*last);
+    {
+        for (vmid, made) in &lies.saved {
+            let last = newest.entry(*vmid).or_insert(*made);
+            *last = (*made).max(*last);
         }
     }
     newest

@@ -7,7 +7,7 @@ use super::services::Replicas;
 use crate::area::ops::code::Code;
 use crate::area::ops::estate::Estate;
 use crate::area::ops::report::{Gap, Report, Subject};
-use crate::area::ops::volumes::{Shelf, is_disk};
+use crate::area::ops::volumes::Shelf;
 use crate::words;
 
 const CODE: &[Code] = &[Code::DiskOrphaned];
@@ -24,7 +24,7 @@ pub(super) fn orphaned(
         match &shelf.volumes {
             Ok(volumes) => {
                 note_hidden(estate, shelf, report);
-                for volume in volumes.iter().filter(|volume| is_disk(volume)) {
+                for volume in &volumes.disks {
                     judge(estate, shelf, volume, replicas, report);
                 }
             }

@@ -12,7 +12,7 @@ use crate::area::ops::ask;
 use crate::area::ops::code::{Code, SNAPSHOT_DAYS};
 use crate::area::ops::estate::Estate;
 use crate::area::ops::report::{Gap, Report, Subject};
-use crate::area::ops::volumes::{Shelf, is_disk};
+use crate::area::ops::volumes::Shelf;
 use crate::words;
 
 /// How many guests are looked at one by one.
@@ -106,7 +106,7 @@ fn old_snapshots(estate: &Estate, guest: &Seen, report: &mut Report) {
         more => format!("{more} old snapshots; the oldest, {name}, is {oldest} days old"),
     };
     let row = estate.guests.get(&guest.at.vmid);
-    if let Some(subject) = row.and_then(|row| Subject::guest(row)) {
+    if let Some(subject) = row.and_then(Subject::guest) {
         let found = finding(estate, Code::SnapshotOld, subject, what);
         report.found(found.weighing(oldest.unsigned_abs()));
     }
@@ -117,12 +117,7 @@ type ByOwner<'a> = BTreeMap<Vmid, Vec<(&'a Shelf, &'a Volume)>>;
 fn by_owner(shelves: &[Shelf]) -> ByOwner<'_> {
     let mut owners = ByOwner::new();
     for shelf in shelves {
-        for volume in shelf
-            .volumes
-            .iter()
-            .flatten()
-            .filter(|volume| is_disk(volume))
-        {
+        for volume in shelf.volumes.iter().flat_map(|lies| &lies.disks) {
             if let Some(owner) = volume.vmid {
                 owners.entry(owner).or_default().push((shelf, volume));
             }

@@ -8,6 +8,8 @@ mod guests;
 mod hosts;
 mod services;
 
+use std::borrow::Cow;
+
 use pve::Resource;
 
 use super::code::{Code, Severity};
@@ -68,13 +70,18 @@ pub(super) async fn run(estate: &Estate, wanted: &Wanted<'_>, report: &mut Repor
 }
 
 /// A finding of the usual severity.
-fn finding(estate: &Estate, code: Code, subject: Subject, what: String) -> Finding {
+fn finding(
+    estate: &Estate,
+    code: Code,
+    subject: Subject,
+    what: impl Into<Cow<'static, str>>,
+) -> Finding {
     Finding {
         code,
         severity: code.severity(),
         cluster: estate.name.clone(),
         subject,
-        what,
+        what: what.into(),
         weight: 0,
     }
 }

@@ -34,7 +34,7 @@ pub(super) async fn high_availability(estate: &Estate, report: &mut Report) {
         let what = format!("HA state {state}, wanted {}", words::clip(wanted, 20));
         let vmid: Option<Vmid> = sid.split_once(':').and_then(|(_, id)| id.parse().ok());
         let guest = vmid.and_then(|vmid| estate.guests.get(&vmid));
-        match guest.and_then(|row| Subject::guest(row)) {
+        match guest.and_then(Subject::guest) {
             Some(subject) => report.found(finding(estate, Code::HaServiceError, subject, what)),
             None => report.missed(codes, Gap::because("its guest is not visible:", sid)),
         }
@@ -115,7 +115,7 @@ pub(super) async fn replication(estate: &Estate, report: &mut Report) -> Replica
 
 fn judge(estate: &Estate, job: &Job, report: &mut Report) {
     let guest = job.guest.and_then(|vmid| estate.guests.get(&vmid));
-    let (false, Some(subject)) = (job.disable, guest.and_then(|row| Subject::guest(row))) else {
+    let (false, Some(subject)) = (job.disable, guest.and_then(Subject::guest)) else {
         return;
     };
     let seconds = |at: Option<u64>| {
