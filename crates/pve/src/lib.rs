@@ -10,11 +10,13 @@
 //! - [`task`]: UPIDs, waiting, logs
 //! - [`guest`]: from a vmid to its node, kind, configuration and identity
 //! - [`console`]: screens, keyboards and terminals
+//! - [`apidoc`]: the API as the cluster itself describes it
 //! - [`answer`]: typed answers that tolerate PVE's habits
 //!
 //! This crate knows no tool and no MCP.
 
 pub mod answer;
+pub mod apidoc;
 mod client;
 pub mod console;
 mod encode;

@@ -10,6 +10,7 @@ mod auth;
 mod faults;
 mod recorded;
 mod requests;
+mod schemas;
 mod secrets;
 mod server;
 mod simulated;
