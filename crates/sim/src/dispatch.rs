@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::api;
+use crate::apidoc;
 use crate::auth;
 use crate::call::{Call, Identity, Params};
 use crate::error::{Answer, ApiError, Reply};
@@ -29,6 +30,9 @@ pub(crate) fn handle(world: &mut World, request: &Request) -> Handled {
     let mut params = Params::default();
     let mut console = None;
     let (path, response) = match split_prefix(&full_path) {
+        _ if full_path == apidoc::PATH && request.method == "GET" => {
+            (full_path, apidoc::response())
+        }
         Ok((path, format)) => {
             let reply = serve(world, request, &path, &mut params);
             if let Ok(Answer::Console(port)) = &reply {

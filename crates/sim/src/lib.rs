@@ -16,6 +16,7 @@
 //! - `dispatch`: the life of a call, the one function to read first.
 //! - [`route`], [`schema`], [`permission`]: routes as data, and the checks that run before a handler.
 //! - [`api`]: the routes and their handlers, in modules that follow PVE's URLs.
+//! - [`apidoc`]: the schema of these routes, as a node serves it.
 //! - [`world`]: the state and its rules; [`worlds`]: ready-made states.
 //! - [`replay`]: compares all of it with recorded exchanges of a real PVE.
 //!
@@ -26,6 +27,7 @@
     reason = "every handler has the same signature"
 )]
 pub mod api;
+pub mod apidoc;
 mod auth;
 pub mod calendar;
 pub mod call;

@@ -1,11 +1,13 @@
-//! The reader of API schemas against the real ones of PVE 8.4, 9.1 and 9.2, and its checks against what a real PVE took
-//! and refused. Skipped where that reference is absent.
+//! The reader of API schemas against what the simulator serves, against the real ones of PVE 8.4, 9.1 and 9.2, and its
+//! checks against what a real PVE took and refused. The real ones are skipped where that reference is absent.
 
 use std::path::PathBuf;
 
 use pve::Method;
-use pve::apidoc::{Permission, Schema};
+use pve::apidoc::{Format, Permission, SCHEMA_PATH, Schema};
 use serde_json::{Map, Value, json};
+
+use super::simulated::{homelab_as, root_token};
 
 fn reference(file: &str) -> Option<String> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
@@ -148,4 +150,49 @@ fn what_a_real_pve_took_passes_and_what_it_refused_does_not() {
     assert!(passed > 900);
     // Forms that are not checked here, and booleans in words, which are sent as 0 and 1.
     assert!(missed.len() <= 24, "{missed:#?}");
+}
+
+#[tokio::test]
+async fn what_the_simulator_serves_is_read_whole() {
+    let (_sim, reader, _) = homelab_as(root_token()).await;
+    let document = reader.document(SCHEMA_PATH).await.unwrap();
+    let schema = Schema::parse(&document).unwrap();
+    let routes: Vec<_> = sim::api::TABLES
+        .iter()
+        .copied()
+        .flatten()
+        .filter(|route| route.path != "/")
+        .collect();
+    assert_eq!(schema.methods().len(), routes.len());
+    for route in routes {
+        let verb = serde_json::from_value(json!(route.method)).unwrap();
+        let method = schema.method(verb, route.path).unwrap();
+        assert_eq!(method.allows_token, route.token, "{method}");
+        assert_eq!(
+            method.parameters.len(),
+            route.all_params().count(),
+            "{method}"
+        );
+        for param in route.all_params() {
+            let name = if param.count == 0 {
+                param.name.to_owned()
+            } else {
+                format!("{}0", param.name)
+            };
+            let read = method.parameter(&name).unwrap();
+            assert_eq!(read.optional, param.optional, "{method} {name}");
+            assert_eq!(read.choices, param.one_of, "{method} {name}");
+            assert_eq!(read.requires.as_deref(), param.requires, "{method} {name}");
+        }
+    }
+    let config = "/nodes/{node}/qemu/{vmid}/config";
+    let config = schema.method(Method::Put, config).unwrap();
+    let found = config.parameter("net0").and_then(|it| it.format.as_ref());
+    let Some(Format::Properties(keys)) = found else {
+        panic!("{found:?}")
+    };
+    let virtio = keys.iter().find(|key| key.name == "virtio").unwrap();
+    assert_eq!(virtio.alias.as_deref(), Some("macaddr"));
+    let vmid = config.parameter("vmid").unwrap();
+    assert_eq!(vmid.format, Some(Format::Named("pve-vmid".to_owned())));
 }

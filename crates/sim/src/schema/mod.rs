@@ -7,6 +7,7 @@
 pub mod common;
 pub mod firewall;
 pub mod format;
+pub(crate) mod names;
 pub mod network;
 pub mod property;
 mod verify;

@@ -41,6 +41,17 @@ pub fn ip(text: &str) -> Result<(), String> {
     )
 }
 
+/// `lxc-ip-with-ll-iface`: an address, or a link-local one with the container's interface (`fe80::1%eth0`).
+pub fn ip_with_interface(text: &str) -> Result<(), String> {
+    match text.split_once('%') {
+        Some((address, interface)) => when(
+            ipv6(address).is_ok() && !interface.is_empty(),
+            "value does not look like a valid IP address",
+        ),
+        None => ip(text),
+    }
+}
+
 /// `CIDRv4`: `10.0.0.5/24`.
 pub fn cidr_v4(text: &str) -> Result<(), String> {
     when(

@@ -51,7 +51,8 @@ impl Properties {
         self
     }
 
-    fn all(&self) -> impl Iterator<Item = &'static Param> {
+    /// All keys, its own and shared ones.
+    pub fn all(&self) -> impl Iterator<Item = &'static Param> {
         self.fields.iter().chain(self.more)
     }
 

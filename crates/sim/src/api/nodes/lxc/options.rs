@@ -118,7 +118,9 @@ pub(super) const OPTIONS: &[Param] = &[
         .optional(),
     int("memory").min(16).optional(),
     text("mp").properties(&MOUNT).times(256).optional(),
-    text("nameserver").list_of(network::ip).optional(),
+    text("nameserver")
+        .list_of(network::ip_with_interface)
+        .optional(),
     text("net").properties(&NET).times(32).optional(),
     flag("onboot").optional(),
     text("ostype").one_of(OS_TYPES).optional(),
