@@ -135,6 +135,16 @@ fn what_does_not_fit_is_refused() {
 }
 
 #[test]
+fn an_update_cannot_keep_us_painting() {
+    let copy = &update([0, 0, 5120, 2880], COPY_RECT, &[0; 4])[4..];
+    let mut bytes = opening(5120, 2880);
+    bytes.extend([0, 0, 0xff, 0xff]);
+    bytes.extend(copy.repeat(9));
+    let endless = run(async { open(&bytes).await.unwrap().next().await }).unwrap_err();
+    assert!(endless.to_string().contains("again and again"), "{endless}");
+}
+
+#[test]
 fn a_refused_password_is_said_in_the_servers_words() {
     let mut bytes = b"RFB 003.008\n\x01\x02".to_vec();
     bytes.extend([0; 16]);

@@ -4,18 +4,23 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 
 use super::{COPY_RECT, DESKTOP_SIZE, EXTENDED_KEYS, LIGHTS, Message, RAW, Rfb, ZRLE};
 use crate::console::broken;
-use crate::console::screen::{Area, Screen};
+use crate::console::screen::{Area, MAX_PIXELS, Screen};
 use crate::error::Error;
 
 /// Packed pixels take less room than plain ones; a server that sends so much more means no good.
 const PACKING_OVERHEAD: usize = 64 * 1024;
 
+/// An update paints no more pixels than this: a new size and every pixel of it, with room to spare. A few bytes can paint
+/// a whole screen, and while we paint, nobody looks at the clock.
+const MOST_PAINTED: usize = 4 * MAX_PIXELS;
+
 impl<S: AsyncRead + AsyncWrite + Unpin> Rfb<S> {
     pub(super) async fn update(&mut self) -> Result<Message, Error> {
         let [_, high, low] = self.bytes().await?;
         let mut message = Message::Other;
+        let mut still_taken = MOST_PAINTED;
         for _ in 0..u16::from_be_bytes([high, low]) {
-            message = match (self.rectangle().await?, message) {
+            message = match (self.rectangle(&mut still_taken).await?, message) {
                 (EXTENDED_KEYS, _) => Message::TakesKeys,
                 (DESKTOP_SIZE, _) => Message::Resized,
                 // What is told besides pixels is what somebody waits for.
@@ -26,8 +31,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Rfb<S> {
         Ok(message)
     }
 
-    /// Paints one rectangle; its encoding.
-    async fn rectangle(&mut self) -> Result<i32, Error> {
+    /// Paints one rectangle, and counts down the pixels that are still taken; its encoding.
+    async fn rectangle(&mut self, still_taken: &mut usize) -> Result<i32, Error> {
         let head: [u8; 12] = self.bytes().await?;
         let number = |at: usize| usize::from(u16::from_be_bytes([head[at], head[at + 1]]));
         let encoding = i32::from_be_bytes([head[8], head[9], head[10], head[11]]);
@@ -39,9 +44,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Rfb<S> {
         };
         match encoding {
             DESKTOP_SIZE => self.resize(area)?,
-            EXTENDED_KEYS => {}
+            EXTENDED_KEYS => return Ok(encoding),
             LIGHTS => {
                 self.u8().await?;
+                return Ok(encoding);
             }
             _ if !self.screen.holds(area) => return Err(broken("it paints outside of the screen")),
             RAW => self.raw(area).await?,
@@ -53,6 +59,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Rfb<S> {
                 )));
             }
         }
+        *still_taken = still_taken
+            .checked_sub(area.width * area.height)
+            .ok_or_else(|| broken("an update paints the same again and again"))?;
         Ok(encoding)
     }
 
