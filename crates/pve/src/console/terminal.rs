@@ -3,9 +3,12 @@
 //! PVE's terminal proxy wants a line with user and ticket first, and takes no API token for a user (measured: it answers
 //! the request for one, and hangs up). What the terminal writes then comes as it is; what is typed goes out in packets.
 
+mod grid;
 mod line;
 mod packet;
 mod program;
+mod row;
+mod sequences;
 mod stands;
 #[cfg(test)]
 mod tests;

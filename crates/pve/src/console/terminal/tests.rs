@@ -69,6 +69,102 @@ fn lines_that_left_the_screen_are_kept_and_broken_ones_joined() {
 }
 
 #[test]
+fn a_letter_that_comes_in_two_pieces_costs_no_other() {
+    let mut screen = TerminalScreen::new(SIZE);
+    let bytes = "\u{e4}L\u{e4} \u{4e2d}x\u{e4}".as_bytes();
+    for piece in [&bytes[..1], &bytes[1..7], &bytes[7..8], &bytes[8..]] {
+        screen.take(piece);
+    }
+    assert_eq!(screen.text(), "\u{e4}L\u{e4} \u{4e2d}x\u{e4}");
+}
+
+#[test]
+fn sequences_move_erase_and_scroll() {
+    for (bytes, text) in [
+        // The cursor: to a place, to the sides, up and down, back and to the next tab.
+        (
+            "\x1b[2;3Hx\x1b[2Dy\x1b[Az\x1b[2C!\x1b[2Bu",
+            "  z  !\n yx\n      u",
+        ),
+        (
+            "a\tb\x08c\x1b[Gd\x1b[5Ge\x1b[2dF\x1b[Eg\x1b[Fh",
+            "d   e   c\nh    F\ng",
+        ),
+        ("\x1b7one\x1b8two\x1b[s\r1\x1b[u3", "1wo3"),
+        // Letters and rows are put in, taken out, and erased.
+        ("abcdef\x1b[3G\x1b[2@\x1b[5GX\x1b[P", "ab  Xef"),
+        ("abcdef\x1b[3G\x1b[2X\x1b[2P", "abef"),
+        ("abc\x1b[2G\x1b[1Kd\x1b[K", " d"),
+        ("1\r\n2\r\n3\x1b[2H\x1b[L4\x1b[H\x1b[M", "4\n2"),
+        ("1\r\n2\r\n3\x1b[2H\x1b[J", "1"),
+        ("1\r\n2\r\n3\x1b[2H\x1b[1J", "3"),
+        ("1\r\n2\r\n3\x1b[2J4", " 4"),
+        // Only some rows scroll, and what leaves them in the middle is gone.
+        ("1\r\n2\r\n3\x1b[2;3r\x1b[3H\nx", "1\n3\nx"),
+        ("1\r\n2\r\n3\x1b[1;2r\x1bM0", "0\n1\n3"),
+        ("1\r\n2\r\n3\x1b[2;3r\x1b[?6h\x1b[9;9Hx\x1b[T", "1\n\n2"),
+        ("1\r\n2\r\n3\x1b[2S\x1b[Hx", "1\n2\nx"),
+        ("1\r\n2\r\n3\r\n4\x1b[3J\x1b[2J\x1b[H5", "5"),
+        // Lines that the terminal broke stay one as long as both halves are there.
+        (
+            "0123456789012345678901234\x1b[H\x1b[T",
+            "0123456789012345678901234",
+        ),
+        (
+            "0123456789012345678901234\x1b[H\x1b[@",
+            " 0123456789012345678\n01234",
+        ),
+        // A program takes the screen and gives it back; the other one was not touched.
+        ("a\x1b[?1049hb\x1b[?1049lc", "ac"),
+        ("a\x1b[?1049hb", "b"),
+        ("a\x1b[?1049h\x1bcb", "b"),
+        // Titles, colours and sets of letters are no text.
+        (
+            "\x1b]0;title\x07a\x1b[1;38;5;7mb\x1b(B\x1bP1q\x1b\\c",
+            "abc",
+        ),
+    ] {
+        assert_eq!(screen(bytes).text(), text, "{bytes:?}");
+    }
+}
+
+#[test]
+fn wide_letters_and_accents_keep_their_places() {
+    let narrow = |bytes: &str| {
+        let (columns, rows) = (4, 3);
+        let mut screen = TerminalScreen::new(Size { columns, rows });
+        screen.take(bytes.as_bytes());
+        screen.text()
+    };
+    assert_eq!(narrow("a\u{4e2d}b"), "a\u{4e2d}b");
+    // No room for both halves: the terminal breaks the line.
+    assert_eq!(narrow("abc\u{4e2d}\x1b[Hx"), "xbc\u{4e2d}");
+    // Either half takes the other with it.
+    assert_eq!(narrow("a\u{4e2d}\x1b[2Gb"), "ab");
+    assert_eq!(narrow("a\u{4e2d}\x1b[3Gb"), "a b");
+    assert_eq!(narrow("a\u{301}\u{4e2d}\u{301}"), "a\u{301}\u{4e2d}\u{301}");
+    // A heart that asks to be an emoji where only one cell is left, and is overwritten.
+    assert_eq!(narrow("abc\u{2764}\u{fe0f}\x1b[4Gd"), "abcd");
+    let mut one = TerminalScreen::new(Size {
+        columns: 1,
+        rows: 1,
+    });
+    one.take("\u{4e2d}\u{4e2d}".as_bytes());
+    assert_eq!(one.text(), "\u{4e2d}\u{4e2d}");
+}
+
+#[test]
+fn a_few_bytes_cannot_write_for_ever() {
+    let screen = screen("x\x1b[65535b");
+    let most = usize::from(SIZE.columns * SIZE.rows);
+    assert_eq!(screen.text().len(), 1 + most);
+    // Accents neither.
+    let mut accents = TerminalScreen::new(SIZE);
+    accents.take(format!("a{}", "\u{301}".repeat(9999)).as_bytes());
+    assert_eq!(accents.text().chars().count(), 5);
+}
+
+#[test]
 fn what_is_waited_for_is_found_among_the_news() {
     run(async {
         let mut line = open(b"OKready# ").await.unwrap();

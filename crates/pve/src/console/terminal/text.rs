@@ -1,31 +1,34 @@
 //! What a terminal shows, as text.
 
-use std::num::NonZeroU16;
-
 use super::Size;
+use super::sequences::Painter;
 use super::stands::Stands;
-
-/// Lines that are kept after they have left the screen.
-const KEPT_LINES: usize = 1000;
 
 /// The text of a terminal: what its bytes have painted, and the lines that have left at the top.
 pub struct TerminalScreen {
-    parser: vt100::Parser,
+    parser: vte::Parser,
+    painter: Painter,
+    /// The beginning of a character whose end has not come yet.
+    begun: Vec<u8>,
 }
 
 impl TerminalScreen {
     /// An empty terminal. No size is too small.
     pub(super) fn new(size: Size) -> Self {
-        let at_least_one = |count: u16| NonZeroU16::new(count).unwrap_or(NonZeroU16::MIN);
-        let (rows, columns) = (at_least_one(size.rows), at_least_one(size.columns));
         Self {
-            parser: vt100::Parser::new(rows, columns, KEPT_LINES),
+            parser: vte::Parser::new(),
+            painter: Painter::new(size),
+            begun: Vec::new(),
         }
     }
 
     /// Paints what the terminal writes, whatever it is.
     pub(super) fn take(&mut self, bytes: &[u8]) {
-        self.parser.process(bytes);
+        // The parser takes characters in two pieces, but may lose the letter behind one; so it gets whole ones only.
+        let mut whole = std::mem::take(&mut self.begun);
+        whole.extend(bytes);
+        self.begun = whole.split_off(whole.len() - begun_character(&whole));
+        self.parser.advance(&mut self.painter, &whole);
     }
 
     /// Everything that is kept, oldest first, without blanks at the ends of lines and empty lines at both ends.
@@ -37,39 +40,17 @@ impl TerminalScreen {
 
     /// Everything that is kept, with the blanks that were written.
     pub(super) fn written(&self) -> String {
-        let mut screen = self.parser.screen().clone();
-        let rows = usize::from(screen.size().0.get());
-        let mut above = screen.scrollback_len();
-        let mut text = String::new();
-        while above > 0 {
-            screen.set_scrollback(above);
-            let count = above.min(rows);
-            add_rows(&screen, count, &mut text);
-            above -= count;
-        }
-        screen.set_scrollback(0);
-        add_rows(&screen, rows, &mut text);
-        text
+        self.painter.grid().written()
     }
 
     /// The line that the cursor is in, up to the cursor and after it.
     pub fn cursor_line(&self) -> (String, String) {
-        let screen = self.parser.screen();
-        let (row, column) = screen.cursor_position();
-        let columns = screen.size().1.get();
-        let mut first = row;
-        while first > 0 && screen.row_wrapped(first - 1) {
-            first -= 1;
-        }
-        let before = screen.contents_between(first, 0, row, column);
-        let after = screen.contents_between(row, column, row, columns);
-        // A cursor that was moved to the right leaves cells that nothing was written to.
-        (before.replace('\n', ""), after.trim_end().to_owned())
+        self.painter.grid().cursor_line()
     }
 
     /// Whether a program has taken the whole screen for itself, as editors and pagers do.
     pub fn is_taken(&self) -> bool {
-        self.parser.screen().alternate_screen()
+        self.painter.is_taken
     }
 
     /// What the terminal seems to wait for.
@@ -78,21 +59,20 @@ impl TerminalScreen {
     }
 }
 
-/// Adds the first rows, joining those that the terminal itself has broken.
-fn add_rows(screen: &vt100::Screen, count: usize, text: &mut String) {
-    let columns = screen.size().1.get();
-    for (index, row) in screen.rows(0, columns).take(count).enumerate() {
-        text.push_str(&row);
-        let is_broken = u16::try_from(index).is_ok_and(|index| screen.row_wrapped(index));
-        if !is_broken {
-            text.push('\n');
-        }
-    }
+/// How many bytes at the end are the beginning of a character.
+fn begun_character(bytes: &[u8]) -> usize {
+    const LONGEST: usize = 3;
+    let is_begun = |count: &usize| {
+        let error = std::str::from_utf8(&bytes[bytes.len() - count..]).err();
+        error.is_some_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+    };
+    let counts = 1..=LONGEST.min(bytes.len());
+    counts.rev().find(is_begun).unwrap_or(0)
 }
 
+/// Without the text: it may be what somebody typed.
 impl std::fmt::Debug for TerminalScreen {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (rows, columns) = self.parser.screen().size();
-        write!(f, "TerminalScreen({columns}x{rows})")
+        f.write_str("TerminalScreen")
     }
 }
