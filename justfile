@@ -33,6 +33,13 @@ generate:
 judges:
     .ci/run build conformance inspector tdqs scanner clients proxmoxer fakepve
 
+# Fuzz a decoder (rfb, tiles, terminal, answer) for some seconds; needs a nightly toolchain and cargo-fuzz
+fuzz target="rfb" seconds="60":
+    mkdir -p {{ CARGO_TARGET_DIR }}/fuzz-corpus/{{ target }}
+    ASAN_OPTIONS=quarantine_size_mb=16 cargo +nightly fuzz run {{ target }} \
+        {{ CARGO_TARGET_DIR }}/fuzz-corpus/{{ target }} fuzz/corpus/{{ target }} \
+        -- -max_total_time={{ seconds }} -max_len=4096 -timeout=5 -rss_limit_mb=512 -malloc_limit_mb=128
+
 # What oxmox costs: start-up, memory, size, CPU per call
 bench:
     .ci/bench

@@ -3,6 +3,8 @@
 //! Private to the crate; [`Reader`](crate::Reader) and [`Writer`](crate::Writer) are the two doors.
 
 mod connection;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzing;
 mod policy;
 mod reply;
 mod session;

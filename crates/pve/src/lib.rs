@@ -22,6 +22,8 @@ pub mod console;
 mod encode;
 mod error;
 mod fingerprint;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod guest;
 pub mod id;
 pub mod lenient;

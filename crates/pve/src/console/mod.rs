@@ -20,6 +20,13 @@ pub use view::{ScreenView, Settled};
 
 use crate::error::Error;
 
+/// The decoders, for [`crate::fuzzing`].
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzing {
+    pub use super::rfb::fuzzing::{rfb, tiles};
+    pub use super::terminal::fuzzing::terminal;
+}
+
 pub(crate) fn broken(what: impl Into<String>) -> Error {
     Error::Console { what: what.into() }
 }

@@ -3,6 +3,8 @@
 //! PVE's terminal proxy wants a line with user and ticket first, and takes no API token for a user (measured: it answers
 //! the request for one, and hangs up). What the terminal writes then comes as it is; what is typed goes out in packets.
 
+#[cfg(any(test, fuzzing))]
+pub(super) mod fuzzing;
 mod grid;
 mod line;
 mod packet;

@@ -6,6 +6,8 @@
 //! Written here and not taken from a crate: the ready-made clients trust the sizes they are sent, want a task of their
 //! own, and none keeps watching and pressing apart.
 
+#[cfg(any(test, fuzzing))]
+pub(super) mod fuzzing;
 mod open;
 mod password;
 #[cfg(test)]

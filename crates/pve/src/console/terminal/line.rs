@@ -15,7 +15,7 @@ use crate::error::Error;
 /// How often the proxy is told that we are still there.
 const STILL_THERE: Duration = Duration::from_secs(30);
 /// News beyond this is kept in part: its beginning and its end.
-const MOST_NEWS: usize = 512 * 1024;
+pub(super) const MOST_NEWS: usize = 512 * 1024;
 const NEWS_HEAD: usize = 256 * 1024;
 const NEWS_TAIL: usize = 64 * 1024;
 
