@@ -3,6 +3,7 @@
 //! There is no Writer in here and no way to one; that is what keeps "a tool never writes" true.
 
 mod guest;
+mod schema;
 mod several;
 
 pub use guest::{Guest, label};
@@ -36,6 +37,7 @@ pub struct Cluster {
     /// The way to it.
     pub pve: Reader,
     version: OnceCell<Version>,
+    shelf: schema::Shelf,
 }
 
 impl Cluster {
@@ -49,6 +51,7 @@ impl Cluster {
             hosts,
             pve,
             version: OnceCell::new(),
+            shelf: schema::Shelf::default(),
         }
     }
 

@@ -157,7 +157,10 @@ impl Engine {
     pub fn new(clusters: Vec<(Cluster, pve::Writer)>, setup: Setup) -> Arc<Self> {
         let mut writers = BTreeMap::new();
         let mut readers = Vec::new();
-        for (cluster, writer) in clusters {
+        for (mut cluster, writer) in clusters {
+            if let State::Dir(dir) = &setup.state {
+                cluster.keep_schema_in(dir.join("schema"));
+            }
             writers.insert(cluster.name.clone(), writer);
             readers.push(Arc::new(cluster));
         }

@@ -2,6 +2,7 @@
 
 mod agent;
 mod agreed;
+mod api_schema;
 mod backup;
 mod backup_meanwhile;
 mod backup_rule;
