@@ -83,9 +83,15 @@ pub(crate) async fn attend(mut line: Line, console: &Console, cluster: &Mutex<Cl
         }
         None => converse(&mut line, console, cluster).await,
     };
-    lock(cluster)
-        .world
-        .end_task(&console.upid, end.line, &end.status);
+    {
+        let world = &mut lock(cluster).world;
+        if let Screen::Display(vmid) = console.screen
+            && let Some(guest) = world.guests.get_mut(&vmid)
+        {
+            guest.lift_all_keys();
+        }
+        world.end_task(&console.upid, end.line, &end.status);
+    }
     line.hang_up().await;
 }
 

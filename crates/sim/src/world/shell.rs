@@ -2,7 +2,7 @@
 
 mod script;
 
-use self::script::{Filled, Turn, When};
+use self::script::{Filled, Script, Turn, When};
 use crate::world::guest::Guest;
 
 /// What comes of a program.
@@ -72,8 +72,12 @@ pub fn run(guest: &Guest, words: &[String], input: &[u8]) -> Option<Outcome> {
 
 /// Runs a line of an interactive shell, which knows how the one before it ended; what comes of each command in turn.
 pub fn run_line(system: System<'_>, line: &str, status: u8) -> Vec<Outcome> {
-    let unknown = |name: &str| format!("bash: {name}: command not found\n");
-    run_pipes(system, (&unknown, true), line, (b"", status))
+    let shell = Shell {
+        system,
+        path: "bash",
+        in_one: true,
+    };
+    shell.run(&script::parse(line), (b"", status))
 }
 
 fn program(system: System<'_>, words: &[String], input: &[u8]) -> Option<Outcome> {
@@ -87,51 +91,130 @@ fn program(system: System<'_>, words: &[String], input: &[u8]) -> Option<Outcome
     }
     match (name, rest) {
         ("sh" | "bash", ["-c", script, ..]) => {
-            let unknown = |name: &str| format!("{path}: 1: {name}: not found\n");
-            let outcomes = run_pipes(system, (&unknown, false), script, (input, 0));
+            let shell = Shell {
+                system,
+                path,
+                in_one: false,
+            };
+            let outcomes = shell.run(&script::parse(script), (input, 0));
             Some(outcomes.into_iter().fold(Outcome::default(), Outcome::then))
         }
         _ => builtin(system, name, rest, input),
     }
 }
 
-/// Runs the commands of a script. A terminal shows output and complaints in one, in the order in which they come.
-fn run_pipes(
-    system: System<'_>,
-    (unknown, in_one): (&dyn Fn(&str) -> String, bool),
-    script: &str,
-    (input, mut status): (&[u8], u8),
-) -> Vec<Outcome> {
-    let mut outcomes = Vec::new();
-    for (when, pipe) in script::parse(script) {
-        let due = match when {
-            When::Always => true,
-            When::Success => status == 0,
-            When::Failure => status != 0,
-        };
-        if !due {
-            continue;
-        }
-        let mut passed = input.to_vec();
-        let last = pipe.len() - 1;
-        for (index, command) in pipe.iter().enumerate() {
-            let filled = command.fill(status);
-            if let Some(end) = end_of_script(&filled, status) {
-                outcomes.push(end);
-                return outcomes;
+/// A shell that runs scripts.
+struct Shell<'a> {
+    system: System<'a>,
+    /// What it calls itself.
+    path: &'a str,
+    /// Somebody sits before it: a terminal shows output and complaints in one, in the order in which they come.
+    in_one: bool,
+}
+
+impl Shell<'_> {
+    /// What it says of a program that is not there.
+    fn unknown(&self, words: &[String]) -> String {
+        let path = self.path;
+        match words {
+            [exec, name, ..] if exec == EXEC && self.in_one => {
+                format!("{path}: exec: {name}: not found\n")
             }
-            let mut outcome = run_filled(system, unknown, &filled, &passed);
-            if index < last {
-                passed = std::mem::take(&mut outcome.out);
-            }
-            if in_one {
-                outcome.out.append(&mut outcome.err);
-            }
-            status = outcome.code;
-            outcomes.push(outcome);
+            [exec, name, ..] if exec == EXEC => format!("{path}: 1: exec: {name}: not found\n"),
+            [name, ..] if self.in_one => format!("{path}: {name}: command not found\n"),
+            [name, ..] => format!("{path}: 1: {name}: not found\n"),
+            [] => String::new(),
         }
     }
-    outcomes
+
+    /// Runs the commands of a script.
+    fn run(&self, script: &Script, (input, mut status): (&[u8], u8)) -> Vec<Outcome> {
+        let mut outcomes = Vec::new();
+        for (when, pipe) in script {
+            let due = match when {
+                When::Always => true,
+                When::Success => status == 0,
+                When::Failure => status != 0,
+            };
+            if !due {
+                continue;
+            }
+            let mut passed = input.to_vec();
+            let last = pipe.len() - 1;
+            for (index, command) in pipe.iter().enumerate() {
+                let filled = command.fill(status);
+                if let Some(end) = end_of_script(&filled, status) {
+                    outcomes.push(end);
+                    return outcomes;
+                }
+                let mut outcome = match &command.inner {
+                    Some(inner) => {
+                        let all = self.run(inner, (filled.input(&passed), status));
+                        let all = all.into_iter().fold(Outcome::default(), Outcome::then);
+                        filled.turned(all)
+                    }
+                    None => self.run_filled(&filled, &passed),
+                };
+                if index < last {
+                    passed = std::mem::take(&mut outcome.out);
+                }
+                if self.in_one {
+                    outcome.out.append(&mut outcome.err);
+                }
+                status = outcome.code;
+                outcomes.push(outcome);
+                if filled.replaces_shell() {
+                    return outcomes;
+                }
+            }
+        }
+        outcomes
+    }
+
+    fn run_filled(&self, filled: &Filled, input: &[u8]) -> Outcome {
+        let words = match filled.words.as_slice() {
+            [] => return Outcome::default(),
+            [exec, words @ ..] if exec == EXEC => words,
+            words => words,
+        };
+        let outcome = program(self.system, words, filled.input(input));
+        let unknown = || Outcome::failed(self.unknown(&filled.words), 127);
+        filled.turned(outcome.unwrap_or_else(unknown))
+    }
+}
+
+/// Runs a program in place of the shell: one of that name, and nothing that the shell itself does under it.
+const EXEC: &str = "exec";
+
+impl Filled {
+    /// Whether no shell is left after this command.
+    fn replaces_shell(&self) -> bool {
+        self.words.len() > 1 && self.words[0] == EXEC
+    }
+
+    /// What the command reads of what it is given.
+    fn input<'a>(&self, given: &'a [u8]) -> &'a [u8] {
+        if self.turns.contains(&Turn::InFromNothing) {
+            b""
+        } else {
+            given
+        }
+    }
+
+    /// What came of the command, where its output goes.
+    fn turned(&self, mut outcome: Outcome) -> Outcome {
+        for turn in &self.turns {
+            match turn {
+                Turn::OutToErr => {
+                    outcome.err.splice(0..0, std::mem::take(&mut outcome.out));
+                }
+                Turn::ErrToOut => outcome.out.append(&mut outcome.err),
+                Turn::OutToNothing => outcome.out.clear(),
+                Turn::InFromNothing => {}
+            }
+        }
+        outcome
+    }
 }
 
 /// How a script ends with this command, if it does.
@@ -152,35 +235,6 @@ fn end_of_script(command: &Filled, status: u8) -> Option<Outcome> {
         }),
         _ => None,
     }
-}
-
-fn run_filled(
-    system: System<'_>,
-    unknown: &dyn Fn(&str) -> String,
-    filled: &Filled,
-    input: &[u8],
-) -> Outcome {
-    let Some(name) = filled.words.first() else {
-        return Outcome::default();
-    };
-    let input = if filled.turns.contains(&Turn::InFromNothing) {
-        b""
-    } else {
-        input
-    };
-    let outcome = program(system, &filled.words, input);
-    let mut outcome = outcome.unwrap_or_else(|| Outcome::failed(unknown(name), 127));
-    for turn in &filled.turns {
-        match turn {
-            Turn::OutToErr => {
-                outcome.err.splice(0..0, std::mem::take(&mut outcome.out));
-            }
-            Turn::ErrToOut => outcome.out.append(&mut outcome.err),
-            Turn::OutToNothing => outcome.out.clear(),
-            Turn::InFromNothing => {}
-        }
-    }
-    outcome
 }
 
 fn builtin(system: System<'_>, name: &str, rest: &[&str], input: &[u8]) -> Option<Outcome> {
@@ -304,6 +358,16 @@ mod tests {
         assert_eq!(shell("echo hello-$((20+3))").out, b"hello-23\n");
         assert_eq!(shell("sh -c 'exit 7'; echo $?").out, b"7\n");
         assert_eq!(shell("echo 'it'\\''s'").out, b"it's\n");
+    }
+
+    #[test]
+    fn brackets_are_a_shell_of_their_own() {
+        assert_eq!(shell("(echo a; exit 3; echo b); echo $?").out, b"a\n3\n");
+        assert_eq!(shell("(cat) </dev/null; (echo gone) >/dev/null").out, b"");
+        assert_eq!(shell("(exec echo '(a)'; echo b); echo c").out, b"(a)\nc\n");
+        let exec = shell("(exec exit 3); echo $?");
+        assert_eq!(exec.out, b"127\n");
+        assert_eq!(exec.err, b"sh: 1: exec: exit: not found\n");
     }
 
     #[test]

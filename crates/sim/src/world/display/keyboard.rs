@@ -151,6 +151,16 @@ impl Keyboard {
         names.join("-")
     }
 
+    /// The keys that are down.
+    pub fn held(&self) -> &[&'static str] {
+        &self.held
+    }
+
+    /// Releases every key.
+    pub(super) fn lift_all(&mut self) {
+        self.held.clear();
+    }
+
     /// Releases a key.
     pub(super) fn release(&mut self, key: &Key) {
         self.held.retain(|name| *name != key.name);

@@ -22,7 +22,8 @@ pub struct Display {
     pub inputs: u64,
     /// Where the pointer of a VNC client was last, and which buttons it held.
     pub pointer: Option<(u8, (u16, u16))>,
-    pub(super) keyboard: Keyboard,
+    /// Which keys are down.
+    pub keyboard: Keyboard,
     screen: TextScreen,
     /// When the system started, which is later than the machine if it restarted by itself.
     booted: Option<Time>,

@@ -50,6 +50,11 @@ impl Guest {
         self.key_from_client(Key::by_scan_code(code), down, now);
     }
 
+    /// A VNC client has left: QEMU lets go of what it held.
+    pub fn lift_all_keys(&mut self) {
+        self.display.keyboard.lift_all();
+    }
+
     /// Moves the pointer of a VNC client, which this system does not show.
     pub fn point(&mut self, buttons: u8, at: (u16, u16)) {
         self.display.inputs += 1;

@@ -1,5 +1,5 @@
-//! The language of the shell: commands in a row, after success or failure, in a pipe; quotes, and the few expansions
-//! that scripts cannot do without. There are no loops, variables or functions.
+//! The language of the shell: commands in a row, after success or failure, in a pipe, in brackets; quotes, and the few
+//! expansions that scripts cannot do without. There are no loops, variables or functions.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -15,12 +15,17 @@ pub(super) enum When {
     Failure,
 }
 
+/// Commands, and when each of them runs.
+pub(super) type Script = Vec<(When, Pipe)>;
+
 /// Programs of which each reads what the one before it prints.
 pub(super) type Pipe = Vec<Command>;
 
 /// One program with its words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Command {
+    /// `( … )`: what a shell of its own runs instead.
+    pub(super) inner: Option<Script>,
     words: Vec<Word>,
 }
 
@@ -102,16 +107,8 @@ impl Piece {
 }
 
 /// Reads a script.
-pub(super) fn parse(script: &str) -> Vec<(When, Pipe)> {
-    let mut reader = Reader {
-        chars: script.chars().peekable(),
-        when: When::Always,
-        pipe: vec![Command::default()],
-        word: None,
-        done: Vec::new(),
-    };
-    reader.read();
-    reader.done
+pub(super) fn parse(script: &str) -> Script {
+    Reader::new(script.chars().peekable()).read().0
 }
 
 struct Reader<'a> {
@@ -119,13 +116,26 @@ struct Reader<'a> {
     when: When,
     pipe: Pipe,
     word: Option<Word>,
-    done: Vec<(When, Pipe)>,
+    done: Script,
 }
 
-impl Reader<'_> {
-    fn read(&mut self) {
+impl<'a> Reader<'a> {
+    fn new(chars: Peekable<Chars<'a>>) -> Self {
+        Self {
+            chars,
+            when: When::Always,
+            pipe: vec![Command::default()],
+            word: None,
+            done: Vec::new(),
+        }
+    }
+
+    /// The commands up to the end or a closing bracket, and what is left after that.
+    fn read(mut self) -> (Script, Peekable<Chars<'a>>) {
         while let Some(c) = self.chars.next() {
             match c {
+                ')' => break,
+                '(' if self.word.is_none() => self.brackets(),
                 '\'' => self.quote(),
                 '"' => self.double_quote(),
                 '\\' => {
@@ -145,6 +155,15 @@ impl Reader<'_> {
             }
         }
         self.end_pipe(When::Always);
+        (self.done, self.chars)
+    }
+
+    fn brackets(&mut self) {
+        let (inner, rest) = Self::new(self.chars.clone()).read();
+        self.chars = rest;
+        if let Some(command) = self.pipe.last_mut() {
+            command.inner = Some(inner);
+        }
     }
 
     fn quote(&mut self) {
@@ -210,7 +229,8 @@ impl Reader<'_> {
         self.end_word();
         let pipe = std::mem::replace(&mut self.pipe, vec![Command::default()]);
         let when = std::mem::replace(&mut self.when, next);
-        if pipe.iter().any(|command| !command.words.is_empty()) {
+        let is_empty = |command: &Command| command.words.is_empty() && command.inner.is_none();
+        if !pipe.iter().all(is_empty) {
             self.done.push((when, pipe));
         }
     }
