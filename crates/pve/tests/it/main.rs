@@ -11,6 +11,7 @@ mod faults;
 mod recorded;
 mod requests;
 mod schemas;
+mod screens;
 mod secrets;
 mod server;
 mod simulated;
