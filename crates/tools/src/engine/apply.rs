@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
@@ -22,6 +23,8 @@ use crate::tool::Rendered;
 
 /// How many steps of one group run side by side.
 const PARALLEL: usize = 4;
+/// How often it is looked whether the caller is still there.
+const GLANCE: Duration = Duration::from_millis(100);
 
 impl Engine {
     /// Records the intent, sends the steps and waits for them as long as the caller wants to.
@@ -57,15 +60,24 @@ impl Engine {
         ));
         let patience = tokio::time::sleep(extras.wait.unwrap_or(DEFAULT_WAIT));
         tokio::pin!(patience);
+        let presence = report.presence();
+        let mut glances = tokio::time::interval(GLANCE);
         loop {
             tokio::select! {
                 biased;
                 done = &mut work => {
+                    presence.answered();
                     let outcome = done.map_err(|error| Fault::new(Kind::Internal, format!("applying the plan broke off: {error}")))??;
                     return Ok(Reply::Done(Rendered::of(&outcome)?));
                 }
                 Some(progress) = news.recv() => talk.progress(progress),
+                _ = glances.tick() => {
+                    if talk.gone() {
+                        presence.left();
+                    }
+                }
                 () = &mut patience => {
+                    presence.answered();
                     let steps = report.steps();
                     let next = Some(running_hint(&outcome.plan, &steps));
                     let outcome = Outcome { steps, next, ..outcome }.with_undo(&plan);
@@ -277,10 +289,16 @@ fn unknown_hint(plan: &Plan, steps: &[StepOutcome]) -> String {
                 .map(|target| target.at.vmid.to_string()),
         );
     }
-    let mut hint = format!(
-        "do not send it again before looking: get_proxmox_vm_status with vmid {} and include [\"tasks\"] tells what happened",
-        vmids.join(", then ")
-    );
+    let vmids = vmids.join(", then ");
+    let mut looks = unknown.iter().filter_map(|step| step.action.seen_with());
+    let mut hint = match looks.next() {
+        Some(tool) => format!(
+            "do not send it again before looking: {tool} with vmid {vmids} shows what came of it"
+        ),
+        None => format!(
+            "do not send it again before looking: get_proxmox_vm_status with vmid {vmids} and include [\"tasks\"] tells what happened"
+        ),
+    };
     if let Some(made) = unknown.iter().find_map(|step| plan.made_by(step)) {
         let vmid = made.at.vmid;
         let _ = write!(

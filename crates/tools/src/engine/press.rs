@@ -86,8 +86,15 @@ impl Engine {
 
     /// Why no further key may be pressed.
     pub(super) fn stopped(&self, report: &Report) -> Option<String> {
-        let frozen = self.policy.frozen().map(|fault| fault.message);
-        frozen.or_else(|| Some(format!("it was cancelled by {}", report.cancelled_by()?)))
+        if let Some(frozen) = self.policy.frozen() {
+            return Some(frozen.message);
+        }
+        if let Some(by) = report.cancelled_by() {
+            return Some(format!("it was cancelled by {by}"));
+        }
+        // Other work goes on, as PVE does it by itself. Whoever types must be there.
+        let left = report.caller_left();
+        left.then(|| "the caller has gone".to_owned())
     }
 }
 

@@ -1,5 +1,6 @@
 //! How far a plan is that is being applied: told to whoever waits, and kept in the store for whoever asks later.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -16,6 +17,31 @@ pub(super) struct Report {
     plan: String,
     known: Arc<Mutex<Known>>,
     progress: UnboundedSender<Progress>,
+    /// Whether whoever made the call waits for it no longer.
+    left: Arc<AtomicBool>,
+}
+
+/// The caller's presence: let go of without a word, it says that the caller has left.
+pub(super) struct Presence(Option<Arc<AtomicBool>>);
+
+impl Presence {
+    /// The caller has been answered.
+    pub(super) fn answered(mut self) {
+        self.0 = None;
+    }
+
+    /// The caller has left, and still is to be waited for.
+    pub(super) fn left(&self) {
+        if let Some(left) = &self.0 {
+            left.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        self.left();
+    }
 }
 
 struct Known {
@@ -38,7 +64,18 @@ impl Report {
             plan: plan.to_owned(),
             known: Arc::new(Mutex::new(Known { steps, shares })),
             progress,
+            left: Arc::default(),
         }
+    }
+
+    /// Held by whoever waits for the plan on behalf of its caller.
+    pub(super) fn presence(&self) -> Presence {
+        Presence(Some(self.left.clone()))
+    }
+
+    /// Whether the caller left before there was an answer.
+    pub(super) fn caller_left(&self) -> bool {
+        self.left.load(Ordering::Relaxed)
     }
 
     /// A step is about to be sent. What cannot be written down beforehand must not be sent: nobody could tell later that

@@ -10,7 +10,7 @@ pub trait Talk: Send + Sync {
     fn progress(&self, progress: Progress);
     /// Puts a question to a person.
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Asked>;
-    /// Whether the caller has gone. What was not sent by then is not sent.
+    /// Whether the caller has gone. What was not begun by then is not sent, and nothing more is typed.
     fn gone(&self) -> bool {
         false
     }

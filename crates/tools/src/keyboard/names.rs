@@ -22,6 +22,9 @@ const KEYS: &[&str] = &[
     "ac_forward", "ac_refresh", "ac_bookmarks",
 ];
 
+/// The keys of a combination: more than anybody has fingers.
+const MOST: usize = 10;
+
 /// What people call keys.
 const ALIASES: &[(&str, &str)] = &[
     ("enter", "ret"),
@@ -96,6 +99,15 @@ pub fn parse(text: &str) -> Result<String, Fault> {
         return one(text);
     }
     // "ctrl-C" is how manuals print ctrl-c; only a lone "A" asks for shift.
+    let count = text.split('-').count();
+    if count > MOST {
+        return Err(Fault::bad_input(format!(
+            "{count} keys at once are too many; nothing was sent"
+        ))
+        .hint(format!(
+            "join at most {MOST} with \"-\"; blanks part those that come one after the other"
+        )));
+    }
     let keys = text
         .split('-')
         .map(|key| one(&key.to_lowercase()))
@@ -182,6 +194,8 @@ mod tests {
         let fault = parse("ctrl-alt-delte").unwrap_err();
         assert!(fault.message.contains("\"delte\""), "{fault}");
         assert!(fault.hint.unwrap().contains("\"delete\""));
+        let many = parse(&["a"; 11].join("-")).unwrap_err();
+        assert!(many.message.contains("11 keys at once"), "{many}");
         for key in ["ctrl-alt-banana", "", "ret ret", "ctrl-", "0x", "ä"] {
             assert!(parse(key).is_err(), "{key}");
         }

@@ -29,7 +29,22 @@ impl Action {
     pub fn is_secret(&self) -> bool {
         match self {
             Self::Keys(keys) => keys.typed.is_secret(),
-            _ => false,
+            Self::TerminalLine(line) => matches!(line.line, Value::Hole(_)),
+            Self::Request(_) | Self::AgentExec(_) | Self::TerminalExec(_) => false,
+        }
+    }
+
+    /// The tool that shows what came of it, where neither PVE nor the guest's own state tells.
+    pub fn seen_with(&self) -> Option<&'static str> {
+        match self {
+            Self::Keys(_) => Some("capture_vm_screen"),
+            Self::Request(request) if request.path.ends_with("/sendkey") => {
+                Some("capture_vm_screen")
+            }
+            Self::TerminalLine(_) | Self::TerminalExec(_) => {
+                Some("read_vm_terminal (toolset console)")
+            }
+            Self::Request(_) | Self::AgentExec(_) => None,
         }
     }
 

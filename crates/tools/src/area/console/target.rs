@@ -69,11 +69,20 @@ fn serial_display(config: &GuestConfig) -> Option<String> {
 
 /// Why a stopped VM is left alone.
 pub(super) fn stopped(guest: &Guest) -> Blocker {
-    Blocker::new(
-        format!(
-            "{} is stopped: nobody reads its keyboard, and its screen is dark",
-            guest.label()
-        ),
-        "start it with start_proxmox_vm",
-    )
+    let because = format!(
+        "{} is stopped: nobody reads its keyboard, and its screen is dark",
+        guest.label()
+    );
+    off(guest, because)
+}
+
+/// A guest that must run for this, and the way there.
+pub(super) fn off(guest: &Guest, because: String) -> Blocker {
+    if guest.is_template() {
+        return Blocker::new(
+            format!("{} is a template and never runs", guest.label()),
+            "clone it with clone_proxmox_vm and start the clone",
+        );
+    }
+    Blocker::new(because, "start it with start_proxmox_vm")
 }

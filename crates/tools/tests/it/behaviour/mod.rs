@@ -37,5 +37,6 @@ mod strangers;
 mod terminal;
 mod trouble;
 mod two_clusters;
+mod typing;
 mod update;
 mod users;
