@@ -62,6 +62,18 @@ impl Found {
     pub(crate) fn is_somebodys(self) -> bool {
         matches!(self, Self::HalfTyped | Self::Busy)
     }
+
+    /// Whether what was planned for a terminal that stood like this may be typed on one that stands like that: a name is
+    /// no command, and nobody's line is joined that was not seen before. What shows nothing contradicts nothing.
+    pub(crate) fn still_fits(self, now: Self) -> bool {
+        self == now || now == Self::Blank || self == Self::Blank && !now.is_somebodys()
+    }
+
+    /// Whether a secret that would not have been shown here would be there.
+    pub(crate) fn is_safer_than(self, now: Self) -> bool {
+        let hides = |found| matches!(found, Self::Password | Self::Blank);
+        hides(self) && !hides(now)
+    }
 }
 
 /// Opens a terminal, types nothing, and waits until it has drawn itself.
@@ -95,6 +107,26 @@ pub(crate) fn head(text: &str) -> (String, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_planned_for_a_terminal_fits_no_other() {
+        use Found::{Blank, Busy, HalfTyped, Login, Password, Prompt};
+        for (planned, now, fits, is_safer) in [
+            (Prompt, Prompt, true, false),
+            (Prompt, Blank, true, false),
+            (Blank, Prompt, true, true),
+            (Blank, Busy, false, true),
+            (Login, Prompt, false, false),
+            (Password, Prompt, false, true),
+            (Password, Login, false, true),
+            (Prompt, HalfTyped, false, false),
+            (Busy, Busy, true, false),
+        ] {
+            let case = format!("{planned:?} {now:?}");
+            assert_eq!(planned.still_fits(now), fits, "{case}");
+            assert_eq!(planned.is_safer_than(now), is_safer, "{case}");
+        }
+    }
 
     #[test]
     fn only_so_much_is_shown_and_told_so() {

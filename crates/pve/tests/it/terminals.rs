@@ -92,11 +92,13 @@ async fn programs_run_at_the_prompt_of_a_container() {
         (&["echo", "it's  $HOME; x"][..], "it's  $HOME; x\n", 0),
         (&["sh", "-c", "echo out; exit 7"], "out\n", 7),
         (&["printf", "no end"], "no end", 0),
-        (&["nosuch"], "bash: nosuch: command not found\n", 127),
+        (&["nosuch"], "bash: exec: nosuch: not found\n", 127),
+        // Nothing that the shell itself does: that would end it.
+        (&["exit", "3"], "bash: exec: exit: not found\n", 127),
     ] {
         let program = Program::new(words, "a1b2c3");
         terminal.send(program.line().as_bytes()).await.unwrap();
-        let end = Until::Bytes(program.end_mark().into());
+        let end = Until::Line(program.end_mark().into());
         assert_eq!(terminal.wait(&end, LIMIT).await.unwrap(), Waited::Found);
         terminal.wait(&QUIET, LIMIT).await.unwrap();
         let ran = program.read(terminal.raw_news()).unwrap();

@@ -44,7 +44,7 @@ async fn session(server: Server<'_>, size: Size) -> Result<Shown, Error> {
 
     let program = Program::new(&["x"], "m");
     line.send(program.line().as_bytes()).await?;
-    let end = Until::Bytes(program.end_mark().into());
+    let end = Until::Line(program.end_mark().into());
     line.wait(&end, LIMIT).await?;
     let ended = program
         .read(line.raw_news())

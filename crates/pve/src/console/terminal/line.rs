@@ -24,8 +24,8 @@ const NEWS_TAIL: usize = 64 * 1024;
 pub enum Until {
     /// This text has come.
     Text(String),
-    /// These bytes have come, wherever they would be shown.
-    Bytes(Vec<u8>),
+    /// These bytes have come, wherever they would be shown, and the line that they are in has ended.
+    Line(Vec<u8>),
     /// Nothing has come for so long.
     Quiet(Duration),
 }
@@ -130,7 +130,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
             }
             let enough = match until {
                 Until::Quiet(quiet) => deadline.min(heard + *quiet),
-                Until::Text(_) | Until::Bytes(_) => deadline,
+                Until::Text(_) | Until::Line(_) => deadline,
             };
             if Instant::now() >= enough {
                 let quiet = matches!(until, Until::Quiet(quiet) if heard + *quiet <= deadline);
@@ -148,10 +148,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
     fn has(&self, until: &Until) -> bool {
         match until {
             Until::Text(text) => self.news.written().contains(text.as_str()),
-            Until::Bytes(bytes) => self
-                .raw
-                .windows(bytes.len().max(1))
-                .any(|part| part == bytes),
+            Until::Line(bytes) => {
+                let mut parts = self.raw.windows(bytes.len().max(1));
+                let place = parts.position(|part| part == bytes);
+                place.is_some_and(|place| self.raw[place..].contains(&b'\n'))
+            }
             Until::Quiet(_) => false,
         }
     }

@@ -1,12 +1,21 @@
 //! Running a program at the prompt of a shell: one line that marks where its output begins and ends, and tells how it
 //! ended. The shell shows the line itself too; the marks are put together only when it runs, so they are not in there.
 
+use std::fmt;
+
 /// A program and the marks around its output.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Program {
     line: String,
     begin: String,
     end: String,
+}
+
+/// Without its words: they may be secrets.
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Program")
+    }
 }
 
 /// What came of a program.
@@ -24,12 +33,14 @@ impl Program {
         let words: Vec<String> = words.iter().map(|word| quoted(word.as_ref())).collect();
         let words = words.join(" ");
         Self {
-            // A blank in front keeps it out of the history of most shells.
+            // A blank in front keeps it out of the history of most shells. Only `exec` means a program and nothing
+            // else: what the shell itself does under that name (`exit`, `cd`, an alias) would change the session, or
+            // end it.
             line: format!(
-                " printf '\\n%s-%s\\n' {mark} begin; {words} </dev/null; printf '\\n%s-%s:%s\\n' {mark} end $?\r"
+                " printf '\\n%s-%s\\n' {mark} begin; (exec {words}) </dev/null; printf '\\n%s-%s:%s\\n' {mark} end $?\r"
             ),
-            begin: format!("{mark}-begin\n"),
-            end: format!("\n{mark}-end:"),
+            begin: format!("{mark}-begin"),
+            end: format!("{mark}-end:"),
         }
     }
 
@@ -38,28 +49,46 @@ impl Program {
         &self.line
     }
 
-    /// What stands at the end of the output, as far as it is always the same.
+    /// What the line begins with that comes after the output.
     pub fn end_mark(&self) -> &str {
-        self.end.trim_start()
+        &self.end
     }
 
     /// Reads the bytes that came; `None` if the program has not begun.
+    ///
+    /// The marks are looked for in the bytes as they came: whatever the output does to the terminal, it hides no mark.
     pub fn read(&self, bytes: &[u8]) -> Option<Ran> {
-        let text = plain(bytes);
-        let (_, rest) = text.split_once(&self.begin)?;
-        let Some((output, after)) = rest.split_once(&self.end) else {
-            let output = rest.to_owned();
+        let (_, rest) = split(bytes, self.begin.as_bytes())?;
+        let (_, rest) = split(rest, b"\n")?;
+        let Some((output, after)) = split(rest, self.end.as_bytes()) else {
+            let output = plain(rest);
             return Some(Ran { output, code: None });
         };
         // The end has come whole only with the line that it is in.
-        let code = after
-            .split_once('\n')
-            .and_then(|(code, _)| code.parse().ok());
+        let code = split(after, b"\n")
+            .and_then(|(code, _)| str::from_utf8(code.trim_ascii_end()).ok()?.parse().ok());
         Some(Ran {
-            output: output.to_owned(),
+            output: plain(without_line_end(output)),
             code,
         })
     }
+}
+
+/// What is before and after the first place where these bytes are.
+fn split<'a>(bytes: &'a [u8], at: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
+    let place = bytes.windows(at.len()).position(|part| part == at)?;
+    Some((&bytes[..place], &bytes[place + at.len()..]))
+}
+
+/// Without the line end that goes before the end mark, and with those that every terminal on the way has made of it.
+fn without_line_end(output: &[u8]) -> &[u8] {
+    let Some(mut output) = output.strip_suffix(b"\n") else {
+        return output;
+    };
+    while let Some(shorter) = output.strip_suffix(b"\r") {
+        output = shorter;
+    }
+    output
 }
 
 /// A word that no shell changes. One with `=` is quoted too: as the first it would set a variable.

@@ -32,9 +32,14 @@ impl Stands {
         if text.is_empty() || text.starts_with(SERIAL_HEADING) && !text.contains('\n') {
             return Self::Blank;
         }
-        if before.trim_end().ends_with("assword:") && after.is_empty() {
+        if after.is_empty() && asks_for_password(&before) {
             return Self::Password;
         }
+        let before = match before.strip_prefix("login: ") {
+            // Some systems do not say who they are.
+            Some(typed) => format!(" login: {typed}"),
+            None => before,
+        };
         let asks = |mark: &str| {
             let (_, typed) = before.split_once(mark)?;
             let typed = format!("{typed}{after}");
@@ -53,4 +58,14 @@ impl Stands {
             None => Self::Busy(format!("{before}{after}").trim().to_owned()),
         }
     }
+}
+
+/// `Password:`, `[sudo] password for ann:`, `Enter passphrase for key '/root/.ssh/id':`
+fn asks_for_password(line: &str) -> bool {
+    let line = line.trim_end().to_lowercase();
+    let is_question = line.ends_with(':');
+    is_question
+        && ["password", "passwort", "passphrase"]
+            .iter()
+            .any(|word| line.contains(word))
 }

@@ -191,7 +191,17 @@ fn what_a_terminal_waits_for_is_guessed_from_its_last_line() {
     assert_eq!(stands(&format!("{heading}a login: ")), Stands::Login);
     assert_eq!(stands("ct1 login: "), Stands::Login);
     assert_eq!(stands("ct1 login: ro"), Stands::HalfTyped("ro".to_owned()));
-    assert_eq!(stands("Password: "), Stands::Password);
+    assert_eq!(stands("login: "), Stands::Login);
+    assert_eq!(stands("login: ro"), Stands::HalfTyped("ro".to_owned()));
+    for asked in [
+        "Password: ",
+        "Passwort: ",
+        "[sudo] password for a: ",
+        "passphrase for key: ",
+    ] {
+        assert_eq!(stands(asked), Stands::Password, "{asked}");
+    }
+    assert!(matches!(stands("password changed"), Stands::Busy(_)));
     assert_eq!(stands("root@ct:/# "), Stands::Prompt);
     assert_eq!(stands("user@ct:~$ "), Stands::Prompt);
     assert_eq!(
@@ -214,10 +224,12 @@ fn what_a_terminal_waits_for_is_guessed_from_its_last_line() {
 fn a_program_is_read_between_its_marks() {
     let program = Program::new(&["echo", "it's", ""], "m7");
     let line = program.line();
-    assert!(line.contains("; echo 'it'\\''s' '' </dev/null; "), "{line}");
+    let typed = "; (exec echo 'it'\\''s' '') </dev/null; ";
+    assert!(line.contains(typed), "{line}");
     // What the shell shows of the line is not taken for the marks.
     let echo = line.replace('\r', "\r\r\n");
     assert_eq!(program.read(echo.as_bytes()), None);
+    assert_eq!(format!("{program:?}"), "Program");
     let begun = format!("{echo}\x1b[?2004l\r\r\r\nm7-begin\r\r\n\x1b[1mit's\x1b[0m \r\r\n");
     let ran = |output: &str, code| {
         Some(Ran {
@@ -230,6 +242,41 @@ fn a_program_is_read_between_its_marks() {
     assert_eq!(program.read(cut.as_bytes()), ran("it's \n", None));
     let done = format!("{cut}27\r\r\n\x1b[?2004hroot@ct:/# ");
     assert_eq!(program.read(done.as_bytes()), ran("it's \n", Some(127)));
+}
+
+#[test]
+fn no_output_hides_its_own_end() {
+    let program = Program::new(&["cat", "binary"], "m7");
+    let read = |output: &str| {
+        let bytes = format!("\r\nm7-begin\r\r\n{output}\r\r\nm7-end:3\r\r\n");
+        program.read(bytes.as_bytes()).unwrap()
+    };
+    // A string, a sequence and a character that never end, no line end, the likeness of a mark.
+    for output in ["a\x1b]0;", "a\x1b[", "a\x1b", "a", "a\r\r\nm6-end:0", ""] {
+        let ran = read(output);
+        assert_eq!(ran.code, Some(3), "{output:?}");
+        let text = output.split('\x1b').next().unwrap().replace('\r', "");
+        assert_eq!(ran.output, text, "{output:?}");
+    }
+    assert_eq!(read("a\r\r\n").output, "a\n");
+    // A number that is no exit code is none.
+    let odd = program.read(b"m7-begin\nx\nm7-end:999\n").unwrap();
+    assert_eq!((odd.output.as_str(), odd.code), ("x", None));
+}
+
+#[test]
+fn a_line_has_come_once_it_has_ended() {
+    run(async {
+        let soon = Duration::from_secs(5);
+        for (bytes, waited) in [
+            (b"OKm-end:1".as_slice(), Waited::Closed),
+            (b"OKm-end:1\r\nmore", Waited::Found),
+        ] {
+            let mut line = open(bytes).await.unwrap();
+            let until = Until::Line(b"m-end:".to_vec());
+            assert_eq!(line.wait(&until, soon).await.unwrap(), waited);
+        }
+    });
 }
 
 #[test]

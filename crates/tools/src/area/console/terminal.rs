@@ -10,6 +10,7 @@ pub(in crate::area) use send::SendTerminalLine;
 
 use pve::{GuestConfig, GuestKind, NodeName, Vmid};
 
+use super::target;
 use crate::area::power::State;
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
@@ -50,10 +51,15 @@ fn require_login(guest: &Guest) -> Result<(), Fault> {
 /// Why the terminal of a guest cannot be used as things are.
 async fn obstacle(guest: &Guest, config: &GuestConfig) -> Result<Option<Blocker>, Fault> {
     let label = guest.label();
-    if !State::of(guest).await?.running {
+    let state = State::of(guest).await?;
+    if !state.running {
+        let stopped = format!("{label} is stopped: nothing runs on its terminal");
+        return Ok(Some(target::off(guest, stopped)));
+    }
+    if state.paused {
         return Ok(Some(Blocker::new(
-            format!("{label} is stopped: nothing runs on its terminal"),
-            "start it with start_proxmox_vm",
+            format!("{label} is paused: nothing answers on its terminal"),
+            "resume it with start_proxmox_vm",
         )));
     }
     let is_socket = |number: u8| {

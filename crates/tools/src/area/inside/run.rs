@@ -18,8 +18,8 @@ const WITHIN: u64 = 30;
 /// a container (cmode: shell) through its terminal, which takes a password login, no API token.
 ///
 /// It asks for a confirmation. Without an agent type_vm_text works, without an exit code. A program that outlives
-/// timeout runs on: get_proxmox_task reads its end. Needs VM.GuestAgent.Unrestricted (PVE 8: VM.Monitor), for
-/// containers VM.Console. No undo.
+/// timeout runs on: get_proxmox_task reads its end in a VM, read_vm_terminal follows it in a container. Needs
+/// VM.GuestAgent.Unrestricted (PVE 8: VM.Monitor), for containers VM.Console. No undo.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::area) struct RunCommand {
     /// The guest's id.

@@ -3,6 +3,7 @@
 mod agent;
 mod agreed;
 mod api_schema;
+mod at_prompt;
 mod backup;
 mod backup_meanwhile;
 mod backup_rule;

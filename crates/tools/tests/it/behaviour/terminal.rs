@@ -1,11 +1,11 @@
 //! Reading and typing on the terminals of the demo's guests.
 
-use tools::policy::Mode;
+use tools::policy::{Mode, Policy};
 
-use crate::house::{House, Meanwhile};
+use crate::house::{CALLER, House, Meanwhile, Nobody, call, done};
 
 /// Somebody at the terminal of a container, by other means.
-fn somebody_types(house: &House, line: &str) {
+pub(super) fn somebody_types(house: &House, line: &str) {
     house.set(200, "cmode", "shell");
     house.sim.world(|world| {
         let now = world.now;
@@ -170,83 +170,120 @@ async fn a_secret_that_the_terminal_shows_is_not_passed_on() {
 }
 
 #[tokio::test]
-async fn a_command_in_a_container_gives_its_output_and_exit_code() {
+async fn a_paused_or_closed_terminal_and_a_template_are_told_before() {
     let house = House::logged_in(Mode::Trusted).await;
-    house.set(200, "cmode", "shell");
-    for (args, code, output) in [
-        (
-            r#"{"vmid": 200, "command": ["echo", "it's; $HOME"]}"#,
-            0,
-            "it's; $HOME\n",
-        ),
-        (
-            r#"{"vmid": 200, "command": ["echo out; echo err >&2; exit 3"]}"#,
-            3,
-            "out\nerr\n",
-        ),
-        (
-            r#"{"vmid": 200, "command": ["nosuch", "x"]}"#,
-            127,
-            "bash: nosuch: command not found\n",
-        ),
+    let line = r#"{"vmid": 106, "line": "ls"}"#;
+    let pause = r#"{"vmid": 106, "action": "suspend"}"#;
+    house.call("stop_proxmox_vm", pause).await.unwrap();
+    for (tool, args) in [
+        ("send_vm_terminal_line", line),
+        ("read_vm_terminal", r#"{"vmid": 106}"#),
     ] {
-        let answer = house.call("run_proxmox_vm_command", args).await.unwrap();
-        let result = &answer.data["steps"][0]["result"];
-        assert_eq!(result["exit_code"], code, "{args}: {}", answer.text);
-        assert_eq!(result["output"], output, "{args}: {}", answer.text);
+        let fault = house.call(tool, args).await.unwrap_err().to_string();
+        assert!(fault.contains("is paused"), "{fault}");
+        assert!(fault.contains("start_proxmox_vm"), "{fault}");
     }
+    let template = r#"{"vmid": 900, "line": "ls"}"#;
+    let fault = house.call("send_vm_terminal_line", template).await;
+    let fault = fault.unwrap_err().to_string();
+    assert!(fault.contains("is a template"), "{fault}");
+    // A display on a port that is not there: the proxy opens, says so, and closes.
+    house.set(100, "vga", "serial1");
+    house.set(100, "serial0", "socket");
+    let closed = r#"{"vmid": 100, "line": "ls"}"#;
+    let fault = house.call("send_vm_terminal_line", closed).await;
+    let fault = fault.unwrap_err().to_string();
+    assert!(fault.contains("closed at once and said: "), "{fault}");
+    assert!(fault.contains("is not configured"), "{fault}");
+    assert_eq!(house.typed(), 0);
+}
+
+/// Somebody types at the terminal of container 200 while a person thinks.
+fn meanwhile(house: &House, typed: &[u8]) {
+    house.sim.world(|world| {
+        let now = world.now;
+        let guest = world.guests.get_mut(&200).unwrap();
+        let (place, _) = guest.attach();
+        guest.type_on(place, typed, (now, &mut 0), &mut Vec::new());
+    });
 }
 
 #[tokio::test]
-async fn a_command_in_a_container_needs_a_shell_that_waits() {
-    let house = House::logged_in(Mode::Trusted).await;
-    let run = r#"{"vmid": 200, "command": ["id"]}"#;
-    let fault = house.call("run_proxmox_vm_command", run).await.unwrap_err();
-    assert!(fault.to_string().contains("cmode: shell"), "{fault}");
-    assert!(
-        fault.to_string().contains(r#""set": {"cmode": "shell"}"#),
-        "{fault}"
-    );
-    // A login session that is open stays, whatever is configured since.
-    let login = r#"{"vmid": 200, "line": "", "wait_for": "login:"}"#;
-    house.call("send_vm_terminal_line", login).await.unwrap();
+async fn a_secret_meant_for_a_password_is_typed_nowhere_else() {
+    const SECRET: &str = r#"{"vmid": 200, "secret": "hunter2-canary"}"#;
+    let house = House::logged_in(Mode::Ask).await;
+    // It asks for a password; then somebody enters the right one.
+    meanwhile(&house, b"root\r");
     let typed = house.typed();
-    house.set(200, "cmode", "shell");
-    let fault = house.call("run_proxmox_vm_command", run).await.unwrap_err();
-    assert!(
-        fault.to_string().contains("stays attached until it ends"),
-        "{fault}"
-    );
-    assert!(fault.to_string().contains("nothing was typed"), "{fault}");
-    assert_eq!(house.typed(), typed);
+    let person = Meanwhile(|| meanwhile(&house, b"demo\r"));
+    let fault = house.ask("send_vm_terminal_line", SECRET, &person).await;
+    let fault = fault.unwrap_err().to_string();
+    assert!(fault.contains("waits for a command by now"), "{fault}");
+    assert!(fault.contains("nothing was typed"), "{fault}");
+    assert_eq!(house.typed(), typed + "demo\r".len());
 }
 
 #[tokio::test]
-async fn a_command_does_not_join_what_somebody_types() {
+async fn ctrl_c_does_not_lead_a_secret_astray() {
     let house = House::logged_in(Mode::Trusted).await;
-    somebody_types(&house, "rm -r /srv/old");
-    let run = r#"{"vmid": 200, "command": ["id"]}"#;
-    let fault = house.call("run_proxmox_vm_command", run).await.unwrap_err();
-    assert!(fault.to_string().contains("begun to type"), "{fault}");
-    assert_eq!(house.typed(), "rm -r /srv/old".len());
-    let input = r#"{"vmid": 200, "command": ["cat"], "input": "x"}"#;
-    let fault = house
-        .call("run_proxmox_vm_command", input)
-        .await
-        .unwrap_err();
-    assert!(fault.message.contains("reads no input"), "{fault}");
+    meanwhile(&house, b"root\r");
+    let typed = house.typed();
+    // Ctrl-c ends the question for the password: what comes then shows what is typed.
+    let secret = r#"{"vmid": 200, "secret": "hunter2-canary", "ctrl_c": true}"#;
+    let fault = house.call("send_vm_terminal_line", secret).await;
+    let fault = fault.unwrap_err().to_string();
+    assert!(fault.contains("ctrl-c was pressed, then: "), "{fault}");
+    assert!(fault.contains("the line was not typed"), "{fault}");
+    assert_eq!(house.typed(), typed + 1);
 }
 
 #[tokio::test]
-async fn a_command_that_does_not_end_runs_on_and_is_told_so() {
+async fn the_kill_switch_stops_a_line_after_its_ctrl_c() {
+    let dir = tempfile::tempdir().unwrap();
+    let switch = dir.path().join("frozen");
     let house = House::logged_in(Mode::Trusted).await;
-    house.set(200, "cmode", "shell");
-    let run = r#"{"vmid": 200, "command": ["sleep", "500"], "timeout": 1}"#;
-    let answer = house.call("run_proxmox_vm_command", run).await.unwrap();
+    somebody_types(&house, "sleep 500\r");
+    let policy = Policy {
+        mode: Mode::Trusted,
+        freeze: Some(switch.clone()),
+        ..Policy::default()
+    };
+    let engine = house.with_password("root@pam", sim::worlds::ROOT_PASSWORD, policy);
+    let typed = house.typed();
+    let freezing = async {
+        while house.typed() == typed {
+            tokio::task::yield_now().await;
+        }
+        std::fs::write(&switch, "").unwrap();
+    };
+    let line = r#"{"vmid": 200, "line": "reboot", "ctrl_c": true}"#;
+    let typing = engine.call(call("send_vm_terminal_line", line), &Nobody);
+    let (answer, ()) = tokio::join!(typing, freezing);
+    let fault = done(answer).unwrap_err().to_string();
+    assert!(fault.contains("oxmox is frozen"), "{fault}");
+    assert!(fault.contains("the line was not typed"), "{fault}");
+    assert_eq!(house.typed(), typed + 1);
+}
+
+#[tokio::test]
+async fn whoever_cancels_a_wait_hears_what_was_typed() {
+    let house = House::logged_in(Mode::Trusted).await;
+    somebody_types(&house, "\r");
+    let typed = house.typed();
+    let cancelling = async {
+        while house.typed() == typed {
+            tokio::task::yield_now().await;
+        }
+        let plans = house.engine.at_work_for(CALLER);
+        house.engine.cancel(&plans[0], CALLER).await.unwrap();
+    };
+    let line = r#"{"vmid": 200, "line": "echo a", "wait_for": "nowhere", "timeout": 40}"#;
+    let typing = house.call("send_vm_terminal_line", line);
+    let (answer, ()) = tokio::join!(typing, cancelling);
+    let answer = answer.unwrap();
     assert_eq!(answer.data["status"], "unknown", "{}", answer.text);
-    assert!(
-        answer.text.contains("runs on in the terminal"),
-        "{}",
-        answer.text
-    );
+    let said = "the line was typed, then test cancelled the wait";
+    assert!(answer.text.contains(said), "{}", answer.text);
+    let next = answer.data["next"].as_str().unwrap();
+    assert!(next.contains("read_vm_terminal"), "{next}");
 }

@@ -1,14 +1,17 @@
 //! Running a command in a container, through a shell on its terminal.
 
 use pve::Value;
+use pve::console::Program;
 
 use crate::context::Guest;
 use crate::fault::Fault;
 use crate::plan::{Action, Blocker, Plan, Step, TerminalExec, Undo};
 use crate::spec::Spec;
 
-/// Bytes of a command that a terminal takes at once, with what is put around it.
-const MOST: usize = 3000;
+/// Bytes of a line that every terminal takes at once, a little less.
+const MOST: usize = 4000;
+/// As long as every mark.
+const MARK: &str = "0123456789abcdef";
 
 /// A plan that runs a command in a container and reads its output and exit code. The container must have `cmode: shell`:
 /// only that gives a shell without a login.
@@ -43,10 +46,11 @@ pub(in crate::area) async fn exec_plan(
 }
 
 fn check(command: &[String]) -> Result<(), Fault> {
-    let length: usize = command.iter().map(|word| word.len() + 3).sum();
+    // Quotes make a line longer than its words.
+    let length = Program::new(command, MARK).line().len();
     if length > MOST {
         return Err(Fault::bad_input(format!(
-            "the command has {length} bytes; the terminal of a container takes {MOST}"
+            "the command makes a line of {length} bytes; the terminal of a container takes {MOST}"
         ))
         .hint("send less at once"));
     }

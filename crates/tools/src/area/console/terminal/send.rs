@@ -1,5 +1,6 @@
 //! send_vm_terminal_line
 
+use pve::console::Waited;
 use pve::{NodeName, Value, Vmid};
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
@@ -8,7 +9,7 @@ use serde::Deserialize;
 use crate::clean;
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
-use crate::plan::{Action, Plan, Step, TerminalLine, Undo};
+use crate::plan::{Action, Blocker, Plan, Step, TerminalLine, Undo};
 use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::terminal::{self, Found};
 use crate::tool::Changes;
@@ -111,7 +112,14 @@ impl Changes for SendTerminalLine {
 
 /// How the terminal stands, with a warning where it may be somebody's.
 async fn look(guest: &Guest, plan: &mut Plan) -> Result<Found, Fault> {
-    let (view, _) = terminal::watch(guest.pve(), &guest.at).await?;
+    let (view, waited) = terminal::watch(guest.pve(), &guest.at).await?;
+    if waited == Waited::Closed {
+        let last = words::clip(&clean::line(&view.screen().text()), SHOWN);
+        plan.blockers.push(Blocker::new(
+            format!("the terminal closed at once and said: {last}"),
+            "mend that, or try again once the guest has come up",
+        ));
+    }
     let found = Found::on(view.screen());
     if found.is_somebodys() {
         plan.warnings.push(format!(
