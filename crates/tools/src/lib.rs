@@ -11,6 +11,7 @@
 //! | [`plan`], [`preview`], [`outcome`] | a change before, shown, and after |
 //! | [`engine`], [`policy`] | the one place that sends, and what it may send |
 //! | [`store`], [`keys`], [`baseline`] | what outlives a call |
+//! | [`search`] | finding a method or a tool by what people call it |
 //! | [`keyboard`], [`screen`], [`picture`] | what consoles need: keys, screens, PNG |
 //! | `agent` | the guest agent inside a VM |
 //! | [`fault`], [`words`], [`clean`] | what callers read |
@@ -36,6 +37,7 @@ pub mod preview;
 pub mod registry;
 pub mod schema;
 pub mod screen;
+pub mod search;
 pub mod spec;
 pub mod store;
 pub mod terminal;

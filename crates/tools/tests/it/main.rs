@@ -4,4 +4,6 @@
 
 mod behaviour;
 mod house;
+mod schemas;
+mod search;
 mod sweep;

@@ -1,32 +1,22 @@
 //! Every planned request is one that the real PVE takes, by the schemas of 8.4, 9.1 and 9.2. The schemas are reference
 //! data beside the repository; without them the test says so and checks nothing.
 
-use std::path::PathBuf;
-
 use pve::{Method, Request, Value as Parameter};
 use serde_json::Value;
 use tools::policy::Mode;
 use tools::tool::Ran;
 
 use crate::house::{House, object};
+use crate::schemas::schema;
 
 fn schemas() -> Option<Vec<(String, Vec<Value>)>> {
-    let root = std::env::var_os("OXMOX_REFERENCE").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-        PathBuf::from,
-    );
-    let dir = root.join("pve-api");
-    let load = |version: &str| {
-        let text = std::fs::read_to_string(dir.join(format!("apidoc-{version}.json"))).ok()?;
-        Some((version.to_owned(), serde_json::from_str(&text).unwrap()))
-    };
+    let load = |version: &str| Some((version.to_owned(), schema(version)?));
     ["8.4", "9.1", "9.2"].into_iter().map(load).collect()
 }
 
 #[tokio::test]
 async fn every_planned_request_is_valid_in_every_supported_version() {
     let Some(schemas) = schemas() else {
-        eprintln!("skipped: the schemas of PVE are not beside this repository");
         return;
     };
     let house = House::in_mode(Mode::Trusted).await;
