@@ -14,6 +14,7 @@
 //! | [`search`] | finding a method or a tool by what people call it |
 //! | [`keyboard`], [`screen`], [`picture`] | what consoles need: keys, screens, PNG |
 //! | `agent` | the guest agent inside a VM |
+//! | `plain` | tools that are one method of PVE's API each, as data |
 //! | [`fault`], [`words`], [`clean`] | what callers read |
 //! | [`area`] | the tools |
 
@@ -31,6 +32,8 @@ pub mod keyboard;
 pub mod keys;
 pub mod outcome;
 pub mod picture;
+#[allow(dead_code, unused_imports, reason = "the areas take it up one by one")]
+mod plain;
 pub mod plan;
 pub mod policy;
 pub mod preview;

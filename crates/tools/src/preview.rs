@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::context::{Context, READS};
 use crate::fault::explain;
 use crate::outcome::NextCall;
-use crate::plan::{Action, Check, Impact, Keys, Plan, Typed, Undo};
+use crate::plan::{Action, Check, Impact, Keys, Needs, Plan, Typed, Undo};
 use crate::policy::Decision;
 use crate::spec::Risk;
 use crate::tool::Answer;
@@ -112,8 +112,12 @@ pub async fn of(plan: &Plan, cx: &Context) -> Preview {
 
 /// The privileges that the token lacks for a plan, as far as PVE tells.
 pub async fn missing_privileges(plan: &Plan, pve: &Reader) -> Vec<String> {
-    let reads: Vec<_> = plan
-        .needs
+    missing(&plan.needs, pve).await
+}
+
+/// What the token lacks of a privilege tree, as far as PVE tells.
+pub(crate) async fn missing(needs: &Needs, pve: &Reader) -> Vec<String> {
+    let reads: Vec<_> = needs
         .paths()
         .into_iter()
         .map(async |path| Ok((path, pve.permissions_on(path).await?)))
@@ -129,8 +133,7 @@ pub async fn missing_privileges(plan: &Plan, pve: &Reader) -> Vec<String> {
             )];
         }
     };
-    plan.needs
-        .missing(&|path, privilege| held.get(path).is_some_and(|held| held.has(path, privilege)))
+    needs.missing(&|path, privilege| held.get(path).is_some_and(|held| held.has(path, privilege)))
 }
 
 /// `POST /nodes/pve1/qemu/105/clone newid=300 full=1`

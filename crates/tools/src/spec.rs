@@ -55,11 +55,46 @@ pub enum Toolset {
     Qemu,
     /// Terminals of containers, and of VMs with a serial port.
     Console,
+    /// Nodes in detail: network, services, logs, tasks, disks, updates.
+    Nodes,
+    /// Containers in detail.
+    Lxc,
+    /// Storages: definitions, content, disks made into storages.
+    Storage,
+    /// The cluster itself: options, replication, notifications, mappings, Ceph, certificates.
+    Cluster,
+    /// Who may do what: users, groups, roles, tokens, realms.
+    Access,
+    /// Backup jobs, and what backups hold.
+    Backup,
+    /// Firewalls of cluster, nodes and guests.
+    Firewall,
+    /// High availability.
+    Ha,
+    /// Pools of guests and storages.
+    Pools,
+    /// Software-defined networks.
+    Sdn,
 }
 
 impl Toolset {
     /// Every toolset, in the order of the documentation.
-    pub const ALL: &[Self] = &[Self::Core, Self::Ops, Self::Qemu, Self::Console];
+    pub const ALL: &[Self] = &[
+        Self::Core,
+        Self::Ops,
+        Self::Qemu,
+        Self::Console,
+        Self::Nodes,
+        Self::Lxc,
+        Self::Storage,
+        Self::Cluster,
+        Self::Access,
+        Self::Backup,
+        Self::Firewall,
+        Self::Ha,
+        Self::Pools,
+        Self::Sdn,
+    ];
 
     /// The name as written after `--toolsets`.
     pub fn word(self) -> &'static str {
@@ -68,6 +103,16 @@ impl Toolset {
             Self::Ops => "ops",
             Self::Qemu => "qemu",
             Self::Console => "console",
+            Self::Nodes => "nodes",
+            Self::Lxc => "lxc",
+            Self::Storage => "storage",
+            Self::Cluster => "cluster",
+            Self::Access => "access",
+            Self::Backup => "backup",
+            Self::Firewall => "firewall",
+            Self::Ha => "ha",
+            Self::Pools => "pools",
+            Self::Sdn => "sdn",
         }
     }
 

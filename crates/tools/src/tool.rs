@@ -74,13 +74,17 @@ impl Rendered {
         let Ok(Value::Object(data)) = serde_json::to_value(answer) else {
             return Err(Fault::new(Kind::Internal, "an answer that is no object"));
         };
-        let mut rendered = Self {
-            text: crate::clean::text(&answer.text()),
+        Ok(Self::new(&answer.text(), data, answer.images()))
+    }
+
+    /// The same from its parts.
+    pub(crate) fn new(text: &str, mut data: Object, images: Vec<Image>) -> Self {
+        crate::clean::object(&mut data);
+        Self {
+            text: crate::clean::text(text),
             data,
-            images: answer.images(),
-        };
-        crate::clean::object(&mut rendered.data);
-        Ok(rendered)
+            images,
+        }
     }
 }
 
@@ -92,14 +96,29 @@ pub enum Ran {
     Plan(Box<Plan>),
 }
 
+/// A method of PVE's API.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiMethod {
+    /// Its verb.
+    pub method: pve::Method,
+    /// Its path, with `{parameters}` in it.
+    pub path: &'static str,
+    /// The other parameters that can be sent with it.
+    pub params: Vec<&'static str>,
+}
+
 /// A tool of either shape, as the registry holds it.
 pub trait Tool: Send + Sync {
     /// Its declaration.
-    fn spec(&self) -> &'static Spec;
+    fn spec(&self) -> &Spec;
     /// The schema of its own arguments, description included, cleaned.
     fn input(&self) -> Object;
     /// The schema of its answer, cleaned.
     fn output(&self) -> Object;
+    /// The method of PVE's API that it is, if it is one and nothing more.
+    fn method(&self) -> Option<ApiMethod> {
+        None
+    }
     /// Parses the arguments and runs it.
     fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>>;
 }
@@ -121,7 +140,7 @@ impl<T> Change<T> {
 }
 
 impl<T: Reads> Tool for Read<T> {
-    fn spec(&self) -> &'static Spec {
+    fn spec(&self) -> &Spec {
         const { &T::SPEC }
     }
 
@@ -142,7 +161,7 @@ impl<T: Reads> Tool for Read<T> {
 }
 
 impl<T: Changes> Tool for Change<T> {
-    fn spec(&self) -> &'static Spec {
+    fn spec(&self) -> &Spec {
         const { &T::SPEC }
     }
 

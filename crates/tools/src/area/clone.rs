@@ -314,7 +314,7 @@ impl CloneVm {
         };
         let trace = Trace {
             node: source.at.node.clone(),
-            vmid: source.at.vmid,
+            vmid: Some(source.at.vmid),
             types: vec![task.to_owned()],
         };
         let made = Check::made(clone, &label(clone, name), Some(name));

@@ -154,7 +154,7 @@ impl DeleteVm {
             .with("destroy-unreferenced-disks", false);
         let trace = Trace {
             node: guest.at.node.clone(),
-            vmid: guest.at.vmid,
+            vmid: Some(guest.at.vmid),
             types: vec![task.to_owned()],
         };
         steps.push(

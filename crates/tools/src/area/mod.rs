@@ -15,6 +15,7 @@ mod logins;
 mod migrate;
 mod node_status;
 mod ops;
+mod pools;
 mod power;
 mod preview;
 mod qemu;
@@ -34,7 +35,14 @@ pub use ops::document as findings_document;
 pub(crate) use power::State;
 
 /// Every area's tools, in the order of the documentation.
-pub const ALL: &[&[&dyn Tool]] = &[INVENTORY, GUEST, CONSOLE, ops::TOOLS, qemu::TOOLS];
+pub const ALL: &[&[&dyn Tool]] = &[
+    INVENTORY,
+    GUEST,
+    CONSOLE,
+    ops::TOOLS,
+    qemu::TOOLS,
+    pools::TOOLS,
+];
 
 const INVENTORY: &[&dyn Tool] = &[
     &Read::<inventory::ListResources>::NEW,

@@ -278,7 +278,7 @@ fn unknown_hint(plan: &Plan, steps: &[StepOutcome]) -> String {
     let mut vmids: Vec<_> = unknown
         .iter()
         .filter_map(|step| match &step.wait {
-            Wait::Task(trace) => Some(trace.vmid.to_string()),
+            Wait::Task(trace) => trace.vmid.map(|vmid| vmid.to_string()),
             Wait::Nothing => None,
         })
         .collect();

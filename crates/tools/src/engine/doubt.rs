@@ -152,7 +152,7 @@ async fn tasks_of(pve: &Reader, trace: &Trace) -> Option<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     for task_type in &trace.types {
         let tasks = pve
-            .find_task(&trace.node, task_type, Some(trace.vmid), None)
+            .find_task(&trace.node, task_type, trace.vmid, None)
             .await
             .ok()?;
         found.extend(tasks.into_iter().map(|task| task.upid.to_string()));

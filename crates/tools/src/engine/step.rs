@@ -146,10 +146,11 @@ impl Engine {
                 found
             }
         };
-        match task {
-            Some(upid) => follow(pve, index, step, &upid, report).await,
-            None => Ok(read_back(pve, step.after.as_ref(), LOOKS_WHILE_SETTLING).await),
+        if let Some(upid) = task {
+            return follow(pve, index, step, &upid, report).await;
         }
+        let known = read_back(pve, step.after.as_ref(), LOOKS_WHILE_SETTLING).await;
+        Ok(if_seen(pve, plan, known).await)
     }
 }
 
@@ -207,6 +208,22 @@ pub(super) async fn refused(pve: &Reader, plan: &Plan, error: &pve::Error) -> Kn
         }
     }
     Known::new(StepState::Failed, detail)
+}
+
+/// PVE leaves out of its lists what a token may not see: what was not found there may be there all the same.
+async fn if_seen(pve: &Reader, plan: &Plan, known: Known) -> Known {
+    if known.state != StepState::Failed {
+        return known;
+    }
+    let missing = missing_privileges(plan, pve).await;
+    if missing.is_empty() {
+        return known;
+    }
+    let detail = format!(
+        "PVE accepted it, but it cannot be read back: the token lacks {}",
+        missing.join(", ")
+    );
+    Known::new(StepState::Unknown, detail)
 }
 
 /// A task that ended well, with its warnings.

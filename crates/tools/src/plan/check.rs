@@ -43,6 +43,10 @@ pub enum Expect {
     Has(String, Vec<String>),
     /// This field is a list of these and nothing else.
     Only(String, Vec<String>),
+    /// This field is absent, empty or a no.
+    Off(String),
+    /// The read answers a list, and its row with this value in this field shows all of these.
+    Row(String, Value, Vec<Expect>),
     /// `/cluster/nextid` says that the id is free. It answers every user, so a guest hidden by a missing privilege
     /// never looks like a deleted one.
     Free,
@@ -130,8 +134,14 @@ impl Check {
 
     /// Whether PVE's answer shows what is expected.
     pub fn holds(&self, answer: &Value) -> bool {
+        self.expect.iter().all(|expect| expect.is_shown_by(answer))
+    }
+}
+
+impl Expect {
+    fn is_shown_by(&self, answer: &Value) -> bool {
         let field = |name: &str| answer.get(name).unwrap_or(&Value::Null);
-        self.expect.iter().all(|expect| match expect {
+        match self {
             Expect::Is(name, value) => reads_as(field(name), value),
             Expect::Not(name, value) => !field(name).is_null() && !reads_as(field(name), value),
             Expect::Listed(name, value) => answer
@@ -153,10 +163,17 @@ impl Check {
                 let found = parts(field(name));
                 found.len() == wanted.len() && has_parts(&found, wanted)
             }
+            Expect::Off(name) => is_off(field(name)),
+            Expect::Row(name, id, expect) => answer
+                .as_array()
+                .and_then(|rows| rows.iter().find(|row| is_called(row, name, id)))
+                .is_some_and(|row| expect.iter().all(|expect| expect.is_shown_by(row))),
             Expect::Free => true,
-        })
+        }
     }
+}
 
+impl Check {
     /// Whether this refusal is PVE's way of saying that the id is taken.
     pub fn is_taken(&self, error: &pve::Error) -> bool {
         self.expect.contains(&Expect::Free) && error.status() == Some(400)
@@ -164,7 +181,15 @@ impl Check {
 }
 
 fn has_row(rows: &[Value], field: &str, value: &Value) -> bool {
-    rows.iter().any(|row| row.get(field) == Some(value))
+    rows.iter().any(|row| is_called(row, field, value))
+}
+
+fn is_called(row: &Value, field: &str, value: &Value) -> bool {
+    row.get(field).is_some_and(|found| reads_as(found, value))
+}
+
+fn is_off(value: &Value) -> bool {
+    pve::lenient::as_text(value).is_none_or(|text| matches!(text.trim(), "" | "0"))
 }
 
 #[cfg(test)]

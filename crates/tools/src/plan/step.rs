@@ -129,8 +129,8 @@ pub enum Tell {
 pub struct Trace {
     /// The node that runs it.
     pub node: NodeName,
-    /// The guest that the task is listed under.
-    pub vmid: Vmid,
+    /// The guest that the task is listed under, if it is about one.
+    pub vmid: Option<Vmid>,
     /// The task types that this step may start (an HA-managed guest gives another one).
     pub types: Vec<String>,
 }
@@ -144,7 +144,7 @@ impl Trace {
         };
         Self {
             node: at.node.clone(),
-            vmid: at.vmid,
+            vmid: Some(at.vmid),
             types: vec![format!("{program}{name}")],
         }
     }

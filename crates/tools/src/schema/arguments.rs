@@ -108,6 +108,48 @@ pub fn coerce(args: &mut Object, schema: &Object) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Everything that must be there is, and everything is of its type and among its words. For arguments that are read by no
+/// type of their own.
+pub fn complete(args: &Object, schema: &Object) -> Result<(), Fault> {
+    for name in schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
+        let name = name.as_str().unwrap_or_default();
+        if !args.contains_key(name) {
+            return Err(Fault::bad_input(format!("missing field `{name}`")).hint(takes(schema)));
+        }
+    }
+    for (name, value) in args {
+        let property = &schema["properties"][name];
+        let fits = match property["type"].as_str() {
+            Some("string") => value.is_string(),
+            Some("integer") => value.is_i64() || value.is_u64(),
+            Some("number") => value.is_number(),
+            Some("boolean") => value.is_boolean(),
+            _ => true,
+        };
+        if !fits {
+            let message = format!("argument `{name}` is not of its type");
+            return Err(Fault::bad_input(message).hint(sends(name, property)));
+        }
+        let words = property["enum"].as_array();
+        if let (Some(words), Some(word)) = (words, value.as_str())
+            && !words.iter().any(|known| known == word)
+        {
+            let words: Vec<_> = words.iter().filter_map(Value::as_str).collect();
+            let message = format!(
+                "argument `{name}` cannot be \"{}\"",
+                crate::words::clip(word, 40)
+            );
+            return Err(Fault::bad_input(message).hint(format!("send one of {}", words.join(", "))));
+        }
+    }
+    Ok(())
+}
+
 /// What was meant by a value that is not of its type.
 fn meant(value: &Value, property: &Value) -> Option<Value> {
     match (property["type"].as_str()?, value) {

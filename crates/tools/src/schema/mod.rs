@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::tool::Object;
 
-pub use arguments::{coerce, known, nearest, one, parse};
+pub use arguments::{coerce, complete, known, nearest, one, parse};
 
 /// The cleaned schema of what a type takes.
 pub fn input<T: JsonSchema>() -> Object {

@@ -83,7 +83,9 @@ fn method(method: &Value) -> ApiMethod<'_> {
 
 #[test]
 fn tools_are_found_too() {
-    let registry = Registry::new(Toolset::ALL, Mode::Trusted, Vec::new());
+    // The other toolsets do much of the same under other names.
+    let few = [Toolset::Core, Toolset::Ops, Toolset::Console];
+    let registry = Registry::new(&few, Mode::Trusted, Vec::new());
     let tools: Vec<_> = registry
         .tools()
         .map(|tool| registry.describe(tool))

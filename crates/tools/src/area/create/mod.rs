@@ -127,7 +127,7 @@ impl NewGuest {
     fn trace(&self, task: &str) -> Trace {
         Trace {
             node: self.at.node.clone(),
-            vmid: self.at.vmid,
+            vmid: Some(self.at.vmid),
             types: vec![task.to_owned()],
         }
     }

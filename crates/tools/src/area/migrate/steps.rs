@@ -55,7 +55,7 @@ fn migrate(route: &Route<'_>, there: &GuestRef, running: bool) -> Step {
     Step::request(format!("Migrate {label} to {target}"), request)
         .task(Trace {
             node: at.node.clone(),
-            vmid: at.vmid,
+            vmid: Some(at.vmid),
             types: vec![task.to_owned(), "hamigrate".to_owned()],
         })
         .after(

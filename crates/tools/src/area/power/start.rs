@@ -178,7 +178,7 @@ pub(crate) fn start_step(at: &GuestRef, name: &str, managed: bool) -> Step {
     )
     .task(Trace {
         node: at.node.clone(),
-        vmid: at.vmid,
+        vmid: Some(at.vmid),
         types: vec![own.to_owned(), "hastart".to_owned()],
     })
     .after(runs.settles(managed))
@@ -197,7 +197,7 @@ fn resume_step(guest: &Guest) -> Step {
     )
     .task(Trace {
         node: guest.at.node.clone(),
-        vmid: guest.at.vmid,
+        vmid: Some(guest.at.vmid),
         types: vec!["qmresume".to_owned()],
     })
     .after(runs)

@@ -250,7 +250,7 @@ impl Action {
         Step::request(format!("{} {}", self.verb(), guest.label()), request)
             .task(Trace {
                 node: guest.at.node.clone(),
-                vmid: guest.at.vmid,
+                vmid: Some(guest.at.vmid),
                 types: self.tasks(guest.at.kind),
             })
             .after(check.settles(state.managed))

@@ -114,7 +114,7 @@ pub(super) const THAW: Order = Order {
 };
 
 impl Tool for Order {
-    fn spec(&self) -> &'static Spec {
+    fn spec(&self) -> &Spec {
         self.spec
     }
 

@@ -186,7 +186,7 @@ impl Growth {
         Step::request(format!("Grow {} of {label} to {size}", self.key), request)
             .task(Trace {
                 node: at.node.clone(),
-                vmid: at.vmid,
+                vmid: Some(at.vmid),
                 types: vec!["resize".to_owned()],
             })
             .after(grown)

@@ -57,7 +57,7 @@ pub(super) fn config(plan: &mut Plan, subject: &Subject, edits: &[Edit]) -> Step
     let step = match at.kind {
         GuestKind::Qemu => step.task(Trace {
             node: at.node.clone(),
-            vmid: at.vmid,
+            vmid: Some(at.vmid),
             types: vec!["qmconfig".to_owned()],
         }),
         GuestKind::Lxc => step,

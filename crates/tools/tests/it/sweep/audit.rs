@@ -94,7 +94,7 @@ async fn a_read_leaves_nothing_but_a_look_inside_a_guest_does() {
             tool.spec().name
         );
     }
-    assert!(!looks.is_empty());
+    assert!(!looks.is_empty() || !super::all_of_them());
 }
 
 #[tokio::test]

@@ -6,6 +6,9 @@ use tools::registry::{self, INHERITED, Registry, VERBS};
 use tools::schema;
 use tools::spec::{Risk, Toolset};
 
+/// Toolsets of few tools, which models have to tell apart without knowing PVE's API. The others follow it.
+const FEW: &[Toolset] = &[Toolset::Core, Toolset::Ops, Toolset::Console];
+
 fn registry() -> Registry {
     Registry::new(Toolset::ALL, Mode::Ask, Vec::new())
 }
@@ -22,7 +25,7 @@ fn names_are_verb_and_noun() {
             "{name} is not snake_case"
         );
         assert!(
-            name.contains("proxmox") || name.contains("vm"),
+            name.contains("proxmox") || name.contains("vm") || !FEW.contains(&tool.spec().toolset),
             "{name} does not say what it is about"
         );
     }
@@ -46,7 +49,7 @@ fn schemas_are_plain_and_every_argument_is_described() {
             let schema = Value::Object(schema.clone());
             assert_eq!(schema["type"], "object", "{place}");
             assert!(
-                !schema["properties"].as_object().unwrap().is_empty(),
+                which == "input" || !schema["properties"].as_object().unwrap().is_empty(),
                 "{place} says nothing"
             );
             plain(&schema, &place);
@@ -100,8 +103,13 @@ fn descriptions_say_what_when_and_what_else() {
         let described = registry().describe(tool).into_owned();
         let text = &described.description;
         let words = text.split_whitespace().count();
+        let least = if FEW.contains(&tool.spec().toolset) {
+            40
+        } else {
+            25
+        };
         assert!(
-            (40..=170).contains(&words),
+            (least..=170).contains(&words),
             "{}: {words} words",
             described.name
         );

@@ -63,11 +63,10 @@ async fn a_default_answer_is_small() {
     }
 }
 
-/// What the whole core costs: a model sees names, descriptions and arguments; some clients pass output schemas on too.
+/// What a list of tools costs: a model sees names, descriptions and arguments; some clients pass output schemas on too.
 /// (About four characters are a token.)
-#[test]
-fn the_list_of_tools_is_small() {
-    let registry = tools::registry::Registry::new(&[Toolset::Core], Mode::Ask, Vec::new());
+fn tokens(toolsets: &[Toolset]) -> (usize, usize, usize) {
+    let registry = tools::registry::Registry::new(toolsets, Mode::Ask, Vec::new());
     let (mut seen, mut outputs, mut count) = (0, 0, 0);
     for tool in registry.tools() {
         let described = registry.describe(tool);
@@ -79,7 +78,19 @@ fn the_list_of_tools_is_small() {
     }
     let (seen, all) = (seen / 4, (seen + outputs) / 4);
     eprintln!("{count} tools, about {seen} tokens as a model sees them, {all} with output schemas");
+    (count, seen, all)
+}
+
+#[test]
+fn the_list_of_tools_is_small() {
+    let (count, seen, all) = tokens(&[Toolset::Core]);
     assert!(count <= MOST_TOOLS);
     assert!(seen <= 7_000, "{seen} tokens");
     assert!(all <= 10_000, "{all} tokens");
+}
+
+#[test]
+fn the_list_of_all_tools_is_bounded() {
+    let (_, seen, _) = tokens(Toolset::ALL);
+    assert!(seen <= 75_000, "{seen} tokens");
 }

@@ -167,7 +167,10 @@ async fn a_failed_task_is_told_with_its_log() {
             let (house, plan) = planned(tool, args).await;
             for kind in &trace.types {
                 let fault = Fault::fail_task(kind, "the cat sat on it", "no paws left");
-                house.sim.fault(fault.vmid(trace.vmid.get()));
+                house.sim.fault(match trace.vmid {
+                    Some(vmid) => fault.vmid(vmid.get()),
+                    None => fault,
+                });
             }
             let said = house
                 .call(tool.spec().name, args)

@@ -141,6 +141,9 @@ async fn nonsense_neither_crashes_nor_is_acted_on() {
             assert_eq!(house.writes(), [""; 0], "{name} {args}: {path}, {how}");
         }
     }
-    assert!(turn > 150, "only {turn} reads were spoiled");
+    assert!(
+        turn > 150 || !super::all_of_them(),
+        "only {turn} reads were spoiled"
+    );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

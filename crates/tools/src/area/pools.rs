@@ -1,0 +1,98 @@
+//! The toolset `pools`: groups of guests and storages that rights and backups can be given on.
+
+use pve::Method;
+
+use crate::plain::{Arg, Entry, Need, Plain, an, change, flag, list, read, text};
+use crate::spec::{Example, Risk, Toolset};
+use crate::tool::Tool;
+
+/// The tools of this toolset.
+pub(super) const TOOLS: &[&dyn Tool] = &[&LIST, &GET, &CREATE, &UPDATE, &DELETE];
+
+const POOL: Arg = text("poolid", "The pool's name; lab/web lies in lab.").required();
+const COMMENT: Arg = text("comment", "What it is for.");
+const THE_POOL: Entry = an("pool", &["poolid"]).listed("/pools", "poolid");
+const AUDIT: Need = Need::On("/pool/{poolid}", "Pool.Audit");
+const ALLOCATE: Need = Need::All(&[AUDIT, Need::On("/pool/{poolid}", "Pool.Allocate")]);
+
+const LIST: Plain = read(Toolset::Pools, "list_pools", "List pools", "/pools")
+    .says(
+        "Lists the pools of a cluster with their comments.\n\nUse it to find a pool's name; get_pool shows its members, and list_proxmox_resources with pool:NAME in its filter shows the guests of one with their state. Pools that the token may not see are left out. Needs Pool.Audit on /pool/NAME.",
+    )
+    .needs(Need::On("/pool", "Pool.Audit"))
+    .rows(&["poolid", "comment"])
+    .examples(&[Example {
+        ask: "Which pools are there?",
+        args: "{}",
+    }]);
+
+const GET: Plain = read(Toolset::Pools, "get_pool", "Show a pool", "/pools")
+    .says(
+        "Lists the guests and storages in one pool.\n\nUse it before update_pool or delete_pool; list_pools has the names, get_proxmox_vm_status tells more about a guest. Any login may see a pool's members.",
+    )
+    .takes(&[POOL])
+    .within("members", &["type", "vmid", "storage", "name", "node", "status"])
+    .examples(&[Example {
+        ask: "What is in the pool lab?",
+        args: r#"{"poolid": "lab"}"#,
+    }]);
+
+const CREATE: Plain = change(
+    (Toolset::Pools, Risk::Change),
+    "create_pool",
+    "Create a pool",
+    Method::Post,
+    "/pools",
+)
+.says(
+    "Creates an empty pool, a group of guests and storages that rights and backup jobs can be given on.\n\nUse update_pool to put members in; list_pools shows those there are. A pool lab/web needs lab to exist. Nothing else changes. Needs Pool.Allocate and Pool.Audit on the new pool's path. Undo: delete_pool.",
+)
+.takes(&[POOL, COMMENT])
+.needs(ALLOCATE)
+.creates(THE_POOL.undone_by("delete_pool"))
+.examples(&[Example {
+    ask: "Make a pool for the test machines",
+    args: r#"{"poolid": "tests", "comment": "thrown away on Fridays"}"#,
+}]);
+
+const UPDATE: Plain = change(
+    (Toolset::Pools, Risk::Grant),
+    "update_pool",
+    "Change a pool",
+    Method::Put,
+    "/pools",
+)
+.says(
+    "Changes a pool's comment, or adds guests and storages to it; with delete, takes these out of it.\n\nRights given on the pool hold for its members from then on, so that adding one hands out power: it asks for a confirmation. A guest is in one pool at most and is refused if it is in another. get_pool shows the members. Needs Pool.Allocate and Pool.Audit on the pool, VM.Allocate on each guest. Undo: the same call with or without delete.",
+)
+.takes(&[
+    POOL,
+    COMMENT,
+    list("vms", "Guests by id, separated by commas.").not_kept(),
+    list("storage", "Storages, separated by commas.").not_kept(),
+    flag("delete", "Take them out instead of adding them.").not_kept(),
+])
+.needs(ALLOCATE)
+.edits(THE_POOL.by_row().not_undone("the same call with delete turned round takes members back"))
+.examples(&[Example {
+    ask: "Say what the pool lab is for",
+    args: r#"{"poolid": "lab", "comment": "breaks on purpose"}"#,
+}]);
+
+const DELETE: Plain = change(
+    (Toolset::Pools, Risk::Destroy),
+    "delete_pool",
+    "Delete a pool",
+    Method::Delete,
+    "/pools",
+)
+.says(
+    "Deletes a pool that has no members; guests and storages are never touched by it.\n\nTake the members out first with update_pool and delete: PVE refuses otherwise. Rights and backup jobs that name the pool lose their meaning. It asks for a confirmation. Needs Pool.Allocate and Pool.Audit on the pool. Undo: create_pool with the same name; rights on it have to be given again.",
+)
+.takes(&[POOL])
+.needs(ALLOCATE)
+.removes(THE_POOL.undone_by("create_pool"))
+.examples(&[Example {
+    ask: "Remove the empty pool",
+    args: r#"{"poolid": "retired"}"#,
+}]);

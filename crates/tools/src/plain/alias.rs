@@ -1,0 +1,140 @@
+//! Tools under the names of other Proxmox MCP servers, for what a tool of ours does already: their arguments are turned into
+//! ours, and ours plans it. So an agent that was set up for another server gets the same care under the names that it knows.
+
+use futures_util::future::BoxFuture;
+use pve::GuestKind;
+use serde_json::Value;
+
+use super::Arg;
+use crate::claim::Claim;
+use crate::context::Context;
+use crate::fault::Fault;
+use crate::schema;
+use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::tool::{Object, Ran, Tool};
+
+/// Another name of a tool.
+#[must_use]
+pub(crate) struct Alias {
+    spec: Spec,
+    says: &'static str,
+    args: &'static [Arg],
+    /// The only kind of guest that it is for.
+    kind: Option<GuestKind>,
+    /// What ours is told besides: an argument, and its value as JSON.
+    with: &'static [(&'static str, &'static str)],
+    of: &'static dyn Tool,
+}
+
+/// Another name of `of`, in this toolset. [`Arg::sent_as`] says what ours calls an argument.
+pub(crate) const fn alias(
+    (toolset, risk): (Toolset, Risk),
+    name: &'static str,
+    title: &'static str,
+    of: &'static dyn Tool,
+) -> Alias {
+    Alias {
+        spec: Spec {
+            name,
+            title,
+            toolset,
+            risk,
+            idempotent: false,
+            takes_host: false,
+            leasable: false,
+            looks_inside: false,
+            examples: &[],
+        },
+        says: "",
+        args: &[],
+        kind: None,
+        with: &[],
+        of,
+    }
+}
+
+impl Alias {
+    /// What a model reads about it.
+    pub(crate) const fn says(mut self, says: &'static str) -> Self {
+        self.says = says;
+        self
+    }
+
+    /// What it takes.
+    pub(crate) const fn takes(mut self, args: &'static [Arg]) -> Self {
+        self.args = args;
+        self
+    }
+
+    /// It is for guests of this kind only.
+    pub(crate) const fn only(mut self, kind: GuestKind) -> Self {
+        self.kind = Some(kind);
+        self
+    }
+
+    /// What ours is told besides.
+    pub(crate) const fn with(mut self, with: &'static [(&'static str, &'static str)]) -> Self {
+        self.with = with;
+        self
+    }
+
+    /// A second identical call changes nothing more.
+    pub(crate) const fn idempotent(mut self) -> Self {
+        self.spec.idempotent = true;
+        self
+    }
+
+    /// Calls that work on the demo world.
+    pub(crate) const fn examples(mut self, examples: &'static [Example]) -> Self {
+        self.spec.examples = examples;
+        self
+    }
+
+    fn translated(&self, args: Object) -> Result<Object, Fault> {
+        let args = super::checked(args, &self.input())?;
+        let given = self
+            .args
+            .iter()
+            .filter_map(|arg| Some((arg.sent.to_owned(), args.get(arg.name)?.clone())));
+        let fixed = self.with.iter().map(|(name, json)| {
+            let value = serde_json::from_str(json).unwrap_or(Value::Null);
+            ((*name).to_owned(), value)
+        });
+        Ok(given.chain(fixed).collect())
+    }
+}
+
+impl Tool for Alias {
+    fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    fn input(&self) -> Object {
+        super::arg::schema(self.args, self.says)
+    }
+
+    fn output(&self) -> Object {
+        self.of.output()
+    }
+
+    fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>> {
+        Box::pin(async move {
+            let mut args = self.translated(args)?;
+            let mut claim = Claim::take(&mut args, &self.of.input())?;
+            claim = Claim {
+                node: claim.node.or_else(|| cx.claim.node.clone()),
+                kind: self.kind.or(claim.kind).or(cx.claim.kind),
+            };
+            let cx = Context {
+                claim,
+                ..cx.clone()
+            };
+            schema::coerce(&mut args, &self.of.input())?;
+            let mut ran = self.of.run(args, &cx).await?;
+            if let Ran::Plan(plan) = &mut ran {
+                self.spec.name.clone_into(&mut plan.tool);
+            }
+            Ok(ran)
+        })
+    }
+}

@@ -1,0 +1,176 @@
+//! The arguments of a plain tool, as data.
+
+use serde_json::{Value, json};
+
+use crate::tool::Object;
+
+/// One argument.
+#[derive(Debug, Clone, Copy)]
+#[must_use]
+pub(crate) struct Arg {
+    /// As callers write it.
+    pub(super) name: &'static str,
+    /// As PVE calls it.
+    pub(super) sent: &'static str,
+    pub(super) kind: Kind,
+    pub(super) says: &'static str,
+    pub(super) required: bool,
+    /// Its value is shown nowhere.
+    pub(super) secret: bool,
+    /// Whether what PVE shows afterwards can be compared with it.
+    pub(super) compared: bool,
+}
+
+/// What an argument can be.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Kind {
+    Text,
+    Choice(&'static [&'static str]),
+    Whole(Option<(i64, i64)>),
+    Number,
+    Flag,
+    /// Texts separated by commas; PVE sorts them.
+    List,
+}
+
+/// A text.
+pub(crate) const fn text(name: &'static str, says: &'static str) -> Arg {
+    Arg::new(name, Kind::Text, says)
+}
+
+/// One of these words.
+pub(crate) const fn choice(
+    name: &'static str,
+    words: &'static [&'static str],
+    says: &'static str,
+) -> Arg {
+    Arg::new(name, Kind::Choice(words), says)
+}
+
+/// A whole number.
+pub(crate) const fn whole(name: &'static str, says: &'static str) -> Arg {
+    Arg::new(name, Kind::Whole(None), says)
+}
+
+/// A number with a fraction.
+pub(crate) const fn number(name: &'static str, says: &'static str) -> Arg {
+    Arg::new(name, Kind::Number, says)
+}
+
+/// Yes or no.
+pub(crate) const fn flag(name: &'static str, says: &'static str) -> Arg {
+    Arg::new(name, Kind::Flag, says)
+}
+
+/// Several words in one text.
+pub(crate) const fn list(name: &'static str, says: &'static str) -> Arg {
+    Arg::new(name, Kind::List, says)
+}
+
+/// The node that a call goes to.
+pub(crate) const NODE: Arg = text("node", "The node.").required();
+/// The guest that a call is about. Its node need not be listed: it is looked up, and a wrong one is refused.
+pub(crate) const VM: Arg = whole("vmid", "The VM's id.")
+    .within(100, 999_999_999)
+    .required();
+/// The same for containers.
+pub(crate) const CONTAINER: Arg = whole("vmid", "The container's id.")
+    .within(100, 999_999_999)
+    .required();
+/// Settings to take away, so that PVE's default holds again.
+pub(crate) const UNSET: Arg = list("delete", "Settings to clear, separated by commas.");
+
+impl Arg {
+    const fn new(name: &'static str, kind: Kind, says: &'static str) -> Self {
+        Self {
+            name,
+            sent: name,
+            kind,
+            says,
+            required: false,
+            secret: false,
+            compared: true,
+        }
+    }
+
+    /// It cannot be left out.
+    pub(crate) const fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    /// PVE calls it otherwise.
+    pub(crate) const fn sent_as(mut self, name: &'static str) -> Self {
+        self.sent = name;
+        self
+    }
+
+    /// A whole number within these bounds.
+    pub(crate) const fn within(mut self, least: i64, most: i64) -> Self {
+        self.kind = Kind::Whole(Some((least, most)));
+        self
+    }
+
+    /// Its value is shown nowhere.
+    pub(crate) const fn secret(mut self) -> Self {
+        self.secret = true;
+        self.compared = false;
+        self
+    }
+
+    /// It says how to do it, or PVE writes it in its own way: it is not looked for afterwards.
+    pub(crate) const fn not_kept(mut self) -> Self {
+        self.compared = false;
+        self
+    }
+
+    fn schema(&self) -> Value {
+        let mut schema = match self.kind {
+            Kind::Text | Kind::List => json!({"type": "string"}),
+            Kind::Choice(words) => json!({"type": "string", "enum": words}),
+            Kind::Whole(None) => json!({"type": "integer"}),
+            Kind::Whole(Some((least, most))) => {
+                json!({"type": "integer", "minimum": least, "maximum": most})
+            }
+            Kind::Number => json!({"type": "number"}),
+            Kind::Flag => json!({"type": "boolean"}),
+        };
+        schema["description"] = self.says.into();
+        schema
+    }
+}
+
+/// What is sent for a value of an argument.
+pub(super) fn value(value: &Value) -> pve::Value {
+    match value {
+        Value::Bool(flag) => pve::Value::Bool(*flag),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => pve::Value::Int(whole),
+            None => pve::Value::Text(number.to_string()),
+        },
+        Value::String(text) => pve::Value::Text(text.clone()),
+        other => pve::Value::Text(other.to_string()),
+    }
+}
+
+/// The schema of all of them.
+pub(super) fn schema(args: &[Arg], description: &str) -> Object {
+    let properties: Object = args
+        .iter()
+        .map(|arg| (arg.name.to_owned(), arg.schema()))
+        .collect();
+    let required: Vec<_> = args
+        .iter()
+        .filter(|arg| arg.required)
+        .map(|arg| arg.name)
+        .collect();
+    let mut schema = Object::from_iter([
+        ("type".to_owned(), json!("object")),
+        ("description".to_owned(), json!(description)),
+        ("properties".to_owned(), Value::Object(properties)),
+    ]);
+    if !required.is_empty() {
+        schema.insert("required".to_owned(), json!(required));
+    }
+    schema
+}

@@ -1,0 +1,82 @@
+//! What a plain change makes, alters or takes away.
+
+/// An entry of one of PVE's lists, or a page of settings.
+#[derive(Debug, Clone, Copy)]
+#[must_use]
+pub(crate) struct Entry {
+    /// "user"
+    pub(super) what: &'static str,
+    /// The arguments that name it, the last of them its name in the list.
+    pub(super) id: &'static [&'static str],
+    /// The list that it stands in, and the field with its name.
+    pub(super) listed: Option<(&'static str, &'static str)>,
+    /// Where its settings are read, if not at the tool's own path.
+    pub(super) read_at: Option<&'static str>,
+    /// Whether its settings are read from its row, because nothing else shows them.
+    pub(super) by_row: bool,
+    /// Whether its name is its place in the list, so that it shifts with what comes before it.
+    pub(super) numbered: bool,
+    pub(super) undo: Undone,
+}
+
+/// How a plain change is taken back.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Undone {
+    /// By this tool: with the names of what was made, or with what was there before.
+    By(&'static str),
+    /// By the same tool, with the settings as they were.
+    BySettingBack,
+    /// Not, and why.
+    Not(&'static str),
+}
+
+/// An entry of this kind, named by these arguments: `an("alias", &["name"])`.
+pub(crate) const fn an(what: &'static str, id: &'static [&'static str]) -> Entry {
+    Entry {
+        what,
+        id,
+        listed: None,
+        read_at: None,
+        by_row: false,
+        numbered: false,
+        undo: Undone::BySettingBack,
+    }
+}
+
+impl Entry {
+    /// It stands in this list, in the row that has its name in this field.
+    pub(crate) const fn listed(mut self, list: &'static str, field: &'static str) -> Self {
+        self.listed = Some((list, field));
+        self
+    }
+
+    /// Its settings are read here.
+    pub(crate) const fn read_at(mut self, path: &'static str) -> Self {
+        self.read_at = Some(path);
+        self
+    }
+
+    /// Its settings are those of its row.
+    pub(crate) const fn by_row(mut self) -> Self {
+        self.by_row = true;
+        self
+    }
+
+    /// Its name is its place in the list.
+    pub(crate) const fn numbered(mut self) -> Self {
+        self.numbered = true;
+        self
+    }
+
+    /// This tool takes it back.
+    pub(crate) const fn undone_by(mut self, tool: &'static str) -> Self {
+        self.undo = Undone::By(tool);
+        self
+    }
+
+    /// Nothing takes it back, for this reason.
+    pub(crate) const fn not_undone(mut self, because: &'static str) -> Self {
+        self.undo = Undone::Not(because);
+        self
+    }
+}

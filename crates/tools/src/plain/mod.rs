@@ -1,0 +1,246 @@
+//! Tools that are one method of PVE's API each, declared as data. What they all have in common is here, once: finding the
+//! guest or node, filling the path, showing an answer, and turning a change into a plan that shows what was there before and
+//! is read back afterwards. A tool that has to think has code of its own under [`crate::area`].
+
+mod alias;
+mod arg;
+mod change;
+mod entry;
+mod need;
+mod place;
+mod read;
+mod show;
+mod state;
+mod undo;
+
+use futures_util::future::BoxFuture;
+use pve::{Method, Request};
+use serde_json::Value;
+
+use crate::context::Context;
+use crate::fault::Fault;
+use crate::outcome::Outcome;
+use crate::schema;
+use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::tool::{ApiMethod, Object, Ran, Tool};
+
+pub(crate) use alias::{Alias, alias};
+pub(crate) use arg::{Arg, CONTAINER, NODE, UNSET, VM, choice, flag, list, number, text, whole};
+pub(crate) use entry::{Entry, an};
+pub(crate) use need::Need;
+
+use change::Act;
+use show::Shows;
+
+/// A tool that is one method of PVE's API.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Plain {
+    spec: Spec,
+    says: &'static str,
+    method: Method,
+    path: &'static str,
+    args: &'static [Arg],
+    needs: Need,
+    /// The types of the task that PVE starts, to find it by if the answer is lost.
+    tasks: &'static [&'static str],
+    work: Work,
+}
+
+#[derive(Debug)]
+enum Work {
+    Shows(Shows),
+    Does(Act),
+}
+
+/// A tool that shows what a GET answers.
+pub(crate) const fn read(
+    toolset: Toolset,
+    name: &'static str,
+    title: &'static str,
+    path: &'static str,
+) -> Plain {
+    let work = Work::Shows(Shows::Item(&[]));
+    Plain::new(
+        (toolset, Risk::Read),
+        (name, title),
+        (Method::Get, path),
+        work,
+    )
+}
+
+/// A tool that plans one request.
+pub(crate) const fn change(
+    (toolset, risk): (Toolset, Risk),
+    name: &'static str,
+    title: &'static str,
+    method: Method,
+    path: &'static str,
+) -> Plain {
+    let work = Work::Does(Act::Undeclared);
+    Plain::new((toolset, risk), (name, title), (method, path), work)
+}
+
+impl Plain {
+    const fn new(
+        (toolset, risk): (Toolset, Risk),
+        (name, title): (&'static str, &'static str),
+        (method, path): (Method, &'static str),
+        work: Work,
+    ) -> Self {
+        let spec = Spec {
+            name,
+            title,
+            toolset,
+            risk,
+            idempotent: matches!(method, Method::Get | Method::Put | Method::Delete),
+            takes_host: false,
+            leasable: false,
+            looks_inside: false,
+            examples: &[],
+        };
+        Self {
+            spec,
+            says: "",
+            method,
+            path,
+            args: &[],
+            needs: Need::Nothing,
+            tasks: &[],
+            work,
+        }
+    }
+
+    /// What a model reads about it.
+    pub(crate) const fn says(mut self, says: &'static str) -> Self {
+        self.says = says;
+        self
+    }
+
+    /// What it takes.
+    pub(crate) const fn takes(mut self, args: &'static [Arg]) -> Self {
+        self.args = args;
+        self
+    }
+
+    /// The privileges that it takes.
+    pub(crate) const fn needs(mut self, needs: Need) -> Self {
+        self.needs = needs;
+        self
+    }
+
+    /// PVE starts a task of one of these types.
+    pub(crate) const fn starts(mut self, tasks: &'static [&'static str]) -> Self {
+        self.tasks = tasks;
+        self
+    }
+
+    /// Calls that work on the demo world.
+    pub(crate) const fn examples(mut self, examples: &'static [Example]) -> Self {
+        self.spec.examples = examples;
+        self
+    }
+
+    fn captures(&self, arg: &Arg) -> bool {
+        self.path.split('/').any(|part| {
+            part.strip_prefix('{')
+                .and_then(|part| part.strip_suffix('}'))
+                == Some(arg.name)
+        })
+    }
+
+    /// The request for these values; `write` says how an argument's value is written in it.
+    fn request(
+        &self,
+        values: &Object,
+        mut write: impl FnMut(&Arg, &Value) -> pve::Value,
+    ) -> Request {
+        let request = Request::new(self.method, path(self.path, values));
+        let sent = self.args.iter().filter(|arg| !self.captures(arg));
+        sent.fold(request, |request, arg| {
+            request.maybe(
+                arg.sent,
+                values.get(arg.name).map(|value| write(arg, value)),
+            )
+        })
+    }
+}
+
+impl Tool for Plain {
+    fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    fn input(&self) -> Object {
+        arg::schema(self.args, self.says)
+    }
+
+    fn method(&self) -> Option<ApiMethod> {
+        let sent = self.args.iter().filter(|arg| !self.captures(arg));
+        Some(ApiMethod {
+            method: self.method,
+            path: self.path,
+            params: sent.map(|arg| arg.sent).collect(),
+        })
+    }
+
+    fn output(&self) -> Object {
+        match &self.work {
+            Work::Shows(shows) => shows.schema(),
+            Work::Does(_) => schema::output::<Outcome>(),
+        }
+    }
+
+    fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>> {
+        Box::pin(async move {
+            let values = checked(args, &self.input())?;
+            match &self.work {
+                Work::Shows(shows) => Ok(Ran::Answer(self.read(shows, values, cx).await?)),
+                Work::Does(act) => {
+                    let mut plan = self.plan(act, values, cx).await?;
+                    cx.address(&mut plan);
+                    Ok(Ran::Plan(Box::new(plan)))
+                }
+            }
+        })
+    }
+}
+
+/// The arguments, of their types and complete, without what was left out.
+fn checked(args: Object, schema: &Object) -> Result<Object, Fault> {
+    let mut args: Object = args
+        .into_iter()
+        .filter(|(_, value)| !value.is_null())
+        .collect();
+    schema::coerce(&mut args, schema)?;
+    schema::complete(&args, schema)?;
+    Ok(args)
+}
+
+/// A template with the values of its `{arguments}`, as a path of the API.
+fn path(template: &str, values: &Object) -> String {
+    filled(template, values, |word| pve::encode_segment(word))
+}
+
+/// The same for people, and for paths of access rules.
+fn fill(template: &str, values: &Object) -> String {
+    filled(template, values, str::to_owned)
+}
+
+fn filled(template: &str, values: &Object, write: impl Fn(&str) -> String) -> String {
+    let mut out = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (name, behind) = after.split_once('}').unwrap_or((after, ""));
+        out.push_str(before);
+        out.push_str(&write(&word(values.get(name))));
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// A value as it stands in a path or a sentence.
+fn word(value: Option<&Value>) -> String {
+    value.and_then(pve::lenient::as_text).unwrap_or_default()
+}

@@ -1,0 +1,33 @@
+//! The privileges of a plain tool, as data.
+
+use crate::plan::Needs;
+use crate::tool::Object;
+
+/// What a call takes. Paths may hold `{argument}`s.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Need {
+    /// Any login will do.
+    Nothing,
+    /// This privilege on this path.
+    On(&'static str, &'static str),
+    /// Each of these.
+    All(&'static [Need]),
+    /// At least one of these.
+    Any(&'static [Need]),
+    /// This, if the argument is given.
+    If(&'static str, &'static Need),
+}
+
+impl Need {
+    /// For these arguments.
+    pub(super) fn of(self, values: &Object) -> Needs {
+        let each = |parts: &[Self]| parts.iter().map(|part| part.of(values)).collect();
+        match self {
+            Self::On(path, privilege) => Needs::on(super::fill(path, values), privilege),
+            Self::All(parts) => Needs::All(each(parts)),
+            Self::Any(parts) => Needs::Any(each(parts)),
+            Self::If(argument, need) if values.contains_key(argument) => need.of(values),
+            Self::Nothing | Self::If(..) => Needs::Nothing,
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Running a plain read.
+
+use serde_json::Value;
+
+use super::Plain;
+use super::show::Shows;
+use crate::context::Context;
+use crate::fault::Fault;
+use crate::tool::{Object, Rendered};
+
+impl Plain {
+    pub(super) async fn read(
+        &self,
+        form: &Shows,
+        mut values: Object,
+        cx: &Context,
+    ) -> Result<Rendered, Fault> {
+        let place = self.place(&mut values, cx).await?;
+        let pve = &place.cluster.pve;
+        let request = self.request(&values, |_, value| super::arg::value(value));
+        let answer: Value = pve.get(request).await?;
+        let mut shown = form.show(answer)?;
+        // PVE leaves out of its lists what a token may not see, and says nothing.
+        if shown.is_empty() {
+            let needs = self.needs.of(&values);
+            let missing = crate::preview::missing(&needs, pve).await;
+            if !missing.is_empty() {
+                shown.note(format!(
+                    "the token lacks {}: there may be more",
+                    missing.join(", ")
+                ));
+            }
+        }
+        Ok(shown.rendered())
+    }
+}
