@@ -171,7 +171,10 @@ impl Vnc {
         let now = world.now;
         let guest = world.guests.get_mut(&self.vmid)?;
         let [_shared] = take(&mut self.inbox)?;
-        let view = View::new(guest.look(now));
+        let view = match serial_display(guest) {
+            Some(port) => View::of_port(&port),
+            None => View::new(guest.look(now)),
+        };
         let name = server_name(guest);
         view.introduce(send);
         send.extend(length(name.as_bytes()));
@@ -208,6 +211,13 @@ impl Session for Vnc {
     fn left(&self) -> End {
         End::ok()
     }
+}
+
+/// The serial port that a machine has in place of a display.
+fn serial_display(guest: &Guest) -> Option<String> {
+    let display = guest.config.get("vga")?.split(',').next()?;
+    let display = display.strip_prefix("type=").unwrap_or(display);
+    display.starts_with("serial").then(|| display.to_owned())
 }
 
 /// What QEMU calls its display: `QEMU (web)`.

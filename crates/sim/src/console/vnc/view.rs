@@ -29,6 +29,9 @@ pub(super) struct View {
     /// What it has seen, and which part of it; nothing at the beginning.
     seen: Option<(Area, TextScreen)>,
     packer: Packer,
+    /// A serial port that takes the display's place, as a program of PVE draws it: it begins with nothing, and knows no
+    /// keys by scan code.
+    port: Option<TextScreen>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +51,17 @@ impl View {
             asked: None,
             seen: None,
             packer: Packer::new(),
+            port: None,
+        }
+    }
+
+    /// A client of a machine whose display is a serial port.
+    pub(super) fn of_port(name: &str) -> Self {
+        let mut screen = TextScreen::default();
+        screen.print(&format!("starting serial terminal on interface {name}\n"));
+        Self {
+            port: Some(screen.clone()),
+            ..Self::new(&screen)
         }
     }
 
@@ -74,7 +88,10 @@ impl View {
         while let Some(message) = next(inbox)? {
             self.take(message, guest, now, send);
         }
-        self.update(guest.look(now), send);
+        match self.port.clone() {
+            Some(port) => self.update(&port, send),
+            None => self.update(guest.look(now), send),
+        }
         Ok(())
     }
 
@@ -90,6 +107,9 @@ impl View {
                     area,
                 });
             }
+            Message::Key { .. } | Message::ScanCode { .. } if self.port.is_some() => {
+                guest.display.inputs += 1;
+            }
             Message::Key { down, keysym } => guest.key_by_keysym(keysym, down, now),
             Message::ScanCode { down, code } => guest.key_by_scan_code(code, down, now),
             Message::Pointer { buttons, x, y } => guest.point(buttons, (x, y)),
@@ -102,7 +122,7 @@ impl View {
         let mut known = list.iter().filter(|kind| [RAW, ZRLE].contains(kind));
         self.encoding = *known.next().unwrap_or(&RAW);
         self.resizes = list.contains(&DESKTOP_SIZE);
-        if list.contains(&EXTENDED_KEYS) {
+        if list.contains(&EXTENDED_KEYS) && self.port.is_none() {
             begin_update(1, send);
             write_head(self.whole(), EXTENDED_KEYS, send);
         }

@@ -66,6 +66,9 @@ pub(in crate::area) struct Captured {
     /// The text, if it shows nothing else.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
+    /// Why there may be more than can be seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     #[serde(skip)]
     #[schemars(skip)]
     picture: Image,
@@ -127,6 +130,7 @@ impl Reads for CaptureScreen {
             still_changing: settled == Settled::Changing,
             changed,
             text: picture.text,
+            note: unseen(&guest).await,
             picture: picture.image,
         })
     }
@@ -144,6 +148,17 @@ impl CaptureScreen {
         let settled = screen::settle(&mut view).await?;
         Ok((view.screen().clone(), settled, Some(changed)))
     }
+}
+
+/// Why a picture may show less than there is.
+async fn unseen(guest: &Guest) -> Option<String> {
+    let config = guest.config().await.ok()?;
+    let port = target::serial_display(&config)?;
+    Some(format!(
+        "the VM has the serial port {port} in place of a screen, and PVE draws only what is written there while \
+         somebody looks: send_vm_terminal_line and read_vm_terminal (toolset console) make it say something, and read it \
+         as text"
+    ))
 }
 
 fn parse_area(text: &str) -> Result<Area, Fault> {
@@ -188,6 +203,9 @@ impl Answer for Captured {
         out.push('\n');
         for line in self.text.iter().flat_map(|text| text.lines()) {
             let _ = writeln!(out, "  | {line}");
+        }
+        if let Some(note) = &self.note {
+            let _ = writeln!(out, "{note}");
         }
         out
     }

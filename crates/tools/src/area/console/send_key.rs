@@ -4,7 +4,7 @@ use pve::{NodeName, Request, Vmid};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::target;
+use super::target::{self, Way};
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::keyboard;
@@ -71,13 +71,17 @@ impl Changes for SendVmKey {
         let pressed = combos.join(", then ");
         let says = format!("Press {pressed} on {}", guest.label());
         let summary = format!("{says} on {}", guest.at.node);
-        let mut plan = target::press_plan(&Self::SPEC, &guest, summary).await?;
+        let way = match (&combos[..], self.hold) {
+            ([_], None) => Way::Monitor,
+            _ => Way::Screen,
+        };
+        let mut plan = target::press_plan(&Self::SPEC, &guest, way, summary).await?;
         if let Some(combo) = combos.iter().find(|combo| keyboard::restarts(combo)) {
             plan.warnings.push(format!("{combo} restarts many systems"));
         }
-        let mut step = if let ([combo], None) = (&combos[..], self.hold) {
+        let mut step = if way == Way::Monitor {
             // One key goes the way that PVE has for it, which acknowledges it.
-            let request = Request::put(guest.at.path("sendkey")).with("key", combo.clone());
+            let request = Request::put(guest.at.path("sendkey")).with("key", combos.concat());
             Step::request(says, request)
         } else {
             let keys = Keys {

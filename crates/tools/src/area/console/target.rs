@@ -22,8 +22,22 @@ pub(super) async fn vm(cx: &Context, vmid: Vmid, node: Option<&NodeName>) -> Res
     Ok(guest)
 }
 
+/// How keys get to a VM.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// One stroke, which QEMU's monitor takes.
+    Monitor,
+    /// Many, over the connection that shows its screen.
+    Screen,
+}
+
 /// A plan that presses something on a VM's keyboard, without its steps.
-pub(super) async fn press_plan(spec: &Spec, guest: &Guest, summary: String) -> Result<Plan, Fault> {
+pub(super) async fn press_plan(
+    spec: &Spec,
+    guest: &Guest,
+    way: Way,
+    summary: String,
+) -> Result<Plan, Fault> {
     let config = guest.config().await?;
     let state = State::of(guest).await?;
     let mut plan = Plan::new(spec, &guest.cluster.name, Risk::Disrupt, summary);
@@ -39,10 +53,18 @@ pub(super) async fn press_plan(spec: &Spec, guest: &Guest, summary: String) -> R
             "resume it with start_proxmox_vm",
         ));
     }
-    if let Some(port) = serial_display(&config) {
-        plan.warnings.push(format!(
-            "its display is the serial port {port}, which reads no keyboard; send_vm_terminal_line types there"
-        ));
+    match (serial_display(&config), way) {
+        (Some(port), Way::Screen) => plan.blockers.push(Blocker::new(
+            format!(
+                "{} has the serial port {port} in place of a screen, and with that no keyboard that PVE passes on",
+                guest.label()
+            ),
+            "send_vm_terminal_line types on that port (toolset console); send_vm_key presses one key at a time",
+        )),
+        (Some(port), Way::Monitor) => plan.warnings.push(format!(
+            "its display is the serial port {port}, and its system may read no keyboard; send_vm_terminal_line types on that port (toolset console)"
+        )),
+        (None, _) => {}
     }
     guest.bind(&mut plan, &config);
     plan.needs = Needs::All(vec![
@@ -60,7 +82,7 @@ pub(super) async fn press_plan(spec: &Spec, guest: &Guest, summary: String) -> R
 }
 
 /// The serial port that takes the place of a VM's display, as in many cloud images.
-fn serial_display(config: &GuestConfig) -> Option<String> {
+pub(super) fn serial_display(config: &GuestConfig) -> Option<String> {
     let display = config.text("vga")?;
     let display = display.split(',').next()?;
     let display = display.strip_prefix("type=").unwrap_or(display);

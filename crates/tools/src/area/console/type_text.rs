@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
-use super::target;
+use super::target::{self, Way};
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::keyboard::{self, Layout};
@@ -85,7 +85,7 @@ impl Changes for TypeVmText {
             guest.label()
         );
         let summary = format!("{says} on {}", guest.at.node);
-        let mut plan = target::press_plan(&Self::SPEC, &guest, summary).await?;
+        let mut plan = target::press_plan(&Self::SPEC, &guest, Way::Screen, summary).await?;
         // Whether a secret has characters that depend on it is a part of the secret.
         let depends = is_secret || self.layout.matters_for(secret.expose_secret());
         let text = if is_secret {
