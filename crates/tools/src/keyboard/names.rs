@@ -99,7 +99,9 @@ pub fn parse(text: &str) -> Result<String, Fault> {
         return one(text);
     }
     // "ctrl-C" is how manuals print ctrl-c; only a lone "A" asks for shift.
-    let count = text.split('-').count();
+    // "ctrl+alt+delete" is how others write it.
+    let joint = if text.contains('-') { '-' } else { '+' };
+    let count = text.split(joint).count();
     if count > MOST {
         return Err(Fault::bad_input(format!(
             "{count} keys at once are too many; nothing was sent"
@@ -109,7 +111,7 @@ pub fn parse(text: &str) -> Result<String, Fault> {
         )));
     }
     let keys = text
-        .split('-')
+        .split(joint)
         .map(|key| one(&key.to_lowercase()))
         .collect::<Result<Vec<_>, _>>()?;
     Ok(keys.join("-"))
@@ -184,6 +186,9 @@ mod tests {
             ("?", "shift-slash"),
             ("win-r", "meta_l-r"),
             ("ctrl-C", "ctrl-c"),
+            ("Ctrl+Alt+Del", "ctrl-alt-delete"),
+            ("ctrl-+", "ctrl-shift-equal"),
+            ("+", "shift-equal"),
         ] {
             assert_eq!(parse(text).unwrap(), key, "{text}");
         }

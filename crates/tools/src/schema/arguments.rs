@@ -188,7 +188,13 @@ fn sends(name: &str, property: &Value) -> String {
         Some("array") if items == "integer" => "a list, [100, 101]".to_owned(),
         Some("array") => r#"a list, ["…", "…"]"#.to_owned(),
         Some("object") => r#"an object, {"…": …}"#.to_owned(),
-        _ => "a text".to_owned(),
+        _ => match property["enum"].as_array() {
+            Some(words) => {
+                let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+                format!("one of {}", words.join(", "))
+            }
+            None => "a text".to_owned(),
+        },
     };
     let about = property["description"].as_str().unwrap_or_default();
     format!("send {name}: {belongs}. {about}")
@@ -199,6 +205,10 @@ fn sends(name: &str, property: &Value) -> String {
 /// What serde says of a value of the wrong type or size, in other words: without the names of Rust's types, and without
 /// what was sent unless it is a number among numbers; it may be a password.
 fn type_error(what: &str) -> Option<String> {
+    if let Some(rest) = what.strip_prefix("unknown variant ") {
+        let (sent, expected) = rest.rsplit_once(", expected ")?;
+        return Some(format!("{sent} was sent where {expected} belongs"));
+    }
     let rest = what
         .strip_prefix("invalid type: ")
         .or_else(|| what.strip_prefix("invalid value: "))?;

@@ -230,7 +230,7 @@ async fn a_clumsy_key_is_answered_with_what_to_send() {
     let many = ["a"; 51].join(" ");
     let wide = ["a"; 11].join("-");
     for (key, said) in [
-        ("ctrl+alt+del", "join QEMU's names with"),
+        ("ctrl*alt*del", "join QEMU's names with"),
         ("Return", ""),
         ("contrl-c", "did you mean"),
         ("", "no key was given"),
@@ -248,4 +248,34 @@ async fn a_clumsy_key_is_answered_with_what_to_send() {
         );
         assert!(text.contains(said), "{key:?}: {text}");
     }
+}
+
+#[tokio::test]
+async fn a_vm_with_a_serial_port_for_a_screen_says_where_to_look_and_type() {
+    let house = House::in_mode(Mode::Trusted).await;
+    house.set(100, "vga", "type=serial0,memory=16");
+    house.set(100, "serial0", "socket");
+    let seen = house.call("capture_vm_screen", r#"{"vmid": 100}"#).await;
+    let seen = seen.unwrap();
+    assert_eq!(seen.images.len(), 1);
+    assert!(seen.text.contains("interface serial0"), "{}", seen.text);
+    let note = seen.data["note"].as_str().unwrap();
+    assert!(note.contains("read_vm_terminal"), "{note}");
+    for (tool, args) in [
+        ("type_vm_text", r#"{"vmid": 100, "text": "root"}"#),
+        ("send_vm_key", r#"{"vmid": 100, "key": "down down"}"#),
+    ] {
+        let fault = house.call(tool, args).await.unwrap_err().to_string();
+        assert!(fault.contains("the serial port serial0"), "{fault}");
+        assert!(fault.contains("send_vm_terminal_line"), "{fault}");
+    }
+    assert_eq!(inputs(&house), 0);
+    let one = r#"{"vmid": 100, "key": "ret"}"#;
+    let pressed = house.call("send_vm_key", one).await.unwrap();
+    assert_eq!(pressed.data["status"], "applied", "{}", pressed.text);
+    assert!(
+        pressed.text.contains("may read no keyboard"),
+        "{}",
+        pressed.text
+    );
 }

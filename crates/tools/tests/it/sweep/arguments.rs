@@ -41,7 +41,11 @@ async fn a_wrong_value_is_answered_in_words_and_goes_nowhere() {
         let described = registry.describe(tool);
         let properties = described.input["properties"].as_object().unwrap();
         for (name, property) in properties {
-            for value in never(property["type"].as_str().unwrap_or_default()) {
+            let mut values = never(property["type"].as_str().unwrap_or_default());
+            if property["enum"].is_array() {
+                values.push(json!("wobbling"));
+            }
+            for value in values {
                 let mut args = object(spec.examples[0].args);
                 args.insert(name.clone(), value);
                 let args = Value::Object(args).to_string();
