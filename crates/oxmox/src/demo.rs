@@ -35,13 +35,13 @@ pub fn settings(sim: &Sim) -> Result<Settings, Fault> {
     let internal = |error: pve::id::IdError| Fault::new(Kind::Internal, error.to_string());
     let host: Host = sim.addr().to_string().parse().map_err(internal)?;
     let host = host.with_pin(sim.fingerprint().parse().map_err(internal)?);
-    let (user, name, secret) = sim::worlds::ROOT_TOKEN;
+    let (user, ..) = sim::worlds::ROOT_TOKEN;
     Ok(Settings::new(
         vec![host],
-        Credentials::Token {
+        // With a token nobody could try the terminals.
+        Credentials::Password {
             user: user.to_owned(),
-            name: name.to_owned(),
-            secret: secret.into(),
+            password: sim::worlds::ROOT_PASSWORD.into(),
         },
     ))
 }

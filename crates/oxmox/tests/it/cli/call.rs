@@ -222,3 +222,18 @@ fn help_shows_what_the_tool_says_of_itself() {
         .prints("--new-vmid <N>")
         .prints("oxmox call clone_proxmox_vm --vmid 900");
 }
+
+#[test]
+fn the_terminals_of_the_demo_can_be_tried() {
+    Machine::new()
+        .demo(&[
+            "--toolsets",
+            "core,console",
+            "call",
+            "read_vm_terminal",
+            "--vmid",
+            "200",
+        ])
+        .exits(0)
+        .prints("terminal of 200 (dns)");
+}
