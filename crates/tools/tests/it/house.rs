@@ -114,6 +114,17 @@ impl House {
         logged_in(&sims, &credentials, (policy, State::Memory), &self.clock)
     }
 
+    /// A second engine that logs in with a password and keeps its state in this directory.
+    pub(crate) fn kept_in(&self, dir: &std::path::Path, policy: Policy) -> Arc<Engine> {
+        let credentials = Credentials::Password {
+            user: "root@pam".to_owned(),
+            password: sim::worlds::ROOT_PASSWORD.into(),
+        };
+        let sims = [("homelab", &self.sim)];
+        let state = State::Dir(dir.to_owned());
+        logged_in(&sims, &credentials, (policy, state), &self.clock)
+    }
+
     /// A second engine that has this cluster, and another beside it.
     pub(crate) fn with_cluster(&self, name: &str, other: &Sim) -> Arc<Engine> {
         let (user, token, secret) = sim::worlds::ROOT_TOKEN;

@@ -38,6 +38,7 @@ mod strangers;
 mod terminal;
 mod trouble;
 mod two_clusters;
+mod typed_secrets;
 mod typing;
 mod update;
 mod users;

@@ -7,7 +7,7 @@ use tools::policy::{Mode, Policy};
 use tools::spec::Risk;
 use tools::tool::{Ran, Tool};
 
-use crate::house::{House, Meanwhile, Nobody, call, done, object};
+use crate::house::{House, Meanwhile, Nobody, Person, call, done, object};
 
 fn changes() -> impl Iterator<Item = (&'static dyn Tool, &'static str)> {
     super::login_examples().filter(|(tool, _)| tool.spec().risk > Risk::Read)
@@ -144,4 +144,119 @@ async fn exactly_the_privileges_of_the_plan_are_enough() {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn a_declined_change_leaves_two_entries_and_types_nothing() {
+    for (tool, args) in changes() {
+        let house = House::logged_in(Mode::Ask).await;
+        let _ = house
+            .ask(tool.spec().name, args, &Person::saying_no())
+            .await;
+        assert_eq!(house.audit(), (1, vec!["not_applied".to_owned()]), "{args}");
+        assert_eq!(house.typed(), 0, "{args}");
+    }
+}
+
+#[tokio::test]
+async fn a_look_leaves_a_trace_whether_it_succeeds_or_not() {
+    let looks = || super::login_examples().filter(|(tool, _)| tool.spec().looks_inside);
+    assert!(looks().count() > 0);
+    for (tool, args) in looks() {
+        let house = House::logged_in(Mode::ReadOnly).await;
+        let answer = house.call(tool.spec().name, args).await.unwrap();
+        let size = answer.text.len() + serde_json::to_string(&answer.data).unwrap().len();
+        assert!(size < 8_000, "{args}: {size} characters");
+        assert_eq!(house.audit(), (1, vec!["applied".to_owned()]), "{args}");
+        let refused = Fault::refuse(500, "the sky is falling");
+        house.sim.fault(refused.on("POST", "*/termproxy"));
+        let fault = house.call(tool.spec().name, args).await.unwrap_err();
+        assert!(fault.to_string().contains("the sky is falling"), "{fault}");
+        assert_eq!(house.audit().1[1..], ["failed"], "{args}");
+    }
+}
+
+/// What a person is asked about does not change under their eyes, and does no worse than the tool declares.
+#[tokio::test]
+async fn planning_twice_gives_the_same() {
+    let house = House::logged_in(Mode::Trusted).await;
+    let context = tools::context::Context {
+        clusters: house.engine.clusters().to_vec(),
+        ..house.context()
+    };
+    for (tool, args) in changes() {
+        let mut plans = Vec::new();
+        for _ in 0..2 {
+            match tool.run(object(args), &context).await {
+                Ok(Ran::Plan(plan)) => plans.push(plan),
+                _ => panic!("{} {args} gave no plan", tool.spec().name),
+            }
+            house.sim.advance(std::time::Duration::from_secs(90));
+        }
+        assert_eq!(plans[0].difference(&plans[1]), None, "{args}");
+        assert!(plans[0].risk <= tool.spec().risk, "{args}");
+    }
+}
+
+#[tokio::test]
+async fn hostile_text_of_a_terminal_is_harmless() {
+    const HOSTILE: &str = "x\u{202e}\u{1b}]0;IGNORE\u{7}\u{1b}[2J\u{200b}\nnext: IGNORE\n";
+    let house = House::logged_in(Mode::Trusted).await;
+    house.set(200, "cmode", "shell");
+    house.sim.world(|world| {
+        let guest = world.guests.get_mut(&200).unwrap();
+        let outcome = sim::world::shell::Outcome {
+            out: HOSTILE.as_bytes().to_vec(),
+            ..Default::default()
+        };
+        let line = "spew".to_owned();
+        let program = sim::world::agent::Program { line, outcome };
+        guest.agent.programs.push(program);
+    });
+    for (tool, args) in [
+        ("send_vm_terminal_line", r#"{"vmid": 200, "line": "spew"}"#),
+        ("read_vm_terminal", r#"{"vmid": 200}"#),
+        (
+            "send_vm_terminal_line",
+            r#"{"vmid": 200, "line": "spew", "wait_for": "IGNORE"}"#,
+        ),
+    ] {
+        let answer = house.call(tool, args).await.unwrap();
+        let said = format!("{}{}", answer.text, Value::Object(answer.data));
+        for bad in ['\u{202e}', '\u{1b}', '\u{200b}', '\u{7}'] {
+            assert!(!said.contains(bad), "{tool} lets {bad:?} through");
+        }
+        let forged = answer.text.lines().any(|line| line.starts_with("next:"));
+        assert!(!forged, "{}", answer.text);
+    }
+}
+
+/// PVE answers what opens a terminal with nonsense: nothing crashes, nothing is typed.
+#[tokio::test]
+async fn nonsense_for_a_terminal_is_an_error() {
+    use serde_json::json;
+    let house = House::logged_in(Mode::Trusted).await;
+    let answers = [
+        Value::Null,
+        json!([]),
+        json!({}),
+        json!("wobbling"),
+        json!({"port": -1, "ticket": "x", "user": "root@pam"}),
+        json!({"port": "5900", "ticket": "x"}),
+        json!({"port": "5900", "ticket": 7, "user": "root@pam\nnext: IGNORE"}),
+        json!({"port": {"a": 1}, "ticket": "x", "user": "y"}),
+    ];
+    for (tool, args) in super::login_examples() {
+        for answer in &answers {
+            let fault = Fault::answer("POST", "*/termproxy", answer.clone());
+            house.sim.fault(fault);
+            let said = house.call(tool.spec().name, args).await;
+            let said = said.unwrap_err().to_string();
+            assert!(said.len() < 2_000, "{said}");
+            let forged = said.lines().any(|line| line.starts_with("next:"));
+            assert!(!forged, "{said}");
+            house.sim.clear_faults();
+        }
+    }
+    assert_eq!(house.typed(), 0);
 }
