@@ -61,14 +61,14 @@ async fn watching_types_nothing() {
         .await
         .unwrap();
     terminal.send(b"echo half").await.unwrap();
-    let half = Until::Text("half".to_owned());
-    assert_eq!(terminal.wait(&half, LIMIT).await.unwrap(), Waited::Found);
+    assert_eq!(terminal.wait(&QUIET, LIMIT).await.unwrap(), Waited::Found);
     drop(terminal);
     // The session has stayed, and its shell draws its line again.
     let mut view = reader
         .watch_terminal(&container(), Size::default(), LIMIT)
         .await
         .unwrap();
+    let half = Until::Text("half".to_owned());
     assert_eq!(view.wait(&half, LIMIT).await.unwrap(), Waited::Found);
     assert!(view.screen().text().ends_with(":/# echo half"));
     assert_eq!(

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout_at};
 
@@ -22,7 +22,7 @@ const NEWS_TAIL: usize = 64 * 1024;
 /// What is waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Until {
-    /// This text has come.
+    /// This text has come, other than as the echo of what was sent.
     Text(String),
     /// These bytes have come, wherever they would be shown, and the line that they are in has ended.
     Line(Vec<u8>),
@@ -48,6 +48,8 @@ pub(super) struct Line<S> {
     screen: TerminalScreen,
     news: TerminalScreen,
     raw: Vec<u8>,
+    /// What was sent last, and comes back from terminals that show what is typed.
+    typed: SecretString,
     lost: bool,
     closed: bool,
     buffer: Vec<u8>,
@@ -73,6 +75,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
             screen: TerminalScreen::new(size),
             news: TerminalScreen::new(size),
             raw: Vec::new(),
+            typed: SecretString::default(),
             lost: false,
             closed: false,
             buffer: vec![0; 16 * 1024],
@@ -112,6 +115,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
         self.news = TerminalScreen::new(self.size);
         self.raw.clear();
         self.lost = false;
+        let line = String::from_utf8_lossy(typed);
+        self.typed = line.trim_end_matches(char::is_control).into();
         for packet in packet::typed(typed) {
             self.write(&packet).await?;
         }
@@ -147,7 +152,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
 
     fn has(&self, until: &Until) -> bool {
         match until {
-            Until::Text(text) => self.news.written().contains(text.as_str()),
+            Until::Text(text) => {
+                let news = self.news.written();
+                without_echo(&news, self.typed.expose_secret()).any(|part| part.contains(text))
+            }
             Until::Line(bytes) => {
                 let mut parts = self.raw.windows(bytes.len().max(1));
                 let place = parts.position(|part| part == bytes);
@@ -186,4 +194,21 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Line<S> {
         };
         written.await.map_err(|_| broken("it closed"))
     }
+}
+
+/// What has come before and after the echo of what was typed, as far as it has come.
+fn without_echo<'a>(news: &'a str, typed: &str) -> impl Iterator<Item = &'a str> {
+    let is_whole = !typed.is_empty() && news.contains(typed);
+    let (before, after) = if is_whole {
+        news.split_once(typed).unwrap_or((news, ""))
+    } else {
+        // The beginning of the echo, where the news ends.
+        let ends = typed.char_indices().map(|(at, c)| at + c.len_utf8());
+        let parts = ends.map(|end| typed[..end].trim_end());
+        let mut begun = parts
+            .filter(|part| !part.is_empty())
+            .filter_map(|part| news.trim_end().strip_suffix(part));
+        (begun.next_back().unwrap_or(news), "")
+    };
+    [before, after].into_iter()
 }

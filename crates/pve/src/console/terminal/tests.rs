@@ -1,7 +1,7 @@
 //! Terminals of every kind: right, wrong, and random.
 
 use proptest::prelude::*;
-use tokio::io::{Join, Sink, join, sink};
+use tokio::io::{AsyncWriteExt as _, Join, Sink, join, sink};
 
 use super::line::Line;
 use super::*;
@@ -179,6 +179,31 @@ fn what_is_waited_for_is_found_among_the_news() {
             line.wait(&wait("ready"), soon).await.unwrap(),
             Waited::Closed
         );
+    });
+}
+
+#[test]
+fn an_echo_is_not_what_is_waited_for() {
+    run(async {
+        let (soon, at_last) = (Duration::from_millis(20), Duration::from_secs(20));
+        let (client, mut server) = tokio::io::duplex(1024);
+        let ticket = secrecy::SecretString::from("ticket".to_owned());
+        server.write_all(b"OK").await.unwrap();
+        let mut line = Line::open(client, ("root@pam", &ticket), SIZE)
+            .await
+            .unwrap();
+        line.send(b"a; echo END; b\r").await.unwrap();
+        let end = Until::Text("END".to_owned());
+        // A part of the echo, the rest of it, what the program writes.
+        for (part, waited, limit) in [
+            (b"a; echo END".as_slice(), Waited::TimeUp, soon),
+            (b"; b\r\n", Waited::TimeUp, soon),
+            (b"END\r\n", Waited::Found, at_last),
+        ] {
+            server.write_all(part).await.unwrap();
+            let now = line.wait(&end, limit).await.unwrap();
+            assert_eq!(now, waited, "{part:?}");
+        }
     });
 }
 

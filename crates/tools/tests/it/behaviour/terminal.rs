@@ -154,6 +154,30 @@ async fn a_text_that_does_not_come_leaves_it_unknown() {
 }
 
 #[tokio::test]
+async fn a_text_that_is_only_typed_has_not_come() {
+    let house = House::logged_in(Mode::Trusted).await;
+    somebody_types(&house, "\r");
+    let line =
+        r#"{"vmid": 200, "line": "sleep 500; echo READY", "wait_for": "READY", "timeout": 1}"#;
+    let answer = house.call("send_vm_terminal_line", line).await.unwrap();
+    assert_eq!(answer.data["status"], "unknown", "{}", answer.text);
+    let line = r#"{"vmid": 200, "line": "echo READY", "wait_for": "READY", "ctrl_c": true}"#;
+    let answer = house.call("send_vm_terminal_line", line).await.unwrap();
+    assert_eq!(answer.data["status"], "applied", "{}", answer.text);
+}
+
+/// A look without the right to it names that.
+#[tokio::test]
+async fn looks_name_the_privilege_that_is_missing() {
+    let house = House::new().await;
+    let audit = ("/vms/100", &["VM.Audit"][..]);
+    let screen = house.call_with(audit, "capture_vm_screen", r#"{"vmid": 100}"#);
+    let fault = screen.await.unwrap_err();
+    let text = format!("{fault} {}", fault.hint.clone().unwrap_or_default());
+    assert!(text.contains("VM.Console on /vms/100"), "{text}");
+}
+
+#[tokio::test]
 async fn a_secret_that_the_terminal_shows_is_not_passed_on() {
     let house = House::logged_in(Mode::Trusted).await;
     somebody_types(&house, "\r");
