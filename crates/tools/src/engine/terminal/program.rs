@@ -106,7 +106,8 @@ fn unheard(exec: &TerminalExec, heard: &Heard) -> String {
 /// Why a program cannot be run there, and what to do.
 fn no_prompt(found: Found) -> String {
     match found {
-        Found::Login | Found::Password | Found::Blank => format!(
+        Found::Blank => "the container's terminal shows nothing: most likely a program runs there, perhaps that of an earlier call, which send_vm_terminal_line with ctrl_c ends (toolset console); or a login waits there from before cmode: shell was set, and stop_proxmox_vm with action reboot brings the shell".to_owned(),
+        Found::Login | Found::Password => format!(
             "the container's terminal {} instead of a shell: cmode: shell takes effect at a restart, and a login session that is open stays attached until it ends; restart the container with stop_proxmox_vm (action reboot)",
             found.words()
         ),

@@ -180,7 +180,9 @@ async fn a_command_in_a_container_needs_a_shell_that_waits() {
     house.set(200, "cmode", "shell");
     let fault = house.call("run_proxmox_vm_command", run).await.unwrap_err();
     assert!(
-        fault.to_string().contains("stays attached until it ends"),
+        fault
+            .to_string()
+            .contains("from before cmode: shell was set"),
         "{fault}"
     );
     assert!(fault.to_string().contains("nothing was typed"), "{fault}");
@@ -218,7 +220,14 @@ async fn a_command_that_does_not_end_runs_on_and_is_told_so() {
     assert!(answer.text.contains("ctrl_c ends it"), "{}", answer.text);
     let next = answer.data["next"].as_str().unwrap();
     assert!(next.contains("read_vm_terminal"), "{next}");
-    // And that ends it.
+    // Nothing is typed into it, and nobody is told to restart the container for it.
+    let again = r#"{"vmid": 200, "command": ["id"]}"#;
+    let again = house.call("run_proxmox_vm_command", again).await;
+    let again = again.unwrap_err().to_string();
+    assert!(again.contains("most likely a program runs"), "{again}");
+    assert!(again.contains("ctrl_c ends"), "{again}");
+    assert!(again.contains("nothing was typed"), "{again}");
+    // That ends it.
     let end = r#"{"vmid": 200, "line": "", "ctrl_c": true}"#;
     let ended = house.call("send_vm_terminal_line", end).await.unwrap();
     assert!(
