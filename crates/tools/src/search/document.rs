@@ -1,5 +1,7 @@
 //! What can be found.
 
+use std::borrow::Cow;
+
 use pve::Method as Verb;
 
 /// A part of a document. How much a word in it counts is [`Field::weight`].
@@ -26,13 +28,13 @@ impl Field {
 
     pub(super) fn weight(self) -> f32 {
         match self {
-            Self::Subject => 3.0,
+            Self::Subject => 2.3,
             Self::Everyday => 2.2,
-            Self::Name => 0.6,
+            Self::Name => 0.4,
             Self::Place => 2.4,
             Self::Description => 1.1,
-            Self::Parameters => 0.5,
-            Self::ParameterText => 0.15,
+            Self::Parameters => 0.6,
+            Self::ParameterText => 0.1,
         }
     }
 
@@ -49,18 +51,18 @@ impl Field {
 
 /// One thing that can be found.
 #[derive(Debug, Clone, Default)]
-pub struct Document {
-    pub(super) fields: Vec<(Field, String)>,
+pub struct Document<'a> {
+    pub(super) fields: Vec<(Field, Cow<'a, str>)>,
     pub(super) verb: Option<Verb>,
-    pub(super) scope: Vec<String>,
+    pub(super) scope: Vec<(f32, String)>,
     pub(super) prior: f32,
     pub(super) one: bool,
 }
 
-impl Document {
+impl<'a> Document<'a> {
     /// With this text in this field; a field may be given several times.
     #[must_use]
-    pub fn with(mut self, field: Field, text: impl Into<String>) -> Self {
+    pub fn with(mut self, field: Field, text: impl Into<Cow<'a, str>>) -> Self {
         self.fields.push((field, text.into()));
         self
     }
@@ -73,10 +75,10 @@ impl Document {
     }
 
     /// Lives in a place that a request for it would name by one of these words (`firewall`, `snapshot`). A request
-    /// that says none of them probably means something else.
+    /// that says none of them probably means something else; `surely` from 0 to 1 tells how probably.
     #[must_use]
-    pub fn within(mut self, words: impl Into<String>) -> Self {
-        self.scope.push(words.into());
+    pub fn within(mut self, surely: f32, words: impl Into<String>) -> Self {
+        self.scope.push((surely, words.into()));
         self
     }
 

@@ -1,21 +1,26 @@
 //! BM25F over the fields of documents, and what speaks for or against one besides its words.
 
-use super::document::{Document, Field};
+use super::document::Document;
 use super::intent::Intent;
+use super::postings::{Postings, Texts, count, post};
 use super::query::{Query, Slot};
 use super::terms::{Term, Terms};
-use super::token::each_word;
+use super::vocabulary::Vocabulary;
 
 /// Saturation: how soon more of the same word stops counting.
 const K1: f32 = 1.4;
 /// A word in a handful of documents tells as much as one in a single document: that is chance.
-const RAREST: f32 = 5.0;
+const RAREST: f32 = 6.0;
 /// What the second-best term of a slot adds to the best.
-const SECOND: f32 = 0.15;
+const SECOND: f32 = 0.2;
 /// The most that a verb suiting the intent adds.
 const INTENT: f32 = 1.5;
 /// What a place that the request does not name costs.
 const UNNAMED: f32 = 0.9;
+/// An area named as surely as this is meant.
+const NAMED: f32 = 0.8;
+/// What not belonging to an area that the request does name costs.
+const ELSEWHERE: f32 = 1.0;
 /// What being about one, or about all, adds where the request speaks of one, or of all.
 const NUMBER: f32 = 0.5;
 
@@ -31,9 +36,9 @@ pub struct Hit {
 /// Documents, ready to be found.
 #[derive(Debug)]
 pub struct Index {
+    vocabulary: &'static Vocabulary,
     terms: Terms,
-    /// By term: the documents that have it, with its weighted frequency there.
-    postings: Vec<Vec<(u32, f32)>>,
+    postings: Postings,
     traits: Vec<Traits>,
 }
 
@@ -42,37 +47,39 @@ pub struct Index {
 struct Traits {
     verb: Option<pve::Method>,
     /// Words of which a request names one, place by place.
-    scope: Vec<Vec<Term>>,
+    scope: Vec<(f32, Vec<Term>)>,
     prior: f32,
     one: bool,
 }
 
 impl Index {
     /// Indexes the documents; they are referred to by their position.
-    pub fn new(documents: impl IntoIterator<Item = Document>) -> Self {
-        let mut terms = Terms::default();
+    pub fn new<'a>(documents: impl IntoIterator<Item = Document<'a>>) -> Self {
+        let mut texts = Texts::default();
+        let mut fields = Vec::new();
         let mut traits = Vec::new();
-        let mut texts = Vec::new();
         for document in documents {
-            let mut read = |text: &str| read(text, &mut terms);
-            let fields = document.fields.iter();
-            texts.push(
-                fields
-                    .map(|(field, text)| (*field, read(text)))
-                    .collect::<Vec<_>>(),
-            );
+            let scope = document.scope.iter();
             traits.push(Traits {
                 verb: document.verb,
-                scope: document.scope.iter().map(|words| read(words)).collect(),
+                scope: scope
+                    .map(|(surely, words)| (*surely, texts.read(words)))
+                    .collect(),
                 prior: document.prior,
                 one: document.one,
             });
+            let read = document.fields.into_iter();
+            fields.push(
+                read.map(|(field, text)| (field, texts.read_again(text)))
+                    .collect(),
+            );
         }
+        let mut terms = texts.terms;
         terms.finish();
-        let postings = post(&texts, terms.len());
         Self {
+            vocabulary: Vocabulary::get(),
+            postings: post(&fields, terms.len()),
             terms,
-            postings,
             traits,
         }
     }
@@ -85,13 +92,15 @@ impl Index {
         for slot in &query.slots {
             self.add(slot, &mut scores);
         }
+        let elsewhere = self.outside_areas(&query);
         let mut hits: Vec<Hit> = scores
             .into_iter()
             .enumerate()
             .filter(|(_, score)| *score > 0.0)
             .map(|(document, score)| Hit {
                 document,
-                score: score + self.beside(document, &query),
+                score: score + self.beside(document, &query)
+                    - ELSEWHERE * count(elsewhere[document]),
             })
             .collect();
         hits.sort_unstable_by(|a, b| {
@@ -118,7 +127,7 @@ impl Index {
             let term = self.terms.get(stem);
             term.map_or(0, |term| self.postings[term as usize].len())
         };
-        Query::parse(request, &self.terms, &frequency)
+        Query::parse(request, self.vocabulary, &self.terms, &frequency)
     }
 
     /// Adds what each document has of a slot: its best term, and a little of the second-best, since terms of one slot
@@ -144,6 +153,23 @@ impl Index {
         }
     }
 
+    /// For each document, how many of the areas that the request names it lacks.
+    fn outside_areas(&self, query: &Query) -> Vec<usize> {
+        let mut lacking = vec![0; self.traits.len()];
+        let named = self
+            .vocabulary
+            .areas()
+            .filter_map(|area| self.terms.get(area));
+        for area in named.filter(|term| query.names(&[*term]) > NAMED) {
+            let mut inside = self.postings[area as usize].iter().peekable();
+            for (document, lacking) in (0..).zip(&mut lacking) {
+                let is_inside = inside.next_if(|(having, _)| *having == document).is_some();
+                *lacking += usize::from(!is_inside);
+            }
+        }
+        lacking
+    }
+
     /// What speaks for or against a document besides its words.
     fn beside(&self, document: usize, query: &Query) -> f32 {
         let traits = &self.traits[document];
@@ -157,51 +183,11 @@ impl Index {
         if let Some(one) = query.one {
             score += if one == traits.one { NUMBER } else { -NUMBER };
         }
-        for place in &traits.scope {
-            score -= UNNAMED * (1.0 - query.names(place));
+        for (surely, place) in &traits.scope {
+            score -= UNNAMED * surely * (1.0 - query.names(place));
         }
         score
     }
-}
-
-fn read(text: &str, terms: &mut Terms) -> Vec<Term> {
-    let mut found = Vec::new();
-    each_word(text, |word| found.push(terms.add(word)));
-    found
-}
-
-/// By term, the documents that have it. A word in a long field counts less than in a short one.
-fn post(texts: &[Vec<(Field, Vec<Term>)>], terms: usize) -> Vec<Vec<(u32, f32)>> {
-    let mut mean = lengths(texts.iter().flatten());
-    for length in &mut mean {
-        *length = (*length / count(texts.len()).max(1.0)).max(1.0);
-    }
-    let mut postings: Vec<Vec<(u32, f32)>> = vec![Vec::new(); terms];
-    for (document, fields) in (0..).zip(texts) {
-        let lengths = lengths(fields);
-        for (field, words) in fields {
-            let at = *field as usize;
-            let thinning = field.thinning();
-            let each = field.weight() / (1.0 - thinning + thinning * lengths[at] / mean[at]);
-            for term in words {
-                let list = &mut postings[*term as usize];
-                match list.last_mut() {
-                    Some((same, weight)) if *same == document => *weight += each,
-                    _ => list.push((document, each)),
-                }
-            }
-        }
-    }
-    postings
-}
-
-/// How many words there are in each field.
-fn lengths<'a>(fields: impl IntoIterator<Item = &'a (Field, Vec<Term>)>) -> [f32; Field::COUNT] {
-    let mut lengths = [0.0; Field::COUNT];
-    for (field, words) in fields {
-        lengths[*field as usize] += count(words.len());
-    }
-    lengths
 }
 
 /// How much finding a word tells, given that `having` of `all` documents have it.
@@ -210,9 +196,4 @@ fn rarity(having: usize, all: usize) -> f32 {
     (1.0 + (all - having + 0.5) / (having + 0.5))
         .ln()
         .min(RAREST)
-}
-
-/// A count as a number to reckon with; more than 65,535 is as good as that.
-fn count(number: usize) -> f32 {
-    f32::from(u16::try_from(number).unwrap_or(u16::MAX))
 }

@@ -9,6 +9,8 @@ pub(super) enum Intent {
     Read,
     /// Make a new one.
     Create,
+    /// Put something to what is there: a new one, or a change of the whole.
+    Extend,
     /// Make it different.
     Change,
     /// Make it gone.
@@ -21,6 +23,7 @@ impl Intent {
         Some(match name {
             "read" => Self::Read,
             "create" => Self::Create,
+            "extend" => Self::Extend,
             "change" => Self::Change,
             "remove" => Self::Remove,
             _ => return None,
@@ -42,16 +45,16 @@ impl Intent {
     pub(super) fn suits(self, verb: Verb) -> f32 {
         match (self, verb) {
             (Self::Read, Verb::Get)
-            | (Self::Create, Verb::Post)
+            | (Self::Create | Self::Extend, Verb::Post)
             | (Self::Change, Verb::Put)
             | (Self::Remove, Verb::Delete) => 1.0,
-            // Some things are created or removed by changing a list, and PVE's actions are all POST.
+            (Self::Extend, Verb::Put) => 0.8,
+            // PVE's actions are all POST, and some things are created or removed by changing a list.
             (Self::Change, Verb::Post) => 0.4,
             (Self::Create | Self::Remove, Verb::Put) => 0.2,
             (Self::Read | Self::Remove, Verb::Post) => -0.5,
             (Self::Read, Verb::Put) | (Self::Change, Verb::Delete) => -0.7,
-            (Self::Create | Self::Change | Self::Remove, Verb::Get)
-            | (Self::Create | Self::Read, Verb::Delete) => -1.0,
+            (_, Verb::Get | Verb::Delete) => -1.0,
         }
     }
 }

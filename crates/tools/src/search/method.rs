@@ -50,23 +50,23 @@ const TRANSPARENT: [&str; 5] = ["nodes", "cluster", "access", "config", "status"
 
 /// A document for each method, in the same order. All at once, since the others at a path and beneath it tell what
 /// reading it gives.
-pub fn methods(methods: &[ApiMethod<'_>]) -> Vec<Document> {
+pub fn methods<'a>(methods: &[ApiMethod<'a>]) -> Vec<Document<'a>> {
     let all = Paths::of(methods);
     methods.iter().map(|method| all.document(method)).collect()
 }
 
 /// What the paths of an API tell together.
-struct Paths<'a> {
+struct Paths<'a, 'm> {
     /// With something beneath them.
     parents: HashSet<&'a str>,
     /// With one of many beneath them.
     lists: HashSet<&'a str>,
     /// What is sent to change what is there.
-    settings: HashMap<&'a str, &'a ApiMethod<'a>>,
+    settings: HashMap<&'a str, &'m ApiMethod<'a>>,
 }
 
-impl<'a> Paths<'a> {
-    fn of(methods: &'a [ApiMethod<'_>]) -> Self {
+impl<'a, 'm> Paths<'a, 'm> {
+    fn of(methods: &'m [ApiMethod<'a>]) -> Self {
         let paths = || methods.iter().map(|method| method.path);
         let puts = methods.iter().filter(|method| method.verb == Verb::Put);
         Self {
@@ -80,7 +80,7 @@ impl<'a> Paths<'a> {
         }
     }
 
-    fn document(&self, method: &ApiMethod<'_>) -> Document {
+    fn document(&self, method: &ApiMethod<'a>) -> Document<'a> {
         let mut document = document(method);
         if method.verb != Verb::Get {
             return document;
@@ -98,7 +98,7 @@ impl<'a> Paths<'a> {
     }
 }
 
-fn document(method: &ApiMethod<'_>) -> Document {
+fn document<'a>(method: &ApiMethod<'a>) -> Document<'a> {
     let segments: Vec<&str> = method
         .path
         .split('/')
@@ -115,7 +115,10 @@ fn document(method: &ApiMethod<'_>) -> Document {
         .with(Field::Description, method.description);
     for (at, segment) in segments.iter().enumerate() {
         document = document.likelier(STEP_DOWN);
-        if !segment.starts_with('{') {
+        if segment.starts_with('{') {
+            // `{vmid}`: a request that names a guest means something of that guest.
+            document = document.with(Field::Place, *segment);
+        } else {
             let field = if Some(at) == subject {
                 Field::Subject
             } else {
@@ -141,7 +144,12 @@ fn document(method: &ApiMethod<'_>) -> Document {
 }
 
 /// With what a fixed segment of its path tells; `path` ends in it.
-fn at_place(mut document: Document, field: Field, path: &[&str], segment: &str) -> Document {
+fn at_place<'a>(
+    mut document: Document<'a>,
+    field: Field,
+    path: &[&str],
+    segment: &'a str,
+) -> Document<'a> {
     document = document.with(field, segment);
     if segment.contains(['-', '_']) {
         document = document.with(field, joined(segment));
@@ -149,16 +157,20 @@ fn at_place(mut document: Document, field: Field, path: &[&str], segment: &str) 
     if TRANSPARENT.contains(&segment) {
         return document;
     }
-    let mut names = everyday::beneath(path);
-    names.push(segment);
-    document = document.within(names.join(" "));
+    let names = everyday::beneath(path).join(" ");
+    // Of `remote_migrate`, naming one word is half of naming it.
+    let words: Vec<&str> = segment.split(['-', '_']).collect();
+    for word in &words {
+        let share = 1.0 / f32::from(u8::try_from(words.len()).unwrap_or(u8::MAX));
+        document = document.within(share, format!("{word} {} {names}", joined(segment)));
+    }
     for must in everyday::must(path) {
-        document = document.within(must);
+        document = document.within(1.0, must);
     }
     document
 }
 
-fn with_parameters(mut document: Document, method: &ApiMethod<'_>) -> Document {
+fn with_parameters<'a>(mut document: Document<'a>, method: &ApiMethod<'a>) -> Document<'a> {
     for (name, description) in &method.parameters {
         document = document.with(Field::Parameters, *name);
         // Of a placeholder, PVE says what the path has said.

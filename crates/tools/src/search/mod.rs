@@ -8,8 +8,10 @@
 //! | `token`, `stem`, `terms` | from text to words, from words to stems, from stems to numbers |
 //! | `vocabulary` (+ `.txt`) | what people say and what Proxmox calls it: reviewed data |
 //! | `everyday` (+ `.txt`) | what people say for the methods at a path: reviewed data |
-//! | `clause`, `reading`, `query`, `intent` | from a request to clauses, to known words, to weighted terms and what is to be done |
+//! | `clause`, `reading`, `wish`, `intent` | from a request to clauses, to known words, to sayings and what they want |
+//! | `query` | all of that together: weighted terms and an intent |
 //! | `near` | the known words that an unknown one may be |
+//! | `postings` | which documents have a term, and how much of it |
 //! | `index` | BM25F over the fields, and what speaks for or against a document besides its words |
 
 mod clause;
@@ -19,6 +21,7 @@ mod index;
 mod intent;
 mod method;
 mod near;
+mod postings;
 mod query;
 mod reading;
 mod stem;
@@ -28,6 +31,7 @@ mod tests;
 mod token;
 mod tool;
 mod vocabulary;
+mod wish;
 
 pub use document::{Document, Field};
 pub use index::{Hit, Index};

@@ -8,6 +8,7 @@ use super::reading::{Reader, Word};
 use super::stem::stem;
 use super::terms::{Term, Terms};
 use super::vocabulary::{Saying, Vocabulary};
+use super::wish::{Said, Wish, sayings};
 
 /// What comes after this many words changes no answer, and a request may be as long as its sender likes.
 const MOST_WORDS: usize = 64;
@@ -15,9 +16,9 @@ const MOST_WORDS: usize = 64;
 const MOST_BYTES: usize = 2_000;
 
 /// A word inside a phrase counts this much of one that stands alone.
-const INSIDE_PHRASE: f32 = 0.45;
+const INSIDE_PHRASE: f32 = 0.5;
 /// A word that tells what to do counts this much of one that tells with what.
-const DOING: f32 = 0.45;
+const DOING: f32 = 0.55;
 /// Two words that are one to some document count this much besides.
 const JOINED: f32 = 0.8;
 
@@ -37,17 +38,14 @@ pub(super) struct Query {
     pub(super) one: Option<bool>,
 }
 
-/// What a clause wants.
-struct Wish {
-    intent: Intent,
-    /// It begins with that, as an order or a question does.
-    is_order: bool,
-}
-
 impl Query {
     /// Understands a request; `frequency` tells how many documents have a stem.
-    pub(super) fn parse(text: &str, terms: &Terms, frequency: &dyn Fn(&str) -> usize) -> Self {
-        let vocabulary = Vocabulary::get();
+    pub(super) fn parse(
+        text: &str,
+        vocabulary: &Vocabulary,
+        terms: &Terms,
+        frequency: &dyn Fn(&str) -> usize,
+    ) -> Self {
         let text = &text[..text.floor_char_boundary(MOST_BYTES)];
         let mut reader = Reader {
             terms,
@@ -55,22 +53,29 @@ impl Query {
             frequency,
             left: MOST_WORDS,
         };
-        let mut query = Self::default();
+        let mut taking = Taking {
+            query: Self::default(),
+            vocabulary,
+            terms,
+        };
         // An order goes before a remark, and what somebody did is not what is to be done.
         let (mut ordered, mut said, mut told) = (None, None, None);
         for (at, clause) in clauses(text).into_iter().enumerate() {
             let words = reader.read(clause.text);
-            let Some(wish) = query.clause(&words, vocabulary, terms, at == 0) else {
-                continue;
-            };
-            let place = match (clause.is_story, wish.is_order) {
-                (true, _) => &mut told,
-                (false, true) => &mut ordered,
-                (false, false) => &mut said,
-            };
-            *place = place.or(Some(wish.intent));
+            let sayings = sayings(&words, vocabulary);
+            taking.sayings(&sayings);
+            taking.joined(&words);
+            if let Some(wish) = Wish::of(&sayings, vocabulary, at == 0) {
+                let place = match (clause.is_story, wish.is_order) {
+                    (true, _) => &mut told,
+                    (false, true) => &mut ordered,
+                    (false, false) => &mut said,
+                };
+                *place = place.or(Some(wish.intent));
+            }
         }
         let asked = text.contains('?').then_some(Intent::Read);
+        let mut query = taking.query;
         query.intent = ordered.or(said).or(told).or(asked);
         query.slots.retain(|slot| !slot.terms.is_empty());
         query
@@ -102,117 +107,80 @@ impl Query {
         }
         text
     }
+}
 
-    /// Takes a clause in, and tells what it wants.
-    fn clause(
-        &mut self,
-        words: &[Word],
-        vocabulary: &Vocabulary,
-        terms: &Terms,
-        is_first: bool,
-    ) -> Option<Wish> {
-        let mut wish = None;
-        let mut is_beginning = true;
-        let mut rest = words;
-        while let [first, ..] = rest {
-            let (saying, length) = longest_saying(rest, vocabulary).unzip();
-            let (said, after) = rest.split_at(length.unwrap_or(1));
-            rest = after;
-            let is_polite = saying.is_some_and(|saying| saying.polite);
-            let asks = is_first && is_beginning && !is_polite && vocabulary.asks(&first.stem);
-            // The verb in front tells what a saying wants that does not tell it itself: "close port".
-            let verb = vocabulary.saying(&first.stem).filter(|_| !is_polite);
-            let wants = saying.and_then(|saying| saying.intent);
-            let wants = wants.or(verb.and_then(|verb| verb.intent));
-            let intent = if asks { Some(Intent::Read) } else { wants };
-            // The first thing to do is the thing to do: "list what was removed".
-            wish = wish.or(intent.map(|intent| Wish {
-                intent,
-                is_order: is_beginning,
-            }));
-            is_beginning &= is_polite;
-            match said {
-                [word] => self.take_word(word, saying, terms),
-                _ => self.take_phrase(said, saying, terms),
+/// A query on its way.
+struct Taking<'a> {
+    query: Query,
+    vocabulary: &'a Vocabulary,
+    terms: &'a Terms,
+}
+
+impl Taking<'_> {
+    fn sayings(&mut self, clause: &[Said<'_>]) {
+        for said in clause.iter().filter(|said| !said.is_polite()) {
+            if let Some(saying) = said.saying {
+                self.query.one = self.query.one.or(saying.one);
+                if said.words.len() > 1 {
+                    self.phrase(said.words, saying);
+                    continue;
+                }
             }
-            self.one = self.one.or(saying.and_then(|saying| saying.one));
+            self.word(&said.words[0], 1.0);
         }
-        self.take_joined(words, terms);
-        wish
     }
 
-    fn take_word(&mut self, word: &Word, saying: Option<&Saying>, terms: &Terms) {
-        let means = saying.map_or_else(Vec::new, |saying| meanings(saying, terms));
-        if word.is_stop && means.is_empty() {
+    /// A phrase says what it says as a whole, and a little of what its words say.
+    fn phrase(&mut self, words: &[Word], saying: &Saying) {
+        self.query.slots.push(Slot {
+            weight: words.iter().map(|word| word.weight).fold(0.0, f32::max),
+            terms: self.meanings(saying),
+        });
+        for word in words.iter().filter(|word| !word.is_stop) {
+            self.word(word, INSIDE_PHRASE);
+        }
+    }
+
+    fn word(&mut self, word: &Word, counts: f32) {
+        let saying = self.vocabulary.saying(&word.stem);
+        let meanings = saying.map_or_else(Vec::new, |saying| self.meanings(saying));
+        if word.is_stop && meanings.is_empty() {
             return;
         }
-        let mut slot = slot(word, 1.0, terms);
-        if means.is_empty() && saying.is_some_and(|saying| saying.intent.is_some()) {
+        let itself = self.terms.get(&word.stem).map(|term| (term, 1.0));
+        let mut slot = Slot {
+            weight: word.weight * counts,
+            terms: itself.into_iter().collect(),
+        };
+        if meanings.is_empty() && saying.is_some_and(|saying| saying.intent.is_some()) {
             slot.weight *= DOING;
         }
-        for (term, weight) in means {
+        for (term, weight) in meanings {
             if slot.terms.iter().all(|(known, _)| *known != term) {
                 slot.terms.push((term, weight));
             }
         }
-        self.slots.push(slot);
-    }
-
-    fn take_phrase(&mut self, said: &[Word], saying: Option<&Saying>, terms: &Terms) {
-        let Some(saying) = saying.filter(|saying| !saying.polite) else {
-            return;
-        };
-        self.slots.push(Slot {
-            weight: said.iter().map(|word| word.weight).fold(0.0, f32::max),
-            terms: meanings(saying, terms),
-        });
-        let telling = said.iter().filter(|word| !word.is_stop);
-        self.slots
-            .extend(telling.map(|word| slot(word, INSIDE_PHRASE, terms)));
+        self.query.slots.push(slot);
     }
 
     /// Words that are one word to a document: "cloud init", "back up".
-    fn take_joined(&mut self, words: &[Word], terms: &Terms) {
+    fn joined(&mut self, words: &[Word]) {
         for pair in words.windows(2) {
             let joined = stem(&format!("{}{}", pair[0].stem, pair[1].stem));
-            if let Some(term) = terms.get(&joined) {
-                self.slots.push(Slot {
+            if let Some(term) = self.terms.get(&joined) {
+                self.query.slots.push(Slot {
                     weight: JOINED * pair[0].weight.min(pair[1].weight),
                     terms: vec![(term, 1.0)],
                 });
             }
         }
     }
-}
 
-/// What a word says by itself.
-fn slot(word: &Word, counts: f32, terms: &Terms) -> Slot {
-    Slot {
-        weight: word.weight * counts,
-        terms: terms
-            .get(&word.stem)
-            .map(|term| (term, 1.0))
-            .into_iter()
-            .collect(),
+    /// The terms that a saying stands for.
+    fn meanings(&self, saying: &Saying) -> Vec<(Term, f32)> {
+        let meanings = saying.meanings.iter();
+        meanings
+            .filter_map(|(stem, weight)| Some((self.terms.get(stem)?, *weight)))
+            .collect()
     }
-}
-
-/// The terms that a saying stands for.
-fn meanings(saying: &Saying, terms: &Terms) -> Vec<(Term, f32)> {
-    let meanings = saying.meanings.iter();
-    meanings
-        .filter_map(|(stem, weight)| Some((terms.get(stem)?, *weight)))
-        .collect()
-}
-
-/// The longest saying that the words begin with, and its length in words.
-fn longest_saying<'a>(words: &[Word], vocabulary: &'a Vocabulary) -> Option<(&'a Saying, usize)> {
-    let longest = vocabulary.longest().min(words.len());
-    (1..=longest).rev().find_map(|length| {
-        let stems: Vec<_> = words[..length]
-            .iter()
-            .map(|word| word.stem.as_str())
-            .collect();
-        Some((vocabulary.saying(&stems.join(" "))?, length))
-    })
 }

@@ -8,8 +8,6 @@ use super::vocabulary::Vocabulary;
 
 /// A word that had to be guessed counts this much of one that was there.
 const GUESSED: f32 = 0.8;
-/// What follows "so", "because" and the like counts this much.
-const REASON: f32 = 0.6;
 /// So many words may stand between the parts of a verb.
 const WIDEST_GAP: usize = 4;
 
@@ -38,7 +36,6 @@ impl Reader<'_> {
     /// replaced by what they may be, verbs put together that were said apart.
     pub(super) fn read(&mut self, clause: &str) -> Vec<Word> {
         let mut read = Vec::new();
-        let mut counts = 1.0;
         let words = words(clause, self.left);
         self.left -= words.len();
         for word in words {
@@ -47,15 +44,11 @@ impl Reader<'_> {
             }
             let is_stop = self.vocabulary.is_stop(&word) || is_number(&word);
             for (stem, weight) in self.known(&word, is_stop) {
-                let weight = counts * weight;
                 read.push(Word {
                     stem,
                     is_stop,
                     weight,
                 });
-            }
-            if self.vocabulary.explains(&word) {
-                counts *= REASON;
             }
         }
         self.reunite(&mut read);

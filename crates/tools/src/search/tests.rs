@@ -104,6 +104,32 @@ fn what_people_say_finds_it() {
 }
 
 #[test]
+fn verbs_are_understood_in_parts() {
+    assert_eq!(
+        best("turn container 100 on"),
+        "Post /nodes/{node}/lxc/{vmid}/status/start"
+    );
+}
+
+#[test]
+fn courtesy_and_questions_tell_what_is_wanted() {
+    assert_eq!(best("could you please add a user?"), "Post /access/users");
+    assert_eq!(best("i need a user"), "Post /access/users");
+    assert_eq!(best("i want to see the users"), "Get /access/users");
+    assert_eq!(
+        best("she left, remove the user"),
+        "Delete /access/users/{userid}"
+    );
+}
+
+#[test]
+fn a_named_area_is_kept_to() {
+    let index = index();
+    let found = index.find("start the firewall of vm 100", 3);
+    assert!(API[found[0].document].1.contains("firewall"), "{found:?}");
+}
+
+#[test]
 fn slips_of_the_finger_are_forgiven() {
     assert_eq!(
         best("strat the contaner"),
@@ -170,7 +196,7 @@ proptest! {
 
     #[test]
     fn no_document_panics(text in "\\PC{0,200}", request in "\\PC{0,40}") {
-        let documents = [Document::default().with(Field::Subject, text.clone()).within(text), Document::default()];
+        let documents = [Document::default().with(Field::Subject, text.clone()).within(1.0, text), Document::default()];
         prop_assert!(Index::new(documents).find(&request, 3).len() <= 2);
     }
 }

@@ -10,9 +10,9 @@ const COMMON: [&str; 2] = ["proxmox", "pve"];
 /// A document for a tool: its name, its description, its arguments and what is said of each.
 pub fn tool<'a>(
     name: &str,
-    description: &str,
+    description: &'a str,
     arguments: impl IntoIterator<Item = (&'a str, &'a str)>,
-) -> Document {
+) -> Document<'a> {
     let words: Vec<&str> = name
         .split('_')
         .filter(|word| !COMMON.contains(word))

@@ -19,6 +19,8 @@ pub(super) struct Saying {
     pub(super) intent: Option<Intent>,
     /// It speaks of all of them (false), or of one (true).
     pub(super) one: Option<bool>,
+    /// It is a thing, though it begins like something to do.
+    pub(super) thing: bool,
     /// It tells neither that something is asked nor what is wanted.
     pub(super) polite: bool,
 }
@@ -32,9 +34,9 @@ pub(super) struct Vocabulary {
     fillers: HashSet<String>,
     stops: HashSet<String>,
     asks: HashSet<String>,
-    reasons: HashSet<String>,
     node_names: HashSet<String>,
     parts: HashSet<String>,
+    areas: HashSet<String>,
     longest: usize,
 }
 
@@ -75,8 +77,11 @@ impl Vocabulary {
                 .asks
                 .extend(words(line, usize::MAX).iter().map(|word| stem(word))),
             "nodes" => self.node_names.extend(words(line, usize::MAX)),
+            "areas" => self
+                .areas
+                .extend(words(line, usize::MAX).iter().map(|word| stem(word))),
             "parts" => self.parts.extend(words(line, usize::MAX)),
-            "reasons" => self.reasons.extend(words(line, usize::MAX)),
+            "things" => self.note(line, |saying| saying.thing = true),
             "polite" => self.note(line, |saying| saying.polite = true),
             "all" | "one" => self.note(line, |saying| saying.one = Some(section == "one")),
             "means" => {
@@ -124,9 +129,9 @@ impl Vocabulary {
         self.asks.contains(stem)
     }
 
-    /// A word after which the request tells why it is made.
-    pub(super) fn explains(&self, word: &str) -> bool {
-        self.reasons.contains(word)
+    /// The stems that, when said, a document must have too.
+    pub(super) fn areas(&self) -> impl Iterator<Item = &str> {
+        self.areas.iter().map(String::as_str)
     }
 
     /// A stem that ends a verb which may be taken apart.

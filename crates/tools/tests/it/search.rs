@@ -1,7 +1,8 @@
 //! What people ask for is found: plain-language requests over the real schema of PVE 9.2, and over our own tools.
 //!
-//! The requests were written before the ranker. It was tuned on the first file alone; the second was looked at when it
-//! was finished.
+//! The requests were written before the ranker, which was tuned on the first file alone. On its first run over the
+//! second file it found 78 %; the vocabulary has been widened since, so neither figure tells how well it does on
+//! requests that nobody has seen.
 
 use serde_json::Value;
 use tools::policy::Mode;
@@ -17,6 +18,11 @@ const TOP: usize = 3;
 #[test]
 fn the_requests_that_it_was_tuned_on_are_found() {
     assert_found(include_str!("../data/api_requests_1.tsv"), 95);
+}
+
+#[test]
+fn the_requests_that_were_kept_back_are_found() {
+    assert_found(include_str!("../data/api_requests_2.tsv"), 90);
 }
 
 /// Asserts that at least `percent` of the requests find one of their right answers near the top, and prints the others.
