@@ -22,14 +22,12 @@ pub(super) struct Cursor {
 }
 
 /// A line that has left the screen at its top.
-#[derive(Debug, Clone)]
 struct Line {
     text: String,
     is_broken: bool,
 }
 
-/// A screen full of rows.
-#[derive(Debug, Clone)]
+/// A screen full of rows. Not to be printed for debugging: it may show what somebody typed.
 pub(super) struct Grid {
     columns: usize,
     rows: Vec<Row>,

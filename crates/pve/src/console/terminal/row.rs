@@ -6,7 +6,7 @@ use std::ops::Range;
 const MOST_MARKS: usize = 4;
 
 /// A place for one letter.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 enum Cell {
     /// Nothing was written here.
     #[default]
@@ -18,7 +18,7 @@ enum Cell {
 }
 
 /// A row of cells.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Row {
     cells: Vec<Cell>,
     /// Whether the terminal itself began the next row, because this one was full.

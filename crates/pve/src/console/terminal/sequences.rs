@@ -12,7 +12,6 @@ use super::Size;
 use super::grid::Grid;
 
 /// The screen, and the other one that programs take to leave it as it was.
-#[derive(Debug)]
 pub(super) struct Painter {
     main: Grid,
     alternate: Grid,
