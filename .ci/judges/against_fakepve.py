@@ -107,6 +107,8 @@ Effect = Callable[[Recorder], bool]
 # fakepve serves no consoles: these are held against the simulator and a real QEMU instead.
 NO_CONSOLE = {"type_vm_text", "capture_vm_screen", "run_proxmox_vm_command", "read_vm_terminal",
               "send_vm_terminal_line"}
+# It serves no API schema: nothing is written unchecked then, and reads say that they are.
+NO_SCHEMA = {"search_proxmox_api", "write_proxmox_api"}
 STORY: list[tuple[str, dict[str, Any], Effect]] = [
     ("list_proxmox_resources", {}, lambda pve: pve.accepted("GET", "/cluster/resources")),
     ("list_proxmox_resources", {"resource_type": "volume"}, lambda pve: pve.accepted("GET", "/content")),
@@ -118,6 +120,8 @@ STORY: list[tuple[str, dict[str, Any], Effect]] = [
     ("list_proxmox_findings", {}, lambda pve: pve.accepted("GET", "/apt/update")),
     ("get_proxmox_drift", {}, lambda pve: True),
     ("get_proxmox_metrics", {"vmid": WEB}, lambda pve: pve.accepted("GET", f"/qemu/{WEB}/rrddata")),
+    ("read_proxmox_api", {"path": f"/nodes/{NODE}/qemu/{WEB}/config"},
+     lambda pve: pve.accepted("GET", f"/qemu/{WEB}/config")),
     ("get_proxmox_node_status", {"node": NODE}, lambda pve: pve.accepted("GET", f"/nodes/{NODE}/status")),
     ("clone_proxmox_vm", {"node": NODE, "vmid": SPARE, "new_vmid": COPY, "name": "copy"},
      lambda pve: pve.vm(COPY) is not None),
@@ -163,7 +167,7 @@ async def tell_story(report: Report) -> None:
         listed = [tool.name for tool in (await client.list_tools()).tools]
         for name in listed:
             # fakepve's guests have no agent.
-            outside = name in NO_CONSOLE or name.startswith("vm_agent_")
+            outside = name in NO_CONSOLE | NO_SCHEMA or name.startswith("vm_agent_")
             told = outside or any(name == told for told, _, _ in STORY)
             report.check(told, f"{name} has a part in STORY")
         for name, template, effect in STORY:

@@ -1,6 +1,10 @@
 //! Text from guests is data. What could hide or act (control and bidirectional characters) is taken
 //! out, and fields that hold secrets are blanked, in one place, on everything that leaves the house.
 
+mod answer;
+
+pub(crate) use answer::{answer, is_secret_parameter};
+
 use serde_json::{Value, json};
 
 use crate::tool::Object;
@@ -11,13 +15,16 @@ pub const REDACTED: &str = "<redacted>";
 /// Parts of names of fields whose value is a secret wherever they stand. PVE itself returns `cipassword` in clear from a
 /// snapshot's configuration.
 const SECRET_NAMES: &[&str] = &["password", "passwd", "secret", "ticket", "csrf", "token"];
+/// Names of tokens, which are none.
+const TOKEN_NAMES: &[&str] = &["tokenid", "full-tokenid"];
 /// The environment of a container, which is where its programs are given their secrets.
 const ENVIRONMENT: &str = "env";
 
 /// Whether a field of this name holds a secret.
 pub(crate) fn is_secret(name: &str) -> bool {
     let name = name.to_lowercase();
-    name == ENVIRONMENT || SECRET_NAMES.iter().any(|part| name.contains(part))
+    let is_name = TOKEN_NAMES.contains(&name.as_str());
+    !is_name && (name == ENVIRONMENT || SECRET_NAMES.iter().any(|part| name.contains(part)))
 }
 
 /// Without control and bidirectional characters; line breaks and tabs stay.

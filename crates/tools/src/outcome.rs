@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -118,6 +118,11 @@ pub struct NextCall {
     pub arguments: Object,
 }
 
+/// What a list holds is for reading: every changing tool has this schema, and each word of it costs each of them.
+fn list(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "array"})
+}
+
 /// The result of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
@@ -134,12 +139,14 @@ pub struct Outcome {
     /// The plan's id: names it in the audit trail and for `oxmox approve`.
     pub plan: String,
     /// Each step and what became of it.
-    #[schemars(with = "Vec<Object>")]
+    #[schemars(schema_with = "list")]
     pub steps: Vec<StepOutcome>,
     /// While it needs a confirmation: what would be affected.
+    #[schemars(schema_with = "list")]
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub affects: Vec<String>,
     /// What to know besides.
+    #[schemars(schema_with = "list")]
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub warnings: Vec<String>,
     /// Sent back as `confirm` with the same arguments, it applies the plan. Absent where only a person may confirm.

@@ -246,15 +246,6 @@ impl Registry {
                 }),
             );
         }
-        if spec.takes_host {
-            add(
-                "host",
-                json!({
-                    "type": "string",
-                    "description": "A cluster's name or address.",
-                }),
-            );
-        }
         if spec.risk > Risk::Read {
             add(
                 "wait",
@@ -283,17 +274,18 @@ impl Registry {
             claim: Claim::take(&mut args, &described.input)?,
             ..Extras::default()
         };
+        let spec = tool.spec();
+        // Agents that know it from elsewhere send it; nobody else needs to be told of it.
+        if spec.takes_host {
+            extras.host = schema::one("host", args.remove("host"), &Value::Null)?;
+        }
         schema::known(&args, &described.input)?;
         schema::coerce(&mut args, &described.input)?;
-        let spec = tool.spec();
         let property = |name: &str| &described.input["properties"][name];
         let text =
             |args: &mut Object, name: &str| schema::one(name, args.remove(name), property(name));
         if self.clusters.len() > 1 {
             extras.cluster = text(&mut args, "cluster")?;
-        }
-        if spec.takes_host {
-            extras.host = text(&mut args, "host")?;
         }
         if spec.risk > Risk::Change {
             extras.confirm = text(&mut args, "confirm")?;

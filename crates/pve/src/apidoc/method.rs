@@ -40,6 +40,10 @@ pub struct Returns {
     pub kind: Option<Kind>,
     /// What the schema says of it.
     pub description: String,
+    /// The fields of the object, or of each row of the list, as far as the schema tells.
+    pub fields: Vec<String>,
+    /// The field of a row that its own path ends in: `poolid` of `/pools`.
+    pub row_key: Option<String>,
 }
 
 impl Method {
@@ -115,7 +119,17 @@ impl Returns {
             return Self::default();
         };
         let kind = text(schema, "type");
+        let of = schema
+            .get("items")
+            .and_then(Value::as_object)
+            .unwrap_or(schema);
+        let fields = of.get("properties").and_then(Value::as_object);
+        let link = schema
+            .get("links")
+            .and_then(|links| links.get(0)?.get("href")?.as_str());
         Self {
+            fields: fields.into_iter().flat_map(Map::keys).cloned().collect(),
+            row_key: link.and_then(capture).map(str::to_owned),
             kind: (!matches!(kind.as_str(), "" | "null")).then(|| Kind::read(&kind)),
             description: text(schema, "description"),
         }

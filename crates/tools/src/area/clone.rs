@@ -29,10 +29,6 @@ pub(super) struct CloneVm {
     /// False makes a linked clone, of a template only.
     #[serde(default = "yes")]
     full: bool,
-    /// The source's node, if known.
-    node: Option<NodeName>,
-    /// The source's kind, if known.
-    vm_type: Option<GuestKind>,
     /// The clone's node; another needs shared storage.
     target: Option<NodeName>,
     /// For a full clone's disks; the source's if left out.
@@ -65,7 +61,7 @@ impl Changes for CloneVm {
         examples: &[
             Example {
                 ask: "Make a full copy of staging as 300",
-                args: r#"{"node": "pve1", "vmid": 105, "new_vmid": 300, "name": "staging-copy"}"#,
+                args: r#"{"vmid": 105, "new_vmid": 300, "name": "staging-copy"}"#,
             },
             Example {
                 ask: "A linked clone of the Debian template, started",
@@ -73,15 +69,13 @@ impl Changes for CloneVm {
             },
             Example {
                 ask: "Copy the media container",
-                args: r#"{"vmid": 203, "new_vmid": 302, "vm_type": "lxc", "name": "media-copy"}"#,
+                args: r#"{"vmid": 203, "new_vmid": 302, "name": "media-copy"}"#,
             },
         ],
     };
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
-        let source = cx
-            .guest(self.vmid, self.node.as_ref(), self.vm_type)
-            .await?;
+        let source = cx.guest(self.vmid, None, None).await?;
         source.require_online()?;
         let config = source.config().await?;
         Ok(self.plan_from(&source, &config, "new_vmid").await?.0)
@@ -102,8 +96,6 @@ impl CloneVm {
             new_vmid,
             name: Some(name.to_owned()),
             full: true,
-            node: None,
-            vm_type: None,
             target,
             storage,
             pool,

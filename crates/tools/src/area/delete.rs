@@ -1,6 +1,6 @@
 //! delete_proxmox_vm and delete_proxmox_vm_preview
 
-use pve::{GuestConfig, GuestKind, NodeName, Request, Vmid};
+use pve::{GuestConfig, GuestKind, Request, Vmid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,10 +25,6 @@ use crate::words;
 pub(super) struct DeleteVm {
     /// The guest's id.
     vmid: Vmid,
-    /// Its node, if known.
-    node: Option<NodeName>,
-    /// Its kind, if known.
-    vm_type: Option<GuestKind>,
     /// Also from backup jobs, replication and HA; needed under HA.
     #[serde(default)]
     purge: bool,
@@ -60,9 +56,7 @@ impl Changes for DeleteVm {
     };
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
-        let guest = cx
-            .guest(self.vmid, self.node.as_ref(), self.vm_type)
-            .await?;
+        let guest = cx.guest(self.vmid, None, None).await?;
         guest.require_online()?;
         let config = guest.config().await?;
         let state = State::of(&guest).await?;
@@ -229,10 +223,6 @@ fn impact(guest: &Guest, dependents: Dependents) -> Vec<Impact> {
 pub(super) struct DeleteVmPreview {
     /// The guest's id.
     vmid: Vmid,
-    /// Its node, if known.
-    node: Option<NodeName>,
-    /// Its kind, if known.
-    vm_type: Option<GuestKind>,
     /// As for delete_proxmox_vm.
     #[serde(default)]
     purge: bool,
@@ -274,7 +264,7 @@ impl Reads for DeleteVmPreview {
         examples: &[
             Example {
                 ask: "What would deleting staging destroy?",
-                args: r#"{"node": "pve1", "vmid": 105}"#,
+                args: r#"{"vmid": 105}"#,
             },
             Example {
                 ask: "Can the Debian template go?",
@@ -286,22 +276,8 @@ impl Reads for DeleteVmPreview {
     type Answer = DryRun;
 
     async fn read(self, cx: &Context) -> Result<DryRun, Fault> {
-        let Self {
-            vmid,
-            node,
-            vm_type,
-            purge,
-            stop,
-        } = self;
-        let plan = DeleteVm {
-            vmid,
-            node,
-            vm_type,
-            purge,
-            stop,
-        }
-        .plan(cx)
-        .await?;
+        let Self { vmid, purge, stop } = self;
+        let plan = DeleteVm { vmid, purge, stop }.plan(cx).await?;
         let preview = preview::of(&plan, cx).await;
         Ok(DryRun {
             mode: "dry_run",

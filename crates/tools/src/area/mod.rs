@@ -1,6 +1,7 @@
 //! The tools, a file per operation. Each file reads the same way: the arguments struct with the words
 //! that a model reads, its SPEC, its plan or read, its helpers.
 
+mod api;
 mod backup;
 mod backups;
 mod clone;
@@ -39,6 +40,7 @@ pub const ALL: &[&[&dyn Tool]] = &[
     INVENTORY,
     GUEST,
     CONSOLE,
+    api::TOOLS,
     ops::TOOLS,
     qemu::TOOLS,
     pools::TOOLS,

@@ -2,12 +2,13 @@
 //! configuration names, too, and says nothing.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use futures_util::{StreamExt as _, stream};
-use pve::{GuestConfig, NodeName, Resource, ResourceKind};
+use pve::{GuestConfig, NodeName, Resource, ResourceKind, Vmid};
 
 use super::volume::{is_same, owner, storage};
-use crate::context::{Guest, READS};
+use crate::context::{Cluster, Guest, READS};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Effect, Impact, Plan};
 use crate::spec::Risk;
@@ -49,6 +50,16 @@ impl Users {
     /// Reads the configurations of the guests that can reach the volumes; none if there are no volumes of guests among
     /// them.
     pub(super) async fn of(guest: &Guest, volumes: BTreeSet<String>) -> Result<Self, Fault> {
+        Self::beside(&guest.cluster, &guest.at.node, Some(guest.at.vmid), volumes).await
+    }
+
+    /// The same for volumes that a node reaches, whosever they are.
+    pub(super) async fn beside(
+        cluster: &Arc<Cluster>,
+        node: &NodeName,
+        except: Option<Vmid>,
+        volumes: BTreeSet<String>,
+    ) -> Result<Self, Fault> {
         let volumes: Vec<_> = volumes
             .into_iter()
             .filter(|volume| owner(volume).is_some())
@@ -56,12 +67,12 @@ impl Users {
         if volumes.is_empty() {
             return Ok(Self::default());
         }
-        let rows = guest.pve().resources().await?;
-        let nodes = reach(&rows, guest, &volumes);
-        let mut others = Guest::all_among(&guest.cluster, &rows);
-        others.retain(|other| other.at.vmid != guest.at.vmid && nodes.contains(&other.at.node));
+        let rows = cluster.pve.resources().await?;
+        let nodes = reach(&rows, node, &volumes);
+        let mut others = Guest::all_among(cluster, &rows);
+        others.retain(|other| Some(other.at.vmid) != except && nodes.contains(&other.at.node));
         // First those that nothing may happen to, then those that are the likeliest users.
-        others.sort_by_key(|other| (!is_tagged(other), other.at.node != guest.at.node));
+        others.sort_by_key(|other| (!is_tagged(other), other.at.node != *node));
         let (mut online, mut unread): (Vec<_>, Vec<_>) =
             others.into_iter().partition(|other| other.node_online);
         unread.extend(online.drain(online.len().min(MOST)..));
@@ -186,8 +197,8 @@ async fn read(guest: Guest) -> (Guest, Result<GuestConfig, Fault>) {
 
 /// The nodes on which one of the volumes is the same volume: those that share its storage, or else the guest's own. A
 /// storage that the token may not see may be shared with every node.
-fn reach(rows: &[Resource], guest: &Guest, volumes: &[String]) -> BTreeSet<NodeName> {
-    let mut nodes = BTreeSet::from([guest.at.node.clone()]);
+fn reach(rows: &[Resource], node: &NodeName, volumes: &[String]) -> BTreeSet<NodeName> {
+    let mut nodes = BTreeSet::from([node.clone()]);
     for storage in volumes.iter().filter_map(|volume| storage(volume)) {
         let (seen, everywhere): (Vec<_>, Vec<_>) = rows
             .iter()

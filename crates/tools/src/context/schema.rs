@@ -14,6 +14,7 @@ use tokio::sync::OnceCell;
 
 use super::Cluster;
 use crate::fault::{Fault, Kind};
+use crate::search::{self, ApiMethod, Index};
 use crate::store::create_private_dir;
 
 /// How long a kept schema is taken without asking. Packages of a node change without its version.
@@ -24,6 +25,7 @@ const FRESH: Duration = Duration::from_hours(24);
 pub(super) struct Shelf {
     dir: Option<PathBuf>,
     schema: OnceCell<Arc<Schema>>,
+    index: OnceCell<Arc<Index>>,
 }
 
 impl Cluster {
@@ -36,6 +38,16 @@ impl Cluster {
     pub async fn schema(&self) -> Result<Arc<Schema>, Fault> {
         let read = self.shelf.schema.get_or_try_init(|| self.look_up());
         read.await.cloned()
+    }
+
+    /// An index of the schema's methods, in their order.
+    pub async fn schema_index(&self) -> Result<Arc<Index>, Fault> {
+        let schema = self.schema().await?;
+        let index = self.shelf.index.get_or_init(async || {
+            let methods: Vec<_> = schema.methods().iter().map(ApiMethod::from).collect();
+            Arc::new(Index::new(search::methods(&methods)))
+        });
+        Ok(index.await.clone())
     }
 
     async fn look_up(&self) -> Result<Arc<Schema>, Fault> {

@@ -197,6 +197,7 @@ fn stop_plan(cluster: &str, upid: &Upid, of: &str) -> Plan {
         read: Request::get(format!("{path}/status")),
         expect: vec![Expect::Is("status".to_owned(), "stopped".into())],
         settles: true,
+        guessed: false,
         and: None,
     };
     plan.steps

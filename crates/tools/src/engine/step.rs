@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pve::{Reader, TaskEnd, Upid};
+use pve::{Method, Reader, TaskEnd, Upid};
 use serde_json::Value;
 
 use super::Engine;
@@ -122,12 +122,22 @@ impl Engine {
                 return self.run_at_prompt(writer, plan, exec, report).await;
             }
         };
-        let lost = match writer.send(&plan.secrets.fill(request)).await {
+        let filled = plan.secrets.fill(request);
+        let sent = match request.method {
+            // A look that is more than a look: planned and agreed to as a change is.
+            Method::Get => pve.get::<Value>(filled).await,
+            _ => writer.send(&filled).await,
+        };
+        let mut shown = None;
+        let lost = match sent {
             Ok(answer) => match answer.as_str().map(str::parse::<Upid>) {
                 Some(Ok(upid)) => Ok(Some(upid)),
                 // A task was due and none was named: as good as no answer.
                 _ if matches!(step.wait, Wait::Task(_)) => Err("PVE named no task".to_owned()),
-                _ => Ok(None),
+                _ => {
+                    shown = step.shows.then(|| told(answer, &request.path)).flatten();
+                    Ok(None)
+                }
             },
             Err(error) if error.is_maybe_sent() => Err(explain(&error)),
             Err(error) => return Err(refused(pve, plan, &error).await),
@@ -150,8 +160,28 @@ impl Engine {
             return follow(pve, index, step, &upid, report).await;
         }
         let known = read_back(pve, step.after.as_ref(), LOOKS_WHILE_SETTLING).await;
-        Ok(if_seen(pve, plan, known).await)
+        let known = if_seen(pve, plan, known).await;
+        Ok(Known {
+            result: known.result.or(shown),
+            ..known
+        })
     }
+}
+
+/// PVE's answer as part of an outcome: without secrets, and not longer than a person reads.
+fn told(mut answer: Value, path: &str) -> Option<Object> {
+    const LONGEST: usize = 3_000;
+    crate::clean::answer(&mut answer, path);
+    let text = match answer {
+        Value::Null => return None,
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    let mut cut: String = text.chars().take(LONGEST).collect();
+    if cut.len() < text.len() {
+        cut.push_str("… (cut)");
+    }
+    Some(Object::from_iter([("answer".to_owned(), cut.into())]))
 }
 
 /// Sees a step's task through to its end.
@@ -323,6 +353,13 @@ async fn read_one(pve: &Reader, check: &Check, settling: u32) -> Result<(), Know
     if !last.is_empty() {
         let detail = format!(
             "PVE accepted it, but \"{}\" cannot be read back: {last}",
+            check.says
+        );
+        return Err(Known::new(StepState::Unknown, detail));
+    }
+    if check.guessed {
+        let detail = format!(
+            "PVE reported success, but it cannot be seen that {}",
             check.says
         );
         return Err(Known::new(StepState::Unknown, detail));

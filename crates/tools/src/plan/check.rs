@@ -17,6 +17,9 @@ pub struct Check {
     pub expect: Vec<Expect>,
     /// Whether it may take a while to become true after the request is done (a guest that HA starts).
     pub settles: bool,
+    /// Whether it is only likely to follow from the request. If it does not hold, nothing is known to have failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub guessed: bool,
     /// What another read must show besides, looked at once this one does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub and: Option<Box<Check>>,
@@ -33,6 +36,8 @@ pub enum Expect {
     Not(String, Value),
     /// The read answers a list, and one of its rows has this value in this field.
     Listed(String, Value),
+    /// The read answers a list, and one of its rows has each of these values in these fields.
+    Like(Vec<(String, Value)>),
     /// The read answers a list, and none of its rows has this value in this field.
     Unlisted(String, Value),
     /// The read answers a list, and one of its rows has none of these values in this field: it has come since.
@@ -60,6 +65,7 @@ impl Check {
             read: Request::get("/cluster/nextid").with("vmid", vmid),
             expect: vec![Expect::Free],
             settles: false,
+            guessed: false,
             and: None,
         }
     }
@@ -71,6 +77,7 @@ impl Check {
             read: Request::get(at.path(part)),
             expect,
             settles: false,
+            guessed: false,
             and: None,
         }
     }
@@ -107,8 +114,16 @@ impl Check {
             read,
             expect: vec![expect],
             settles: false,
+            guessed: false,
             and: None,
         }
+    }
+
+    /// It is only likely to follow from the request.
+    #[must_use]
+    pub fn guessed(mut self) -> Self {
+        self.guessed = true;
+        self
     }
 
     /// And another read must show what it expects.
@@ -147,6 +162,12 @@ impl Expect {
             Expect::Listed(name, value) => answer
                 .as_array()
                 .is_some_and(|rows| has_row(rows, name, value)),
+            Expect::Like(fields) => answer.as_array().is_some_and(|rows| {
+                let is_so =
+                    |row: &Value, (name, value): &(String, Value)| is_called(row, name, value);
+                let mut rows = rows.iter();
+                rows.any(|row| fields.iter().all(|field| is_so(row, field)))
+            }),
             Expect::Unlisted(name, value) => answer
                 .as_array()
                 .is_some_and(|rows| !has_row(rows, name, value)),

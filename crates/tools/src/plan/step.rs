@@ -22,6 +22,9 @@ pub struct Step {
     /// What only PVE can tell once it is done.
     #[serde(default)]
     pub tells: Option<Tell>,
+    /// Whether PVE's answer to it is part of the outcome.
+    #[serde(default)]
+    pub shows: bool,
     /// Whether it only prepares the steps after it, so that the plan's undo does not take back this one alone.
     #[serde(default)]
     pub prepares: bool,
@@ -44,6 +47,7 @@ impl Step {
             after: None,
             otherwise: None,
             tells: None,
+            shows: false,
             prepares: false,
             group: 0,
         }
@@ -74,6 +78,13 @@ impl Step {
     #[must_use]
     pub fn tells(mut self, tell: Tell) -> Self {
         self.tells = Some(tell);
+        self
+    }
+
+    /// PVE's answer to it is part of the outcome.
+    #[must_use]
+    pub fn shows(mut self) -> Self {
+        self.shows = true;
         self
     }
 

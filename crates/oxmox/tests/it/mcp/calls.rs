@@ -135,8 +135,8 @@ async fn what_is_wrong_is_said_in_a_tool_result() {
         ),
         (
             "get_proxmox_vm_status",
-            json!({"vmid": 105, "nod": "pve1"}),
-            ["nod", "node"],
+            json!({"vmid": 105, "includ": ["config"]}),
+            ["includ", "did you mean `include`"],
         ),
         (
             "get_proxmox_vm_status",

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
+use pve::Vmid;
 use pve::console::{Area, Screen, Settled};
-use pve::{NodeName, Vmid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,8 +37,6 @@ pub(in crate::area) struct CaptureScreen {
     /// Wait up to so many seconds for the screen to change first.
     #[schemars(range(max = 40))]
     wait_for_change: Option<u64>,
-    /// Its node; looked up if left out.
-    node: Option<NodeName>,
 }
 
 /// What was on the screen.
@@ -99,7 +97,7 @@ impl Reads for CaptureScreen {
 
     async fn read(self, cx: &Context) -> Result<Captured, Fault> {
         let area = self.area.as_deref().map(parse_area).transpose()?;
-        let guest = target::vm(cx, self.vmid, self.node.as_ref()).await?;
+        let guest = target::vm(cx, self.vmid).await?;
         if !State::of(&guest).await?.running {
             let stopped = target::stopped(&guest);
             return Err(Fault::refused(stopped.because).hint(stopped.instead));

@@ -1,6 +1,6 @@
 //! send_vm_key
 
-use pve::{NodeName, Request, Vmid};
+use pve::{Request, Vmid};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -35,8 +35,6 @@ pub(in crate::area) struct SendVmKey {
     /// Show the screen afterwards.
     #[serde(default)]
     look: bool,
-    /// Its node; looked up if left out.
-    node: Option<NodeName>,
 }
 
 impl Changes for SendVmKey {
@@ -52,7 +50,7 @@ impl Changes for SendVmKey {
         examples: &[
             Example {
                 ask: "Press ctrl-alt-delete on the desktop VM",
-                args: r#"{"node": "pve2", "vmid": 110, "key": "ctrl-alt-delete"}"#,
+                args: r#"{"vmid": 110, "key": "ctrl-alt-delete"}"#,
             },
             Example {
                 ask: "Press enter on the web server's console and show me what it says",
@@ -67,7 +65,7 @@ impl Changes for SendVmKey {
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let combos = self.combos()?;
-        let guest = target::vm(cx, self.vmid, self.node.as_ref()).await?;
+        let guest = target::vm(cx, self.vmid).await?;
         let pressed = combos.join(", then ");
         let says = format!("Press {pressed} on {}", guest.label());
         let summary = format!("{says} on {}", guest.at.node);

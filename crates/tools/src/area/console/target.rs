@@ -1,6 +1,6 @@
 //! What every press on a VM's keyboard needs to know about the VM.
 
-use pve::{GuestConfig, GuestKind, NodeName, Vmid};
+use pve::{GuestConfig, GuestKind, Vmid};
 
 use crate::area::power::State;
 use crate::context::{Context, Guest};
@@ -9,8 +9,8 @@ use crate::plan::{Blocker, Effect, Impact, Needs, Plan, Undo};
 use crate::spec::{Risk, Spec};
 
 /// The VM; a container has neither keyboard nor screen.
-pub(super) async fn vm(cx: &Context, vmid: Vmid, node: Option<&NodeName>) -> Result<Guest, Fault> {
-    let guest = cx.guest(vmid, node, None).await?;
+pub(super) async fn vm(cx: &Context, vmid: Vmid) -> Result<Guest, Fault> {
+    let guest = cx.guest(vmid, None, None).await?;
     if guest.at.kind == GuestKind::Lxc {
         return Err(Fault::bad_input(format!(
             "{} is a container: it has no keyboard and no screen",

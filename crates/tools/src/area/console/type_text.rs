@@ -1,6 +1,6 @@
 //! type_vm_text
 
-use pve::{NodeName, Value, Vmid};
+use pve::{Value, Vmid};
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -49,8 +49,6 @@ pub(in crate::area) struct TypeVmText {
     /// Show the screen afterwards.
     #[serde(default)]
     look: bool,
-    /// Its node; looked up if left out.
-    node: Option<NodeName>,
 }
 
 impl Changes for TypeVmText {
@@ -78,7 +76,7 @@ impl Changes for TypeVmText {
     async fn plan(mut self, cx: &Context) -> Result<Plan, Fault> {
         let pace = self.pace.unwrap_or(PACE).max(FASTEST);
         let (secret, is_secret) = self.typed()?;
-        let guest = target::vm(cx, self.vmid, self.node.as_ref()).await?;
+        let guest = target::vm(cx, self.vmid).await?;
         let says = format!(
             "Type {} on {}",
             self.what(&secret, is_secret),

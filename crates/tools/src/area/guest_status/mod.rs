@@ -2,7 +2,7 @@
 
 mod report;
 
-use pve::{GuestConfig, GuestKind, GuestStatus, NodeName, Vmid};
+use pve::{GuestConfig, GuestKind, GuestStatus, Vmid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -27,10 +27,6 @@ use report::{DiskRow, GuestReport, SnapshotRow};
 pub(super) struct GetVmStatus {
     /// The guest's id.
     vmid: Vmid,
-    /// Its node, if known.
-    node: Option<NodeName>,
-    /// Its kind, if known.
-    vm_type: Option<GuestKind>,
     /// What to show besides.
     #[serde(default)]
     include: Vec<Part>,
@@ -66,11 +62,11 @@ impl Reads for GetVmStatus {
             },
             Example {
                 ask: "Snapshots, tasks and pending changes of web",
-                args: r#"{"vmid": 100, "node": "pve1", "include": ["snapshots", "tasks", "pending", "ha"]}"#,
+                args: r#"{"vmid": 100, "include": ["snapshots", "tasks", "pending", "ha"]}"#,
             },
             Example {
                 ask: "Configuration and addresses of the DNS container",
-                args: r#"{"vmid": 200, "vm_type": "lxc", "include": ["config", "addresses", "backups"]}"#,
+                args: r#"{"vmid": 200, "include": ["config", "addresses", "backups"]}"#,
             },
         ],
     };
@@ -78,9 +74,7 @@ impl Reads for GetVmStatus {
     type Answer = GuestReport;
 
     async fn read(self, cx: &Context) -> Result<GuestReport, Fault> {
-        let guest = cx
-            .guest(self.vmid, self.node.as_ref(), self.vm_type)
-            .await?;
+        let guest = cx.guest(self.vmid, None, None).await?;
         let mut report = GuestReport::of(&guest);
         if !guest.node_online {
             report.notes.push(format!(

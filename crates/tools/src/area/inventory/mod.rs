@@ -40,7 +40,7 @@ const MOST_REQUESTS: usize = 200;
 /// Lists guests, nodes, storages, pools, ISO images, templates, backups, volumes or snapshots of all configured
 /// clusters.
 ///
-/// Use it to find something or for an overview; for one guest get_proxmox_vm_status, for one node
+/// Use it to find something, or for what is running where; for one guest get_proxmox_vm_status, for one node
 /// get_proxmox_node_status. An offline node or storage does not break the list: a note says what is missing. PVE
 /// silently leaves out what the token may not see (VM.Audit, Datastore.Audit, Pool.Audit; for backups VM.Backup and
 /// Datastore.AllocateSpace); a note says where. Snapshots are read of 200 guests a call: narrow them with filter.

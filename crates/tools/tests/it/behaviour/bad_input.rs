@@ -97,7 +97,7 @@ const BAD: &[(&str, &str, &str, &str)] = &[
         "stop_proxmox_vm",
         r#"{"vmid": 100, "action": "kill"}"#,
         "argument `action`",
-        "it takes vmid",
+        "one of shutdown, stop",
     ),
     (
         "list_proxmox_resources",

@@ -2,7 +2,7 @@
 
 mod agent;
 mod agreed;
-mod api_schema;
+mod api;
 mod at_prompt;
 mod backup;
 mod backup_meanwhile;

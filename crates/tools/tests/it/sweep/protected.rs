@@ -141,6 +141,51 @@ const WAYS: &[(&str, &str)] = &[
         r#"{"vmid": 100, "snapshot": "weekly"}"#,
     ),
     ("migrate_proxmox_vm", r#"{"vmid": 105, "target": "pve2"}"#),
+    // By the API itself: its volumes and backups, its storage, disks of the node, another guest's configuration.
+    (
+        "write_proxmox_api",
+        r#"{"method": "DELETE", "path": "/nodes/pve1/storage/local-lvm/content/local-lvm:vm-101-disk-1"}"#,
+    ),
+    (
+        "write_proxmox_api",
+        r#"{"method": "DELETE", "path": "/nodes/pve1/storage/local-lvm/content/vm-101-disk-1"}"#,
+    ),
+    (
+        "write_proxmox_api",
+        r#"{"method": "DELETE", "path": "/nodes/pve1/storage/local-lvm/content/local-lvm:vm-105-disk-9"}"#,
+    ),
+    (
+        "write_proxmox_api",
+        r#"{"method": "DELETE", "path": "/nodes/pve1/storage/nas/content/nas:backup/vzdump-qemu-101-2026_01_01-00_00_00.vma.zst"}"#,
+    ),
+    (
+        "write_proxmox_api",
+        r#"{"method": "PUT", "path": "/nodes/pve1/storage/nas/content/nas:backup/vzdump-qemu-101-2026_01_01-00_00_00.vma.zst", "params": {"protected": 0}}"#,
+    ),
+    (
+        "write_proxmox_api",
+        r#"{"method": "DELETE", "path": "/nodes/pve1/storage/nas/prunebackups", "params": {"vmid": 101, "prune-backups": "keep-last=1"}}"#,
+    ),
+    (
+        "write_proxmox_api",
+        r#"{"method": "DELETE", "path": "/nodes/pve1/storage/nas/prunebackups", "params": {"prune-backups": "keep-last=1"}}"#,
+    ),
+    (
+        "write_proxmox_api",
+        r#"{"method": "DELETE", "path": "/storage/local-lvm"}"#,
+    ),
+    (
+        "write_proxmox_api",
+        r#"{"method": "POST", "path": "/nodes/pve1/lxc", "params": {"vmid": 990, "ostemplate": "local:vztmpl/x.tar.zst", "mp0": "volume=local-lvm:vm-101-disk-1,mp=/db"}}"#,
+    ),
+    (
+        "write_proxmox_api",
+        r#"{"method": "POST", "path": "/nodes/pve1/qemu", "params": {"vmid": 990, "scsi0": "local-lvm:vm-101-disk-1"}}"#,
+    ),
+    (
+        "write_proxmox_api",
+        r#"{"method": "POST", "path": "/nodes/pve1/qemu", "params": {"vmid": 990, "hookscript": "local:snippets/x.pl", "scsi0": "file=/dev/pve/vm-101-disk-1,size=4G"}}"#,
+    ),
 ];
 
 #[tokio::test]

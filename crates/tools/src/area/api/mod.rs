@@ -1,0 +1,22 @@
+//! Any method of the API, checked against the schema that the cluster itself serves.
+
+mod describe;
+mod effect;
+mod needs;
+mod place;
+mod read;
+mod risk;
+mod search;
+mod shape;
+mod subject;
+mod wide;
+mod write;
+
+use crate::tool::{Change, Read, Tool};
+
+/// The tools of this area.
+pub(super) const TOOLS: &[&dyn Tool] = &[
+    &Read::<search::SearchApi>::NEW,
+    &Read::<read::ReadApi>::NEW,
+    &Change::<write::WriteApi>::NEW,
+];

@@ -1,0 +1,245 @@
+//! write_proxmox_api: plans by the schema, shows old and new, reads back, and hands over what others do better.
+
+use serde_json::{Value, json};
+use sim::Fault;
+use tools::tool::Rendered;
+
+use crate::house::House;
+
+const TOOL: &str = "write_proxmox_api";
+
+async fn write(house: &House, args: Value) -> Result<Rendered, String> {
+    let answer = house.agreed(TOOL, &args.to_string()).await;
+    answer.map_err(|fault| fault.to_string())
+}
+
+async fn preview(house: &House, args: Value) -> Rendered {
+    let shown = house.preview(TOOL, &args.to_string()).await;
+    shown.unwrap_or_else(|fault| panic!("{args}: {fault}"))
+}
+
+#[tokio::test]
+async fn a_setting_is_shown_old_and_new_read_back_and_taken_back() {
+    let house = House::new().await;
+    let args = json!({"method": "PUT", "path": "/cluster/options", "params": {"keyboard": "de"}});
+    let shown = preview(&house, args.clone()).await;
+    assert!(shown.text.contains("-> de"), "{}", shown.text);
+    assert_eq!(shown.data["risk"], "change");
+    let done = write(&house, args).await.unwrap();
+    assert_eq!(done.data["status"], "applied");
+    assert!(done.text.contains("it reads back so"), "{}", done.text);
+    let undo = &done.data["undo"];
+    assert_eq!(undo["tool"], TOOL);
+    let back = write(&house, undo["arguments"].clone()).await.unwrap();
+    assert_eq!(back.data["status"], "applied", "{}", back.text);
+}
+
+#[tokio::test]
+async fn what_is_made_is_listed_and_deleted_again() {
+    let house = House::new().await;
+    let args = json!({"method": "POST", "path": "/pools", "params": {"poolid": "fresh", "comment": "new"}});
+    let made = write(&house, args).await.unwrap();
+    assert!(
+        made.text.contains("read back: it is listed"),
+        "{}",
+        made.text
+    );
+    let undo = made.data["undo"]["arguments"].clone();
+    assert_eq!(undo, json!({"method": "DELETE", "path": "/pools/fresh"}));
+    assert_eq!(preview(&house, undo.clone()).await.data["risk"], "destroy");
+    let gone = write(&house, undo).await.unwrap();
+    assert!(
+        gone.text.contains("fresh is not listed any more"),
+        "{}",
+        gone.text
+    );
+}
+
+#[tokio::test]
+async fn wrong_parameters_are_told_and_nothing_is_sent() {
+    let house = House::new().await;
+    let rules = "/nodes/pve1/qemu/105/firewall/rules";
+    for (args, says) in [
+        (
+            json!({"method": "POST", "path": rules, "params": {"type": "in"}}),
+            "action: must be given",
+        ),
+        (
+            json!({"method": "POST", "path": rules, "params": {"type": "inn", "action": "ACCEPT"}}),
+            "type: must be one of",
+        ),
+        (
+            json!({"method": "POST", "path": rules, "params": {"type": "in", "action": "ACCEPT", "dprt": "1"}}),
+            "there is dport",
+        ),
+        (
+            json!({"method": "PUT", "path": "/cluster/backupx"}),
+            "has no path",
+        ),
+        (
+            json!({"method": "PUT", "path": "/cluster/resources"}),
+            "only GET",
+        ),
+        (
+            json!({"method": "GET", "path": "/cluster/resources"}),
+            "read_proxmox_api",
+        ),
+        (
+            json!({"method": "POST", "path": "/nodes/pve1/../pve2/startall"}),
+            "'..'",
+        ),
+        (
+            json!({"method": "POST", "path": "/nodes/pve1/qemu", "params": {"vmid": 990, "net0": "virtio,brige=vmbr0"}}),
+            "net0: it has no key brige; there is bridge",
+        ),
+        (
+            json!({"method": "POST", "path": "/nodes/pve1/qemu", "params": {"vmid": 105}}),
+            "the vmid 105 is taken",
+        ),
+    ] {
+        let said = write(&house, args.clone()).await.unwrap_err();
+        assert!(said.contains(says), "{args}: {said}");
+    }
+    assert_eq!(house.writes(), [""; 0]);
+}
+
+#[tokio::test]
+async fn what_others_do_is_handed_over() {
+    let house = House::new().await;
+    for (method, path, tool) in [
+        ("PUT", "/nodes/pve1/qemu/105/config", "update_proxmox_vm"),
+        ("POST", "/nodes/pve1/qemu/105/config", "update_proxmox_vm"),
+        ("DELETE", "/nodes/pve1/qemu/105", "delete_proxmox_vm"),
+        (
+            "DELETE",
+            "/nodes/pve1/qemu/100/snapshot/weekly",
+            "delete_proxmox_vm_snapshot",
+        ),
+        (
+            "POST",
+            "/nodes/pve1/qemu/100/snapshot/weekly/rollback",
+            "rollback_proxmox_vm",
+        ),
+        ("POST", "/nodes/pve1/vzdump", "backup_proxmox_vm"),
+        ("POST", "/nodes/pve1/qemu/105/vncproxy", "capture_vm_screen"),
+        ("POST", "/access/ticket", "logs in by itself"),
+        (
+            "POST",
+            "/access/users/root@pam/token/x",
+            "a person makes tokens",
+        ),
+    ] {
+        let said = write(&house, json!({"method": method, "path": path}))
+            .await
+            .unwrap_err();
+        assert!(said.contains(tool), "{method} {path}: {said}");
+    }
+    assert_eq!(house.writes(), [""; 0]);
+}
+
+#[tokio::test]
+async fn risk_goes_by_path_and_parameters() {
+    let house = House::new().await;
+    for (args, risk) in [
+        (
+            json!({"method": "POST", "path": "/access/groups", "params": {"groupid": "ops"}}),
+            "grant",
+        ),
+        (
+            json!({"method": "POST", "path": "/nodes/pve1/stopall"}),
+            "disrupt",
+        ),
+        (
+            json!({"method": "POST", "path": "/nodes/pve1/status", "params": {"command": "reboot"}}),
+            "disrupt",
+        ),
+        (
+            json!({"method": "POST", "path": "/nodes/pve1/qemu/105/status/start"}),
+            "change",
+        ),
+        (
+            json!({"method": "POST", "path": "/nodes/pve1/qemu/105/status/stop"}),
+            "disrupt",
+        ),
+        (
+            json!({"method": "POST", "path": "/nodes/pve1/qemu", "params": {"vmid": 990, "cores": 1}}),
+            "change",
+        ),
+        (
+            json!({"method": "POST", "path": "/nodes/pve1/qemu", "params": {"vmid": 990, "ciuser": "me"}}),
+            "grant",
+        ),
+        (
+            json!({"method": "DELETE", "path": "/cluster/firewall/groups/none"}),
+            "destroy",
+        ),
+    ] {
+        let shown = preview(&house, args.clone()).await;
+        assert_eq!(shown.data["risk"], risk, "{args}: {}", shown.text);
+    }
+    let stop = preview(
+        &house,
+        json!({"method": "POST", "path": "/nodes/pve1/stopall"}),
+    )
+    .await;
+    assert!(stop.text.contains("interrupted"), "{}", stop.text);
+}
+
+#[tokio::test]
+async fn a_look_that_connects_out_is_a_change_with_its_answer() {
+    let house = House::new().await;
+    let args = json!({"method": "GET", "path": "/nodes/pve1/scan/nfs", "params": {"server": "192.168.1.5"}});
+    let done = write(&house, args).await.unwrap();
+    assert_eq!(done.data["status"], "applied", "{}", done.text);
+    assert!(done.text.contains("answer"), "{}", done.text);
+}
+
+#[tokio::test]
+async fn without_a_schema_nothing_is_written() {
+    let house = House::new().await;
+    let schema = "/pve-docs/api-viewer/apidoc.js";
+    house
+        .sim
+        .fault(Fault::refuse(404, "not here").on("GET", schema));
+    let args = json!({"method": "POST", "path": "/pools", "params": {"poolid": "x1"}});
+    let said = write(&house, args).await.unwrap_err();
+    assert!(said.contains("nothing is written unchecked"), "{said}");
+    assert_eq!(house.writes(), [""; 0]);
+}
+
+#[tokio::test]
+async fn secrets_are_sent_and_shown_nowhere() {
+    let house = House::new().await;
+    let args = json!({"method": "POST", "path": "/access/users", "params": {"userid": "eve@pve", "password": "canary-77"}});
+    let shown = preview(&house, args.clone()).await;
+    assert!(shown.text.contains("password=<password>"), "{}", shown.text);
+    let done = write(&house, args).await.unwrap();
+    assert_eq!(done.data["status"], "applied", "{}", done.text);
+    let sent = house.sim.requests();
+    let made = sent
+        .iter()
+        .find(|it| it.method == "POST" && it.path == "/access/users")
+        .unwrap();
+    assert_eq!(made.params.text("password"), Some("canary-77"));
+    let trail = format!(
+        "{:?}",
+        house.engine.store().unwrap().audit_trail(100).unwrap()
+    );
+    for text in [shown.text, done.text, format!("{:?}", done.data), trail] {
+        assert!(!text.contains("canary-77"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn what_only_root_may_do_is_said_before() {
+    let house = House::new().await;
+    let args = json!({"method": "PUT", "path": "/access/password", "params": {"userid": "root@pam", "password": "12345678"}});
+    let shown = preview(&house, args).await;
+    assert!(
+        shown
+            .text
+            .contains("would be refused: PVE takes no API token"),
+        "{}",
+        shown.text
+    );
+}
