@@ -175,6 +175,8 @@ pub struct Disk {
     pub life_left: Option<u64>,
     /// What it is used for: `LVM`, `ZFS`, `ext4`; `None` for an unused disk.
     pub used: Option<String>,
+    /// Whether somebody gave it an empty partition table.
+    pub gpt: bool,
 }
 
 /// How a disk stores.

@@ -44,6 +44,8 @@ pub struct Node {
     pub back_at: Option<Time>,
     /// What can be set on it.
     pub settings: Settings,
+    /// Network interfaces that are configured and not applied yet, by name.
+    pub planned_interfaces: BTreeMap<String, serde_json::Value>,
     /// Its services by name.
     pub services: BTreeMap<String, Service>,
     /// Packages that have an update.

@@ -104,13 +104,14 @@ impl Tasks {
         self.list.iter().find(|task| task.upid == *upid)
     }
 
-    /// Adds a task that ended before the world began.
-    pub fn add_finished(&mut self, upid: Upid, log: Vec<String>, end: End) {
+    /// Adds a task that was started before the world began. Without an end it hangs until somebody stops it.
+    pub fn add_past(&mut self, upid: Upid, log: Vec<String>, end: Option<End>) {
+        let hangs = end.is_none().then_some((FOREVER, Step::Pause));
         self.list.push(Task {
             upid,
             log,
-            end: Some(end),
-            plan: VecDeque::new(),
+            end,
+            plan: hangs.into_iter().collect(),
             holds: None,
             undo: None,
             waited: Duration::ZERO,

@@ -112,6 +112,7 @@ fn node(part: NodePart, id: u32, now: Time) -> Node {
         settings: Settings {
             search: part.search,
             dns: part.dns,
+            config: part.option,
             ..Settings::default()
         },
         services,
@@ -126,6 +127,7 @@ fn node(part: NodePart, id: u32, now: Time) -> Node {
         boot: now - Duration::from_secs(part.uptime_hours * 3600),
         down_since: None,
         fingerprint: String::new(),
+        planned_interfaces: BTreeMap::new(),
     }
 }
 
@@ -155,6 +157,7 @@ fn disk(part: DrivePart) -> Disk {
         health: part.health,
         life_left: part.life_left,
         used: part.used,
+        gpt: false,
     }
 }
 
@@ -375,9 +378,9 @@ fn add_task(world: &mut World, part: TaskPart) {
         id: part.id,
         user: Identity::parse(&part.user),
     };
-    let end = End {
+    let end = (!part.hangs).then(|| End {
         at: start + Duration::from_secs(part.seconds),
         status: part.status,
-    };
-    world.tasks.add_finished(upid, part.log, end);
+    });
+    world.tasks.add_past(upid, part.log, end);
 }

@@ -35,6 +35,6 @@ pub fn degraded() -> World {
         status: "could not activate storage 'nas': storage 'nas' is not online".to_owned(),
     };
     let log = log.iter().map(|line| (*line).to_owned()).collect();
-    world.tasks.add_finished(upid, log, end);
+    world.tasks.add_past(upid, log, Some(end));
     world
 }

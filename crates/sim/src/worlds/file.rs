@@ -72,6 +72,9 @@ pub(super) struct NodePart {
     pub(super) search: String,
     #[serde(default)]
     pub(super) dns: Vec<String>,
+    /// What is set in its `config`.
+    #[serde(default)]
+    pub(super) option: BTreeMap<String, String>,
     /// Services that are enabled and broke down.
     #[serde(default)]
     pub(super) failed_services: Vec<String>,
@@ -326,7 +329,7 @@ pub(super) struct FirewallPart {
     pub(super) rules: Vec<BTreeMap<String, String>>,
 }
 
-/// A task that ended before the world began.
+/// A task that ended before the world began, or still hangs.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TaskPart {
@@ -340,6 +343,9 @@ pub(super) struct TaskPart {
     pub(super) seconds: u64,
     #[serde(default = "ok")]
     pub(super) status: String,
+    /// It hangs until somebody stops it.
+    #[serde(default)]
+    pub(super) hangs: bool,
     #[serde(default)]
     pub(super) log: Vec<String>,
 }

@@ -91,6 +91,37 @@ pub(super) fn zfs(world: &mut World, call: &Call) -> Reply {
     }
 }
 
+/// `POST disks/initgpt`: an empty partition table.
+pub(super) fn partition_table(world: &mut World, call: &Call) -> Reply {
+    let path = call.text("disk").unwrap_or_default();
+    let device = path.trim_start_matches("/dev/").to_owned();
+    let node = call.node().to_owned();
+    let disks = world.nodes.get(&node).map(|node| &node.disks);
+    match disks
+        .into_iter()
+        .flatten()
+        .find(|disk| disk.device == device)
+    {
+        None => return Err(ApiError::fail("not a valid block device")),
+        Some(disk) if disk.used.is_some() => {
+            return Err(ApiError::fail(format!("disk {path} already in use")));
+        }
+        Some(_) => {}
+    }
+    let work = Work::new("diskinit", &device).wait(1).run({
+        let node = node.clone();
+        move |world, _| {
+            let host = world.nodes.get_mut(&node);
+            let mut disks = host.into_iter().flat_map(|node| &mut node.disks);
+            if let Some(disk) = disks.find(|disk| disk.device == device) {
+                disk.gpt = true;
+            }
+            Ok(())
+        }
+    });
+    Ok(json!(world.start_task(&call.who, &node, work)).into())
+}
+
 /// The disks must be there and unused, and the name of the storage free.
 fn check(world: &World, call: &Call, key: &str) -> Result<Vec<String>, ApiError> {
     let disks = world.nodes.get(call.node()).map(|node| &node.disks);

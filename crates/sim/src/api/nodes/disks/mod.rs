@@ -1,6 +1,7 @@
 //! `/nodes/{node}/disks`: physical disks and what is made of them.
 
 mod create;
+mod zfs;
 
 use serde_json::{Value, json};
 
@@ -91,9 +92,21 @@ pub const ROUTES: &[Route] = &[
         .allow(AUDIT)
         .params(&[NODE])
         .proxied(),
-    get("/nodes/{node}/disks/zfs", zfs_pools)
+    get("/nodes/{node}/disks/zfs", zfs::list)
         .allow(AUDIT)
         .params(&[NODE])
+        .proxied(),
+    get("/nodes/{node}/disks/zfs/{name}", zfs::detail)
+        .allow(AUDIT)
+        .params(&[NODE, NAME])
+        .proxied(),
+    post("/nodes/{node}/disks/initgpt", create::partition_table)
+        .allow(MODIFY)
+        .params(&[
+            NODE,
+            text("disk").matching(is_device),
+            text("uuid").longest(36).optional(),
+        ])
         .proxied(),
     get("/nodes/{node}/disks/directory", no_directories)
         .allow(AUDIT)
@@ -150,7 +163,7 @@ fn to_json(disk: &Disk, smart: bool) -> Value {
         "size": disk.size,
         "type": disk.kind.name(),
         "rpm": if disk.kind == DiskKind::Hdd { 5400 } else { 0 },
-        "gpt": u8::from(disk.used.is_some()),
+        "gpt": u8::from(disk.used.is_some() || disk.gpt),
         "health": if smart { disk.health.as_str() } else { "UNKNOWN" },
         "wearout": disk.life_left.filter(|_| smart).map_or(json!("N/A"), |left| json!(left)),
         "osdid": -1,
@@ -244,26 +257,6 @@ fn thin_pools(world: &mut World, call: &Call) -> Reply {
             "used": world.used_space(call.node(), id),
             "metadata_size": storage.capacity / 100,
             "metadata_used": storage.capacity / 1000,
-        })
-    });
-    Ok(entries.collect::<Value>().into())
-}
-
-fn zfs_pools(world: &mut World, call: &Call) -> Reply {
-    if used_for(world, call, "ZFS").next().is_none() {
-        return Err(ApiError::fail("zfsutils-linux not installed"));
-    }
-    let sick = used_for(world, call, "ZFS").any(|disk| disk.health != "PASSED");
-    let entries = storages(world, call, "zfspool").map(|(id, storage)| {
-        let used = world.used_space(call.node(), id);
-        json!({
-            "name": storage.props.get("pool"),
-            "size": storage.capacity,
-            "alloc": used,
-            "free": storage.capacity.saturating_sub(used),
-            "frag": 4,
-            "dedup": 1.0,
-            "health": if sick { "DEGRADED" } else { "ONLINE" },
         })
     });
     Ok(entries.collect::<Value>().into())

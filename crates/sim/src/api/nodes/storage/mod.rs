@@ -3,6 +3,7 @@
 mod change;
 mod content;
 mod download;
+mod file_restore;
 mod prune;
 mod upload;
 pub(crate) mod volume;
@@ -121,6 +122,13 @@ pub const ROUTES: &[Route] = &[
         .allow(Perm::User)
         .proxied()
         .params(PRUNE),
+    get(
+        "/nodes/{node}/storage/{storage}/file-restore/list",
+        file_restore::list,
+    )
+    .allow(Perm::User)
+    .proxied()
+    .params(&[NODE, STORAGE, VOLUME, text("filepath")]),
     post(
         "/nodes/{node}/storage/{storage}/download-url",
         download::start,

@@ -1,17 +1,20 @@
-//! `/nodes/{node}/network` and `/nodes/{node}/netstat`. Every node has one network card and a bridge on it; changing
-//! that is not modelled.
+//! `/nodes/{node}/network` and `/nodes/{node}/netstat`. Every node has one network card and a bridge on it; more can be
+//! configured, but applying that is not modelled.
+
+mod create;
 
 use serde_json::{Value, json};
 
 use crate::call::Call;
 use crate::error::{ApiError, Reply};
 use crate::permission::Perm;
-use crate::route::{Route, get};
+use crate::route::{Route, get, post};
 use crate::schema::common::NODE;
-use crate::schema::text;
+use crate::schema::{Param, text};
 use crate::world::World;
 use crate::world::node::{BRIDGE, Node};
 
+const IFACE: Param = text("iface").shortest(2).longest(20);
 const AUDIT: Perm = Perm::On("/nodes/{node}", &["Sys.Audit"]);
 
 /// The routes of a node's network.
@@ -42,7 +45,12 @@ pub const ROUTES: &[Route] = &[
         .proxied(),
     get("/nodes/{node}/network/{iface}", read)
         .allow(AUDIT)
-        .params(&[NODE, text("iface").shortest(2).longest(20)])
+        .params(&[NODE, IFACE])
+        .proxied(),
+    post("/nodes/{node}/network", create::start)
+        .allow(Perm::On("/nodes/{node}", &["Sys.Modify"]))
+        .params(&[NODE, IFACE])
+        .and(create::SETTINGS)
         .proxied(),
     get("/nodes/{node}/netstat", traffic)
         .allow(AUDIT)
@@ -50,8 +58,8 @@ pub const ROUTES: &[Route] = &[
         .proxied(),
 ];
 
-/// The interfaces of a node, by name.
-fn interfaces(node: &Node) -> [(&'static str, Value); 2] {
+/// The interfaces of a node, by name, those that are not applied yet included.
+fn interfaces(node: &Node) -> Vec<(String, Value)> {
     let card = json!({
         "type": "eth",
         "method": "manual",
@@ -76,7 +84,9 @@ fn interfaces(node: &Node) -> [(&'static str, Value); 2] {
         "active": 1,
         "priority": 4,
     });
-    [("eno1", card), (BRIDGE, bridge)]
+    let planned = node.planned_interfaces.clone();
+    let there = [("eno1".to_owned(), card), (BRIDGE.to_owned(), bridge)];
+    there.into_iter().chain(planned).collect()
 }
 
 fn network(zone: &str, id: &str) -> (String, Value) {
@@ -137,7 +147,7 @@ fn usable_vlan(world: &World, bridge: &str, usable: &impl Fn(&str) -> bool) -> b
 fn read(world: &mut World, call: &Call) -> Reply {
     let wanted = call.text("iface").unwrap_or_default();
     let all = world.nodes.get(call.node()).map(interfaces);
-    let found = all.into_iter().flatten().find(|(name, _)| *name == wanted);
+    let found = all.into_iter().flatten().find(|(name, _)| name == wanted);
     match found {
         Some((_, entry)) => Ok(entry.into()),
         None => Err(ApiError::param("iface", "interface does not exist")),
