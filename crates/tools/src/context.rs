@@ -252,6 +252,17 @@ impl Context {
         }
     }
 
+    /// The one cluster that has this node, which must be online.
+    pub async fn online_node(&self, name: &NodeName) -> Result<Arc<Cluster>, Fault> {
+        let (cluster, online) = self.node(name).await?;
+        if online {
+            return Ok(cluster);
+        }
+        Err(Fault::new(Kind::Unreachable, format!("node {name} is offline")).hint(
+            "list_proxmox_resources with resource_type \"node\" shows the nodes; try again when it is back",
+        ))
+    }
+
     /// Every cluster's `/cluster/resources`. Nothing is looked up on half the picture: the guest could be on the cluster
     /// that does not answer. Lists degrade instead (see the inventory).
     async fn resources(&self) -> Result<Vec<(Arc<Cluster>, Vec<Resource>)>, Fault> {

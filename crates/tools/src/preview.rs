@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::context::{Context, READS};
-use crate::fault::explain;
+use crate::fault::{Fault, explain};
 use crate::outcome::NextCall;
 use crate::plan::{Action, Check, Impact, Keys, Needs, Plan, Typed, Undo};
 use crate::policy::Decision;
@@ -113,6 +113,15 @@ pub async fn of(plan: &Plan, cx: &Context) -> Preview {
 /// The privileges that the token lacks for a plan, as far as PVE tells.
 pub async fn missing_privileges(plan: &Plan, pve: &Reader) -> Vec<String> {
     missing(&plan.needs, pve).await
+}
+
+/// A read that PVE refused. Of a choice of privileges it does not say which ones it missed; the tree does.
+pub(crate) async fn refused(error: pve::Error, needs: &Needs, pve: &Reader) -> Fault {
+    if error.status() != Some(403) || error.missing_privilege().is_some() {
+        return error.into();
+    }
+    let missing = missing(needs, pve).await;
+    Fault::from(error).hint(format!("the token lacks {}", missing.join(", ")))
 }
 
 /// What the token lacks of a privilege tree, as far as PVE tells.

@@ -194,8 +194,19 @@ impl Planning<'_> {
         Ok(())
     }
 
+    /// What its row in the list has for a name.
+    pub(super) fn id(&self) -> Option<Value> {
+        match self.entry.called {
+            Some((template, _)) => Some(json!(fill(template, self.values))),
+            None => self.values.get(*self.entry.id.last()?).cloned(),
+        }
+    }
+
     /// "bob@pve", "bob@pve/backup"
     pub(super) fn name(&self) -> String {
+        if let Some((template, _)) = self.entry.called {
+            return words::clip(&fill(template, self.values), 80);
+        }
         let words = self.entry.id.iter().map(|id| word(self.values.get(*id)));
         let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
         words::clip(&words.join("/"), 80)

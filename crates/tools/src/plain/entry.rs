@@ -8,6 +8,8 @@ pub(crate) struct Entry {
     pub(super) what: &'static str,
     /// The arguments that name it, the last of them its name in the list.
     pub(super) id: &'static [&'static str],
+    /// Its name in the list where PVE makes it of several arguments, and what the tool that takes it back calls that.
+    pub(super) called: Option<(&'static str, &'static str)>,
     /// The list that it stands in, and the field with its name.
     pub(super) listed: Option<(&'static str, &'static str)>,
     /// Where its settings are read, if not at the tool's own path.
@@ -35,6 +37,7 @@ pub(crate) const fn an(what: &'static str, id: &'static [&'static str]) -> Entry
     Entry {
         what,
         id,
+        called: None,
         listed: None,
         read_at: None,
         by_row: false,
@@ -47,6 +50,12 @@ impl Entry {
     /// It stands in this list, in the row that has its name in this field.
     pub(crate) const fn listed(mut self, list: &'static str, field: &'static str) -> Self {
         self.listed = Some((list, field));
+        self
+    }
+
+    /// In the list it is called by this template over the arguments; the tool that takes it back has this argument for it.
+    pub(crate) const fn called(mut self, template: &'static str, argument: &'static str) -> Self {
+        self.called = Some((template, argument));
         self
     }
 

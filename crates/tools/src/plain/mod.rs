@@ -44,6 +44,10 @@ pub(crate) struct Plain {
     needs: Need,
     /// The types of the task that PVE starts, to find it by if the answer is lost.
     tasks: &'static [&'static str],
+    /// Whether PVE leaves out of the answer what the token may not see, and shows the rest.
+    filtered: bool,
+    /// Whether it works on a node that does not answer: another node does it.
+    even_offline: bool,
     work: Work,
 }
 
@@ -107,6 +111,8 @@ impl Plain {
             args: &[],
             needs: Need::Nothing,
             tasks: &[],
+            filtered: false,
+            even_offline: false,
             work,
         }
     }
@@ -132,6 +138,18 @@ impl Plain {
     /// PVE starts a task of one of these types.
     pub(crate) const fn starts(mut self, tasks: &'static [&'static str]) -> Self {
         self.tasks = tasks;
+        self
+    }
+
+    /// PVE leaves out what the token may not see even where it shows something: the answer says so.
+    pub(crate) const fn filtered(mut self) -> Self {
+        self.filtered = true;
+        self
+    }
+
+    /// Another node does it, so that the one that is named need not answer.
+    pub(crate) const fn even_offline(mut self) -> Self {
+        self.even_offline = true;
         self
     }
 
@@ -175,7 +193,12 @@ impl Tool for Plain {
         arg::schema(self.args, self.says)
     }
 
+    /// None where a word of the path is chosen by the caller: then it is several methods.
     fn method(&self) -> Option<ApiMethod> {
+        let chooses = |arg: &Arg| self.captures(arg) && matches!(arg.kind, arg::Kind::Choice(_));
+        if self.args.iter().any(chooses) {
+            return None;
+        }
         let sent = self.args.iter().filter(|arg| !self.captures(arg));
         Some(ApiMethod {
             method: self.method,

@@ -16,6 +16,8 @@ pub(crate) enum Need {
     Any(&'static [Need]),
     /// This, if the argument is given.
     If(&'static str, &'static Need),
+    /// This, if the argument is one of these.
+    IfIs(&'static str, &'static [&'static str], &'static Need),
 }
 
 impl Need {
@@ -27,7 +29,12 @@ impl Need {
             Self::All(parts) => Needs::All(each(parts)),
             Self::Any(parts) => Needs::Any(each(parts)),
             Self::If(argument, need) if values.contains_key(argument) => need.of(values),
-            Self::Nothing | Self::If(..) => Needs::Nothing,
+            Self::IfIs(argument, words, need)
+                if words.contains(&super::word(values.get(argument)).as_str()) =>
+            {
+                need.of(values)
+            }
+            Self::Nothing | Self::If(..) | Self::IfIs(..) => Needs::Nothing,
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Plain, word};
 use crate::context::{Cluster, Context, Guest};
-use crate::fault::{Fault, Kind};
+use crate::fault::Fault;
 use crate::tool::Object;
 
 /// Where a call goes.
@@ -29,14 +29,11 @@ impl Plain {
         }
         let cluster = if self.path.contains("/{node}") {
             let node: NodeName = argument(values, "node")?;
-            let (cluster, online) = cx.node(&node).await?;
-            if !online {
-                let message = format!("node {node} is offline");
-                return Err(Fault::new(Kind::Unreachable, message).hint(
-                    "list_proxmox_resources with resource_type \"node\" shows the nodes; try again when it is back",
-                ));
+            if self.even_offline {
+                cx.node(&node).await?.0
+            } else {
+                cx.online_node(&node).await?
             }
-            cluster
         } else {
             self.only_cluster(cx)?
         };

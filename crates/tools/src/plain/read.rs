@@ -18,10 +18,15 @@ impl Plain {
         let place = self.place(&mut values, cx).await?;
         let pve = &place.cluster.pve;
         let request = self.request(&values, |_, value| super::arg::value(value));
-        let answer: Value = pve.get(request).await?;
+        let answer: Value = match pve.get(request).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                return Err(crate::preview::refused(error, &self.needs.of(&values), pve).await);
+            }
+        };
         let mut shown = form.show(answer)?;
         // PVE leaves out of its lists what a token may not see, and says nothing.
-        if shown.is_empty() {
+        if shown.is_empty() || self.filtered {
             let needs = self.needs.of(&values);
             let missing = crate::preview::missing(&needs, pve).await;
             if !missing.is_empty() {

@@ -23,7 +23,7 @@ impl Planning<'_> {
 
     pub(super) fn row<'r>(&self, rows: &'r [Value]) -> Option<&'r Value> {
         let (_, field) = self.entry.listed?;
-        let name = word(self.values.get(*self.entry.id.last()?));
+        let name = word(self.id().as_ref());
         rows.iter().find(|row| word(row.get(field)) == name)
     }
 
@@ -92,7 +92,7 @@ impl Planning<'_> {
 
     pub(super) fn is_listed(&self, there: bool) -> Option<Check> {
         let (list, field) = self.entry.listed?;
-        let id = self.values.get(*self.entry.id.last()?)?.clone();
+        let id = self.id()?;
         let (what, name) = (self.entry.what, self.name());
         let (says, expect) = if there {
             (
@@ -154,7 +154,7 @@ impl Planning<'_> {
             });
         }
         let (list, field) = self.entry.listed?;
-        let id = self.values.get(*self.entry.id.last()?)?.clone();
+        let id = self.id()?;
         let row = Expect::Row(field.to_owned(), id, expect);
         Some(Check::list(
             Request::get(path(list, self.values)),

@@ -15,9 +15,14 @@ impl Planning<'_> {
         let guest = self.place.guest.is_some().then_some("vmid");
         let names = self.entry.id.iter().copied().chain(guest);
         let node = self.place.guest.is_none().then_some("node");
+        let called = self
+            .entry
+            .called
+            .map(|(_, argument)| (argument.to_owned(), json!(self.name())));
         names
             .chain(node)
             .filter_map(|name| Some((name.to_owned(), self.values.get(name)?.clone())))
+            .chain(called)
             .collect()
     }
 
