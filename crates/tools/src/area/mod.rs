@@ -15,6 +15,7 @@ mod inventory;
 mod logins;
 mod migrate;
 mod node_status;
+mod nodes;
 mod ops;
 mod pools;
 mod power;
@@ -24,6 +25,7 @@ mod quiesce;
 mod rollback;
 mod sdn;
 mod snapshot;
+mod storage;
 mod task;
 mod task_rows;
 mod update;
@@ -44,6 +46,15 @@ pub const ALL: &[&[&dyn Tool]] = &[
     ops::TOOLS,
     qemu::TOOLS,
     pools::TOOLS,
+    nodes::about::TOOLS,
+    nodes::network::TOOLS,
+    nodes::logs::TOOLS,
+    nodes::hardware::TOOLS,
+    nodes::power::TOOLS,
+    storage::definitions::TOOLS,
+    storage::content::TOOLS,
+    storage::local::TOOLS,
+    storage::make::TOOLS,
 ];
 
 const INVENTORY: &[&dyn Tool] = &[

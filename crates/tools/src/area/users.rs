@@ -64,6 +64,16 @@ impl Users {
             .into_iter()
             .filter(|volume| owner(volume).is_some())
             .collect();
+        Self::anywhere(cluster, node, except, volumes).await
+    }
+
+    /// The same for volumes that are no guest's, too: images and templates.
+    pub(super) async fn anywhere(
+        cluster: &Arc<Cluster>,
+        node: &NodeName,
+        except: Option<Vmid>,
+        volumes: Vec<String>,
+    ) -> Result<Self, Fault> {
         if volumes.is_empty() {
             return Ok(Self::default());
         }
@@ -217,7 +227,9 @@ fn reach(rows: &[Resource], node: &NodeName, volumes: &[String]) -> BTreeSet<Nod
 fn uses_in(guest: &Guest, config: &GuestConfig, volumes: &[String]) -> Vec<Use> {
     let mut uses = Vec::new();
     for (key, named) in config.volumes() {
-        let same = volumes.iter().filter(|volume| is_same(&named, volume));
+        let same = volumes
+            .iter()
+            .filter(|volume| named == **volume || is_same(&named, volume));
         uses.extend(same.map(|volume| Use {
             guest: guest.clone(),
             config: config.clone(),

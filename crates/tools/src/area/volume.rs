@@ -27,6 +27,19 @@ pub(super) fn owners(volume: &str) -> impl Iterator<Item = Vmid> {
     first.into_iter().chain(second)
 }
 
+/// The guest that a backup is of, by its name: `nas:backup/vzdump-qemu-105-….vma.zst`, `vault:backup/vm/105/2026-…Z`.
+pub(super) fn backup_of(volume: &str) -> Option<Vmid> {
+    let name = match volume.split_once(':') {
+        Some((_, name)) => name,
+        None => volume,
+    };
+    let name = name.strip_prefix("backup/")?;
+    let rest = ["vzdump-qemu-", "vzdump-lxc-", "vm/", "ct/"]
+        .iter()
+        .find_map(|start| name.strip_prefix(start))?;
+    Vmid::new(rest.split(['-', '/']).next()?.parse().ok()?).ok()
+}
+
 /// Whether two names stand for one disk of a guest: a linked clone goes with and without the disk that it is based on, and
 /// a path of the node with no storage at all.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
@@ -73,6 +86,19 @@ mod tests {
         assert_eq!(id("nas:8"), None);
         assert_eq!(id("nas:iso/debian-13.iso"), None);
         assert_eq!(id("nas:backup/vzdump-qemu-105-2026.vma.zst"), None);
+    }
+
+    #[test]
+    fn backups_are_of_guests() {
+        let id = |volume| backup_of(volume).map(Vmid::get);
+        assert_eq!(
+            id("nas:backup/vzdump-qemu-105-2026_11_08-03_00_02.vma.zst"),
+            Some(105)
+        );
+        assert_eq!(id("vault:backup/ct/202/2026-11-14T01:00:05Z"), Some(202));
+        assert_eq!(id("backup/vm/100/2026-11-14T01:00:05Z"), Some(100));
+        assert_eq!(id("nas:backup/other.tar.zst"), None);
+        assert_eq!(id("local-lvm:vm-105-disk-0"), None);
     }
 
     #[test]

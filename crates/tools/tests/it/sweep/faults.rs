@@ -22,10 +22,10 @@ async fn planned(tool: &'static dyn Tool, args: &str) -> (House, Plan) {
     }
 }
 
-/// "POST /nodes/pve1/qemu/105/clone" of each step.
+/// "POST /nodes/pve1/qemu/105/clone" of each step, as the simulator tells it: decoded.
 fn requests(plan: &Plan) -> Vec<(String, String)> {
     plan.requests()
-        .map(|request| (request.method.to_string(), request.path.clone()))
+        .map(|request| (request.method.to_string(), request.path.replace("%2F", "/")))
         .collect()
 }
 

@@ -138,9 +138,16 @@ async fn a_read_names_the_gap() {
             Ok(answer) => answer.text,
             Err(fault) => fault.to_string(),
         };
-        let names_one = [".Audit", "Sys.Modify", "User.Modify", "Realm.Allocate"]
-            .iter()
-            .any(|privilege| said.contains(privilege));
+        let names_one = [
+            ".Audit",
+            "Sys.Modify",
+            "Sys.Syslog",
+            "User.Modify",
+            "Realm.Allocate",
+            "Datastore.Allocate",
+        ]
+        .iter()
+        .any(|privilege| said.contains(privilege));
         let all = match attempt(&house.engine, tool, args).await {
             Ok(answer) => answer.text,
             Err(fault) => fault.to_string(),

@@ -186,6 +186,27 @@ const WAYS: &[(&str, &str)] = &[
         "write_proxmox_api",
         r#"{"method": "POST", "path": "/nodes/pve1/qemu", "params": {"vmid": 990, "hookscript": "local:snippets/x.pl", "scsi0": "file=/dev/pve/vm-101-disk-1,size=4G"}}"#,
     ),
+    // Straight from the storage: its own disks, another's that it uses, its backups.
+    (
+        "delete_storage_volume",
+        r#"{"node": "pve1", "storage": "local-lvm", "volume": "local-lvm:vm-101-disk-1"}"#,
+    ),
+    (
+        "delete_storage_volume",
+        r#"{"node": "pve1", "storage": "nas", "volume": "102/vm-102-disk-0.qcow2"}"#,
+    ),
+    (
+        "delete_storage_volume",
+        r#"{"node": "pve1", "storage": "local-lvm", "volume": "local-lvm:vm-105-disk-0"}"#,
+    ),
+    (
+        "delete_storage_volume",
+        r#"{"node": "pve1", "storage": "vault", "volume": "vault:backup/vm/101/2026-11-14T01:00:05Z"}"#,
+    ),
+    (
+        "prune_storage_backups",
+        r#"{"node": "pve1", "storage": "vault", "prune_backups": "keep-last=1", "dry_run": false}"#,
+    ),
 ];
 
 #[tokio::test]

@@ -24,6 +24,11 @@ const DIFFERENT: &[(&str, &str)] = &[
         "delete_pool",
         "the path with the pool in it knows no nested pools",
     ),
+    ("create_storage", "PVE 9 knows no maxfiles"),
+    (
+        "prune_storage_backups",
+        "the other one only looks; with dry_run false ours deletes",
+    ),
     (
         "send_vm_key",
         "a key is pressed after the VM was looked up; look and hold go another way",

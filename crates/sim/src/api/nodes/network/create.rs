@@ -24,8 +24,14 @@ pub(super) const SETTINGS: &[Param] = &[
         "vnet",
         "unknown",
     ]),
-    text("address").is(network::ipv4).optional(),
-    text("address6").is(network::ipv6).optional(),
+    text("address")
+        .is(network::ipv4)
+        .requires("netmask")
+        .optional(),
+    text("address6")
+        .is(network::ipv6)
+        .requires("netmask6")
+        .optional(),
     flag("autostart").optional(),
     text("bond-primary").optional(),
     text("bond_mode")
@@ -55,11 +61,15 @@ pub(super) const SETTINGS: &[Param] = &[
     text("gateway").is(network::ipv4).optional(),
     text("gateway6").is(network::ipv6).optional(),
     int("mtu").min(1280).max(65520).optional(),
-    text("netmask").optional(),
-    int("netmask6").min(0).max(128).optional(),
+    text("netmask").requires("address").optional(),
+    int("netmask6")
+        .min(0)
+        .max(128)
+        .requires("address6")
+        .optional(),
     text("ovs_bonds").optional(),
     text("ovs_bridge").optional(),
-    text("ovs_options").optional(),
+    text("ovs_options").longest(1024).optional(),
     text("ovs_ports").optional(),
     int("ovs_tag").min(1).max(4094).optional(),
     text("slaves").optional(),

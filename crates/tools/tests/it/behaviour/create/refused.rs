@@ -41,7 +41,7 @@ async fn what_is_not_there_is_answered_with_what_is() {
         ),
         (
             json!({"name": "a", "pool": "nope"}),
-            "there is no pool nope\nhint: the pools: lab and prod",
+            "there is no pool nope\nhint: the pools: lab, prod and retired",
         ),
         (
             json!({"name": "a", "template": 900, "pool": "nope"}),

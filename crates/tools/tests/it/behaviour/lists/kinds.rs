@@ -15,8 +15,8 @@ async fn every_kind_shows_what_there_is() {
         ("lxc", 12, &["200", "290"]),
         ("node", 3, &["pve1", "pve2", "pve3"]),
         ("storage", 10, &["local", "nas", "vault", "tank"]),
-        ("pool", 2, &["lab", "prod"]),
-        ("all", 44, &["pve1", "100"]),
+        ("pool", 3, &["lab", "prod"]),
+        ("all", 45, &["pve1", "100"]),
         (
             "iso",
             4,
@@ -199,11 +199,7 @@ async fn wrong_words_are_told_with_the_right_ones() {
             "none that this tool gave",
             "next_cursor",
         ),
-        (
-            json!({"resource_type": "disk"}),
-            "resource_type",
-            "it takes",
-        ),
+        (json!({"resource_type": "disk"}), "resource_type", "one of"),
     ] {
         let fault = house.call(LIST, &args.to_string()).await.unwrap_err();
         assert!(fault.message.contains(message), "{args}: {fault}");

@@ -1,0 +1,142 @@
+//! Overwriting a node's disks: what a plan for it names, what stands in its way, and what must be so afterwards.
+
+use pve::{NodeName, Request};
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::fault::{Fault, Kind};
+use crate::plan::{Blocker, Check, Effect, Expect, Guard, Impact, Needs, Plan, Step, Trace, Undo};
+use crate::preview;
+use crate::spec::{Risk, Spec};
+use crate::words;
+
+/// A request that overwrites disks.
+pub(super) struct Making {
+    pub(super) spec: &'static Spec,
+    pub(super) node: NodeName,
+    /// "LVM volume group fast"
+    pub(super) what: String,
+    pub(super) disks: Vec<String>,
+    pub(super) request: Request,
+    pub(super) task: &'static str,
+    /// Whether a storage is defined besides.
+    pub(super) adds: bool,
+    /// What the list of disks shows of each afterwards.
+    pub(super) then: Expect,
+}
+
+impl Making {
+    /// The plan.
+    pub(super) async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
+        let cluster = cx.online_node(&self.node).await?;
+        let list = Request::get(format!("/nodes/{}/disks/list", self.node))
+            .with("include-partitions", true);
+        let rows: Vec<Value> = match cluster.pve.list(list.clone()).await {
+            Ok(rows) => rows,
+            Err(error) => return Err(preview::refused(error, &self.needs(), &cluster.pve).await),
+        };
+        let summary = format!(
+            "Make the {} on node {}, overwriting {}",
+            self.what,
+            self.node,
+            words::list(&self.disks)
+        );
+        let mut plan = Plan::new(self.spec, &cluster.name, Risk::Destroy, summary);
+        let mut expect = Vec::new();
+        for device in &self.disks {
+            let row = self.row(device, &rows)?;
+            plan.impact.push(impact(device, row));
+            plan.blockers.extend(self.blocker(device, row, &rows));
+            let path = json!(row["devpath"]);
+            expect.push(Expect::Row(
+                "devpath".to_owned(),
+                path,
+                vec![self.then.clone()],
+            ));
+        }
+        // A disk that was plugged in or taken out meanwhile may have changed what a name stands for.
+        let fields = ["devpath", "serial", "size", "used", "gpt"];
+        let says = format!("the disks of node {}", self.node);
+        plan.guards
+            .push(Guard::same_rows(says, list.clone(), &fields, &rows));
+        plan.needs = self.needs();
+        plan.undo = Undo::Impossible {
+            because: "what was on the disk is gone".to_owned(),
+        };
+        let check = Check {
+            expect,
+            ..Check::list(list, format!("the {} is there", self.what), Expect::Free)
+        };
+        let trace = Trace {
+            node: self.node,
+            vmid: None,
+            types: vec![self.task.to_owned()],
+        };
+        let step = Step::request(plan.summary.clone(), self.request);
+        plan.steps.push(step.task(trace).after(check));
+        Ok(plan)
+    }
+
+    fn needs(&self) -> Needs {
+        let mut all = vec![
+            Needs::on("/", "Sys.Modify"),
+            Needs::Any(vec![
+                Needs::on(format!("/nodes/{}", self.node), "Sys.Audit"),
+                Needs::on("/", "Sys.Audit"),
+            ]),
+        ];
+        if self.adds {
+            all.push(Needs::on("/storage", "Datastore.Allocate"));
+        }
+        Needs::All(all)
+    }
+
+    fn row<'r>(&self, device: &str, rows: &'r [Value]) -> Result<&'r Value, Fault> {
+        let is_it = |row: &&Value| row["devpath"] == device || row["by_id_link"] == device;
+        rows.iter().find(is_it).ok_or_else(|| {
+            let message = format!(
+                "there is no disk {} in node {}",
+                words::clip(device, 80),
+                self.node
+            );
+            Fault::new(Kind::NotFound, message).hint(unused(rows))
+        })
+    }
+
+    fn blocker(&self, device: &str, row: &Value, rows: &[Value]) -> Option<Blocker> {
+        let used = row.get("used").and_then(pve::lenient::as_text)?;
+        let because = format!(
+            "{device} of node {} is in use ({})",
+            self.node,
+            words::clip(&used, 60)
+        );
+        Some(Blocker::new(because, unused(rows)))
+    }
+}
+
+/// "unused are /dev/sdb"
+fn unused(rows: &[Value]) -> String {
+    let free = rows
+        .iter()
+        .filter(|row| row.get("used").is_none_or(Value::is_null));
+    let names: Vec<_> = free.filter_map(|row| row["devpath"].as_str()).collect();
+    if names.is_empty() {
+        "no disk of this node is unused; a person has to add or clear one".to_owned()
+    } else {
+        format!("unused: {}", words::clip(&words::list(&names), 200))
+    }
+}
+
+/// The disk by what is printed on it.
+fn impact(device: &str, row: &Value) -> Impact {
+    let text = |name: &str| row.get(name).and_then(pve::lenient::as_text);
+    let serial = text("serial").map(|serial| format!("serial {serial}"));
+    let holds = text("used").map_or_else(|| "unused".to_owned(), |used| format!("used: {used}"));
+    let notes: Vec<_> = [text("model"), serial, text("type"), Some(holds)]
+        .into_iter()
+        .flatten()
+        .collect();
+    Impact::new(Effect::Destroyed, "disk", device)
+        .bytes(row.get("size").and_then(pve::lenient::as_u64))
+        .note(words::clip(&notes.join(", "), 200))
+}
