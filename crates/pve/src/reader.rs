@@ -87,6 +87,11 @@ impl Reader {
         self.list("/cluster/resources").await
     }
 
+    /// The same, each entry on its own: to keep of thousands some here and some there without moving them about.
+    pub async fn shared_resources(&self) -> Result<Vec<Arc<Resource>>, Error> {
+        self.list("/cluster/resources").await
+    }
+
     /// Quorum and nodes.
     pub async fn cluster_status(&self) -> Result<ClusterStatus, Error> {
         Ok(ClusterStatus::from_entries(

@@ -21,14 +21,13 @@ pub(super) struct Estate {
     /// The time by the cluster's own clock where it tells, else by ours.
     pub(super) now: i64,
     /// Its nodes.
-    pub(super) nodes: Vec<Resource>,
+    pub(super) nodes: Vec<Arc<Resource>>,
     /// Those of them that answer.
     online: BTreeSet<NodeName>,
     /// Its guests by number.
-    // Shared with what is found about them, which may be something about each of thousands.
     pub(super) guests: BTreeMap<Vmid, Arc<Resource>>,
     /// Its storages, each once per node.
-    pub(super) storages: Vec<Resource>,
+    pub(super) storages: Vec<Arc<Resource>>,
     /// What the token may do; nothing if even that could not be asked.
     pub(super) held: Permissions,
 }
@@ -77,12 +76,12 @@ impl Estate {
             name: Arc::from(cluster.name.as_str()),
             cluster,
         };
-        for resource in estate.cluster.pve.resources().await? {
+        for resource in estate.cluster.pve.shared_resources().await? {
             match (&resource.kind, resource.vmid) {
                 (ResourceKind::Node, _) => estate.nodes.push(resource),
                 (ResourceKind::Storage, _) => estate.storages.push(resource),
                 (ResourceKind::Qemu | ResourceKind::Lxc, Some(vmid)) => {
-                    estate.guests.insert(vmid, Arc::new(resource));
+                    estate.guests.insert(vmid, resource);
                 }
                 _ => {}
             }

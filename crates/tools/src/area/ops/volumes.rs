@@ -1,6 +1,7 @@
 //! What lies on the storages: backups and disks, each storage asked once per place where it differs.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use pve::{NodeName, Permissions, Resource, Vmid, Volume};
 
@@ -23,7 +24,8 @@ pub(super) struct Shelf {
     sight: Sight,
 }
 
-/// What is kept of a storage's volumes: of the backups, which are many, only when each guest was last saved.
+/// What is kept of a storage's volumes: of the backups, which are many, only when each guest was last saved; of the disks,
+/// unless all are wanted, only those that do not lie where their guest is.
 #[derive(Default)]
 pub(super) struct Lying {
     pub(super) disks: Vec<Volume>,
@@ -31,11 +33,11 @@ pub(super) struct Lying {
 }
 
 impl Lying {
-    fn of(volumes: Vec<Volume>) -> Self {
+    fn of(volumes: Vec<Volume>, keeps: impl Fn(&Volume) -> bool) -> Self {
         let mut lying = Self::default();
         for volume in volumes {
             match volume.content.as_deref() {
-                Some("images" | "rootdir") => lying.disks.push(volume),
+                Some("images" | "rootdir") if keeps(&volume) => lying.disks.push(volume),
                 Some("backup") => {
                     let made = volume.ctime.and_then(|at| i64::try_from(at).ok());
                     if let (Some(vmid), Some(made)) = (volume.vmid, made) {
@@ -67,6 +69,14 @@ impl Shelf {
         format!("/storage/{}", self.storage)
     }
 
+    /// Whether a disk lies where its guest is, as far as the resource list tells.
+    pub(super) fn is_at_home(&self, estate: &Estate, disk: &Volume) -> bool {
+        let owner = disk.vmid.and_then(|owner| estate.guests.get(&owner));
+        let here =
+            |guest: &Arc<Resource>| guest.node.as_ref().is_none_or(|node| *node == self.node);
+        owner.is_some_and(|guest| self.shared || here(guest))
+    }
+
     /// Whether every backup of a guest that lies here is in the list.
     pub(super) fn shows_backups_of(&self, vmid: Vmid, held: &Permissions) -> bool {
         match self.sight {
@@ -77,25 +87,33 @@ impl Shelf {
     }
 }
 
-/// Reads every storage that holds backups or disks.
-pub(super) async fn read(estate: &Estate) -> Vec<Shelf> {
+/// Reads every storage that holds backups or disks. Unless `all_disks` are wanted, those where they belong are not kept.
+pub(super) async fn read(estate: &Estate, all_disks: bool) -> Vec<Shelf> {
     let shelves = places(estate)
         .into_iter()
         .filter_map(|row| Shelf::of(estate, row))
         .collect::<Vec<_>>();
-    ask::each(shelves, |mut shelf| {
+    let ask = |shelf: Shelf| {
         let cluster = estate.cluster.clone();
         async move {
-            if shelf.volumes.is_ok() {
-                // One list for both; where only backups matter, ISO images need not travel.
-                let only = (!shelf.disks).then_some("backup");
-                let answer = cluster.pve.volumes(&shelf.node, &shelf.storage, only).await;
-                shelf.volumes = answer
-                    .map(Lying::of)
-                    .map_err(|error| Gap::of(&error, &shelf.storage));
+            if shelf.volumes.is_err() {
+                return (shelf, None);
             }
-            shelf
+            // One list for both; where only backups matter, ISO images need not travel.
+            let only = (!shelf.disks).then_some("backup");
+            let answer = cluster.pve.volumes(&shelf.node, &shelf.storage, only).await;
+            (shelf, Some(answer))
         }
+    };
+    ask::each_then(shelves, ask, |(mut shelf, answer)| {
+        if let Some(answer) = answer {
+            let keeps = |disk: &Volume| all_disks || !shelf.is_at_home(estate, disk);
+            shelf.volumes = match answer {
+                Ok(volumes) => Ok(Lying::of(volumes, keeps)),
+                Err(error) => Err(Gap::of(&error, &shelf.storage)),
+            };
+        }
+        shelf
     })
     .await
 }

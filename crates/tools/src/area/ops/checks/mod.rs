@@ -56,7 +56,7 @@ pub(super) async fn run(estate: &Estate, wanted: &Wanted<'_>, report: &mut Repor
         backups::idle_jobs(estate, report).await;
     }
     let shelves = if wanted.any(&[Code::GuestWithoutRecentBackup, Code::DiskOrphaned]) {
-        volumes::read(estate).await
+        volumes::read(estate, wanted.closely).await
     } else {
         Vec::new()
     };
