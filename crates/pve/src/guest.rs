@@ -86,12 +86,12 @@ impl Guest {
         };
         Some(Self {
             at,
-            name: resource.name.clone(),
-            status: resource.status.clone(),
+            name: resource.name.as_deref().map(str::to_owned),
+            status: resource.status.as_deref().map(str::to_owned),
             template: resource.template,
             tags: split_tags(resource.tags.as_deref().unwrap_or_default()),
-            pool: resource.pool.clone(),
-            lock: resource.lock.clone(),
+            pool: resource.pool.as_deref().map(str::to_owned),
+            lock: resource.lock.as_deref().map(str::to_owned),
             resource: resource.clone(),
         })
     }

@@ -8,6 +8,7 @@ mod scalar;
 use std::borrow::Cow;
 use std::str::FromStr;
 
+use compact_str::CompactString;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _};
 use serde_json::Value;
@@ -31,6 +32,15 @@ pub fn opt_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Str
     Ok(Scalar::deserialize(deserializer)?
         .text()
         .map(Cow::into_owned))
+}
+
+/// The same for short texts, of which there are many: up to 24 bytes are kept in place.
+pub(crate) fn opt_name<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<CompactString>, D::Error> {
+    Ok(Scalar::deserialize(deserializer)?
+        .text()
+        .map(CompactString::from))
 }
 
 /// A whole number of at least zero, also as text.

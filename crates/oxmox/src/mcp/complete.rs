@@ -113,7 +113,7 @@ fn of_row(row: &Row, subject: Subject) -> Vec<String> {
             one(row.node.as_ref().map(ToString::to_string))
         }
         Subject::Vmid => one(row.vmid.map(|vmid| vmid.to_string())),
-        Subject::Storage => one(row.storage.clone()),
+        Subject::Storage => one(row.storage.as_deref().map(str::to_owned)),
         Subject::Tag => {
             let tags = row.tags.as_deref().unwrap_or_default();
             let tags = tags.split([';', ',', ' ']).filter(|tag| !tag.is_empty());

@@ -1,5 +1,6 @@
 //! The entries of `/cluster/resources`.
 
+use compact_str::CompactString;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::id::{GuestKind, NodeName, Vmid};
@@ -79,50 +80,50 @@ pub struct Resource {
     #[serde(rename = "type")]
     pub kind: ResourceKind,
     /// PVE's id of the entry, `qemu/100`, `storage/pve1/local`.
-    #[serde(default, deserialize_with = "lenient::opt_text")]
-    pub id: Option<String>,
+    #[serde(default, deserialize_with = "lenient::opt_name")]
+    pub id: Option<CompactString>,
     /// The node it is on.
     #[serde(default, deserialize_with = "lenient::opt_parsed")]
     pub node: Option<NodeName>,
     /// `running`, `online`, `available`, …; stale for up to five minutes after a node went down, then `unknown`.
-    #[serde(default, deserialize_with = "lenient::opt_text")]
-    pub status: Option<String>,
+    #[serde(default, deserialize_with = "lenient::opt_name")]
+    pub status: Option<CompactString>,
     /// Of a guest.
     #[serde(default, deserialize_with = "lenient::opt_parsed")]
     pub vmid: Option<Vmid>,
     /// Of a guest.
-    #[serde(default, deserialize_with = "lenient::opt_text")]
-    pub name: Option<String>,
+    #[serde(default, deserialize_with = "lenient::opt_name")]
+    pub name: Option<CompactString>,
     /// Of a guest: true for a template.
     #[serde(default, deserialize_with = "lenient::flag")]
     pub template: bool,
     /// Of a guest, as PVE separates them.
-    #[serde(default, deserialize_with = "lenient::opt_text")]
-    pub tags: Option<String>,
+    #[serde(default, deserialize_with = "lenient::opt_name")]
+    pub tags: Option<CompactString>,
     /// Of a guest: the lock that an operation holds.
-    #[serde(default, deserialize_with = "lenient::opt_text")]
-    pub lock: Option<String>,
+    #[serde(default, deserialize_with = "lenient::opt_name")]
+    pub lock: Option<CompactString>,
     /// Of a guest or a pool.
-    #[serde(default, deserialize_with = "lenient::opt_text")]
-    pub pool: Option<String>,
+    #[serde(default, deserialize_with = "lenient::opt_name")]
+    pub pool: Option<CompactString>,
     /// Of a guest or node under high availability.
-    #[serde(default, deserialize_with = "lenient::opt_text")]
-    pub hastate: Option<String>,
+    #[serde(default, deserialize_with = "lenient::opt_name")]
+    pub hastate: Option<CompactString>,
     /// Of a storage: its name.
-    #[serde(default, deserialize_with = "lenient::opt_text")]
-    pub storage: Option<String>,
+    #[serde(default, deserialize_with = "lenient::opt_name")]
+    pub storage: Option<CompactString>,
     /// Of a storage: its type, `dir`, `lvmthin`, …
-    #[serde(default, deserialize_with = "lenient::opt_text")]
-    pub plugintype: Option<String>,
+    #[serde(default, deserialize_with = "lenient::opt_name")]
+    pub plugintype: Option<CompactString>,
     /// Of a storage: what it may hold.
-    #[serde(default, deserialize_with = "lenient::opt_text")]
-    pub content: Option<String>,
+    #[serde(default, deserialize_with = "lenient::opt_name")]
+    pub content: Option<CompactString>,
     /// Of a storage: true if all nodes see the same.
     #[serde(default, deserialize_with = "lenient::flag")]
     pub shared: bool,
     /// Of an SDN zone: its name.
-    #[serde(default, deserialize_with = "lenient::opt_text")]
-    pub sdn: Option<String>,
+    #[serde(default, deserialize_with = "lenient::opt_name")]
+    pub sdn: Option<CompactString>,
     /// The share of `maxcpu` in use, 0 to 1.
     #[serde(default, deserialize_with = "lenient::opt_f64")]
     pub cpu: Option<f64>,

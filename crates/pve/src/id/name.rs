@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use compact_str::CompactString;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -16,14 +17,14 @@ macro_rules! name_type {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         #[serde(transparent)]
-        pub struct $name(String);
+        pub struct $name(CompactString);
 
         impl $name {
             /// Checks the name; surrounding blanks are dropped.
             pub fn new(text: impl AsRef<str>) -> Result<Self, IdError> {
                 let text = text.as_ref().trim();
                 if $check(text) {
-                    Ok(Self(text.to_owned()))
+                    Ok(Self(text.into()))
                 } else {
                     Err(IdError::new(format!(concat!("{:?} is not a ", $noun, ": ", $rule), text)))
                 }

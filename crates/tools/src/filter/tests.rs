@@ -82,7 +82,7 @@ fn all_words_must_hold() {
 fn a_template_has_a_status_of_its_own() {
     let template = Resource {
         template: true,
-        status: Some("stopped".to_owned()),
+        status: Some("stopped".into()),
         ..web()
     };
     assert!(holds("status:template", &template));
@@ -92,7 +92,7 @@ fn a_template_has_a_status_of_its_own() {
 #[test]
 fn what_is_not_known_is_within_no_bound() {
     let stopped = Resource {
-        status: Some("stopped".to_owned()),
+        status: Some("stopped".into()),
         cpu: Some(0.0),
         mem: Some(0),
         uptime: Some(0),
@@ -140,7 +140,7 @@ fn what_is_wrong_says_what_is_right() {
 #[test]
 fn many_wildcards_take_no_forever() {
     let long = Resource {
-        name: Some("a".repeat(5_000)),
+        name: Some("a".repeat(5_000).into()),
         ..web()
     };
     assert!(!holds(&format!("name:{}b", "a*".repeat(200)), &long));

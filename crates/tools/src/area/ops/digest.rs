@@ -164,7 +164,7 @@ fn down_storages(estates: &[Estate]) -> Problem {
             };
             let works = row.status.as_deref() == Some("available") || !estate.is_online(node);
             let place = if row.shared {
-                storage.clone()
+                storage.to_string()
             } else {
                 format!("{storage} on {node}")
             };

@@ -122,15 +122,18 @@ pub(super) async fn read(estate: &Estate, all_disks: bool) -> Vec<Shelf> {
 fn places(estate: &Estate) -> Vec<&Resource> {
     let mut chosen: Vec<&Resource> = Vec::new();
     let holds = |row: &Resource| holds(row, "backup") || holds_disks(row);
-    let mut shared: BTreeMap<&Option<String>, usize> = BTreeMap::new();
+    let mut shared: BTreeMap<Option<&str>, usize> = BTreeMap::new();
     for row in estate.storages.iter().filter(|row| holds(row)) {
-        let known = row.shared.then(|| shared.get(&row.storage)).flatten();
+        let known = row
+            .shared
+            .then(|| shared.get(&row.storage.as_deref()))
+            .flatten();
         match known.copied() {
             Some(at) if !is_available(estate, chosen[at]) => chosen[at] = row,
             Some(_) => {}
             None => {
                 if row.shared {
-                    shared.insert(&row.storage, chosen.len());
+                    shared.insert(row.storage.as_deref(), chosen.len());
                 }
                 chosen.push(row);
             }
@@ -163,7 +166,7 @@ impl Shelf {
             shared: row.shared,
             volumes,
             sight,
-            storage,
+            storage: storage.into(),
             node,
         })
     }

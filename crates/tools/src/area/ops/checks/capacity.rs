@@ -33,7 +33,7 @@ fn storages(estate: &Estate, report: &mut Report) {
             continue;
         };
         let place = if row.shared {
-            storage.clone()
+            storage.to_string()
         } else {
             format!("{storage} on {node}")
         };
@@ -49,7 +49,7 @@ fn storages(estate: &Estate, report: &mut Report) {
         let free = words::size(total.saturating_sub(used));
         let what = format!("{percent} % of {} used, {free} left", words::size(total));
         let subject = Subject::Storage {
-            storage: storage.clone(),
+            storage: storage.to_string(),
             node: (!row.shared).then(|| node.clone()),
         };
         let severity = if percent >= FULL_CRITICAL_FROM {
