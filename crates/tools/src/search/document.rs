@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use pve::Method as Verb;
 
-/// A part of a document. How much a word in it counts is [`Field::weight`].
+/// A part of a document; `weight` says how much a word in it counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field {
     /// What it is about: the last word of a path, the object in a tool's name.

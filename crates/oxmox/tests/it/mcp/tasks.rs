@@ -38,12 +38,12 @@ async fn settled(world: &World, wire: &mut Wire, task: &Value) -> Value {
     }
 }
 
-/// Asks until PVE has named the task that it runs.
+/// Asks until PVE has named the task that it runs. The world has one of its own that hangs, about no guest.
 async fn until_task(wire: &mut Wire, world: &World, task: &Value) {
-    while world
-        .sim
-        .world(|world| world.tasks.iter().all(|task| task.end.is_some()))
-    {
+    while world.sim.world(|world| {
+        let mut tasks = world.tasks.iter();
+        tasks.all(|task| task.end.is_some() || task.upid.id.is_empty())
+    }) {
         wire.result("tasks/get", task.clone()).await;
     }
 }
