@@ -89,7 +89,7 @@ async def fake_and_client(mode: str = "trusted", pin: str | None = None) -> Asyn
         with clean_env(PROXMOX_HOST="127.0.0.1", PROXMOX_PORT=str(pve.port), PROXMOX_USER=TOKEN_USER,
                        PROXMOX_TOKEN_NAME=TOKEN_NAME, PROXMOX_TOKEN_VALUE=TOKEN_SECRET,
                        PROXMOX_FINGERPRINT=fingerprint) as env:
-            server = StdioServerParameters(command=OXMOX, args=["--mode", mode, "--toolsets", "all"], env=env)
+            server = StdioServerParameters(command=OXMOX, args=["--mode", mode, "--toolsets", TOLD], env=env)
             async with Client(server, read_timeout_seconds=60) as client:
                 yield pve, client
     finally:
@@ -104,6 +104,8 @@ def text_of(result: CallToolResult) -> str:
 # The story of one working day: a tool, its arguments, and how the fake shows that it happened. An argument may be a
 # function of the fake, for values that exist only then.
 Effect = Callable[[Recorder], bool]
+# The toolsets whose tools have a part in the story. The others are one method of PVE each, held against its schemas.
+TOLD = "core,ops,qemu,console"
 # fakepve serves no consoles: these are held against the simulator and a real QEMU instead.
 NO_CONSOLE = {"type_vm_text", "capture_vm_screen", "run_proxmox_vm_command", "read_vm_terminal",
               "send_vm_terminal_line"}
@@ -187,7 +189,9 @@ def judge_answers(report: Report, pve: Recorder) -> None:
     """Print what the fake refused, and count what it would not have refused a good client."""
     for method, path, status, reason in pve.answers:
         # nextid says by a 400 that an id is taken: an answer to a question, not a mistake in it.
-        if status in OUR_FAULT and not path.startswith(TAKEN):
+        # The schema is asked for without credentials, as PVE serves it; fakepve has none and wants a login first.
+        unserved = path.startswith("/pve-docs/")
+        if status in OUR_FAULT and not path.startswith(TAKEN) and not unserved:
             report.check(False, f"fakepve accepts {method} {path}", f"{status} {reason}")
         elif status >= 400:
             report.note(f"fakepve: {method} {path}: {status} {reason}")

@@ -72,11 +72,11 @@ const DNS: Plain = read(
 const HOSTS: Plain = read(
     Toolset::Nodes,
     "get_node_hosts",
-    "Show a node's /etc/hosts",
+    "Show a node's hosts file",
     "/nodes/{node}/hosts",
 )
 .says(
-    "Shows the text of a node's /etc/hosts.\n\nUse it where nodes do not find each other by name: each needs its own address in there; get_node_dns shows the name servers. Needs Sys.Audit on /.",
+    "Shows the text of a node's hosts file.\n\nUse it where nodes do not find each other by name: each needs its own address in there; get_node_dns shows the name servers. Needs Sys.Audit on /.",
 )
 .takes(&[NODE])
 .needs(AUDIT_ALL)

@@ -90,7 +90,7 @@ const CREATE: Plain = change(
     "/storage",
 )
 .says(
-    "Defines a storage for the cluster, over something that exists: a directory, an NFS export, a volume group, a ZFS pool, a backup server. No disk is formatted; create_directory_storage, create_lvm and create_zfs_pool do that.\n\nget_node_storage_scan finds exports and pools. Each type takes its own arguments; PVE names those it lacks. Needs Datastore.Allocate on /storage and Datastore.Audit on the new one. Undo: delete_storage.",
+    "Defines a storage for the cluster, over something that exists: a directory, an NFS export, a volume group, a ZFS pool, a PBS datastore. No disk is formatted; create_directory_storage, create_lvm and create_zfs_pool do that.\n\nget_node_storage_scan finds exports and pools. Each type takes its own arguments; PVE names those it lacks. Needs Datastore.Allocate on /storage and Datastore.Audit on the new one. Undo: delete_storage.",
 )
 .takes(&[
     STORAGE,
@@ -153,7 +153,7 @@ const DELETE: Plain = change(
 .needs(MANAGE)
 .removes(THE_STORAGE.undone_by("create_storage"))
 .examples(&[Example {
-    ask: "Forget the backup server",
+    ask: "Forget the vault",
     args: r#"{"storage": "vault"}"#,
 }]);
 

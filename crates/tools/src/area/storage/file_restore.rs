@@ -15,7 +15,7 @@ use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
 
-/// Lists the files in a backup on a Proxmox Backup Server, one directory at a time.
+/// Lists the files in a backup on PBS storage, one directory at a time.
 ///
 /// Use it to find whether and where a backup holds a file, beginning at /; list_storage_content has the backups. For a VM
 /// it starts a small machine on the node, which takes some seconds. Getting a file out is for a person, in the web
@@ -25,7 +25,7 @@ use crate::words;
 pub(super) struct ListFileRestore {
     /// The node.
     node: NodeName,
-    /// The backup server's storage.
+    /// A storage of type pbs.
     storage: String,
     /// The backup, like vault:backup/vm/100/2026-11-15T01:00:04Z.
     volume: String,
@@ -82,7 +82,7 @@ impl Reads for ListFileRestore {
             },
             Example {
                 ask: "Is the hosts file in it?",
-                args: r#"{"node": "pve1", "storage": "vault", "volume": "vault:backup/ct/202/2026-11-15T01:00:04Z", "filepath": "/root.pxar.didx/etc"}"#,
+                args: r#"{"node": "pve1", "storage": "vault", "volume": "vault:backup/ct/202/2026-11-15T01:00:04Z", "filepath": "/root.pxar.didx/home"}"#,
             },
         ],
     };
