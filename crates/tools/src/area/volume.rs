@@ -29,8 +29,8 @@ pub(super) fn owners(volume: &str) -> impl Iterator<Item = Vmid> {
 
 /// The guest that a backup is of, by its name: `nas:backup/vzdump-qemu-105-….vma.zst`, `vault:backup/vm/105/2026-…Z`.
 pub(super) fn backup_of(volume: &str) -> Option<Vmid> {
-    let name = match volume.split_once(':') {
-        Some((_, name)) => name,
+    let name = match storage(volume) {
+        Some(storage) => &volume[storage.len() + 1..],
         None => volume,
     };
     let name = name.strip_prefix("backup/")?;
@@ -55,7 +55,8 @@ pub(super) fn is_same(one: &str, other: &str) -> bool {
 /// The storage that a volume is on; a path of the node is on none.
 pub(super) fn storage(volume: &str) -> Option<&str> {
     let (storage, _) = volume.split_once(':')?;
-    (!volume.starts_with('/')).then_some(storage)
+    // The names of some backups hold a time.
+    (!storage.contains('/')).then_some(storage)
 }
 
 /// The name of the volume itself, without its storage and directories.
