@@ -15,16 +15,18 @@ pub const REDACTED: &str = "<redacted>";
 /// Parts of names of fields whose value is a secret wherever they stand. PVE itself returns `cipassword` in clear from a
 /// snapshot's configuration.
 const SECRET_NAMES: &[&str] = &["password", "passwd", "secret", "ticket", "csrf", "token"];
-/// Names of tokens, which are none.
-const TOKEN_NAMES: &[&str] = &["tokenid", "full-tokenid"];
+/// Ends of names that only tell which token is meant: `tokenid`, `full-tokenid`, the `tokens` of a user or an access rule.
+const NAMES_OF_TOKENS: &[&str] = &["tokenid", "tokens"];
 /// The environment of a container, which is where its programs are given their secrets.
 const ENVIRONMENT: &str = "env";
 
 /// Whether a field of this name holds a secret.
 pub(crate) fn is_secret(name: &str) -> bool {
     let name = name.to_lowercase();
-    let is_name = TOKEN_NAMES.contains(&name.as_str());
-    !is_name && (name == ENVIRONMENT || SECRET_NAMES.iter().any(|part| name.contains(part)))
+    if NAMES_OF_TOKENS.iter().any(|end| name.ends_with(end)) {
+        return false;
+    }
+    name == ENVIRONMENT || SECRET_NAMES.iter().any(|part| name.contains(part))
 }
 
 /// Without control and bidirectional characters; line breaks and tabs stay.
@@ -52,7 +54,7 @@ pub fn line(text: &str) -> String {
 pub fn object(object: &mut Object) {
     for (key, value) in object {
         if is_secret(key) {
-            blank(value, key);
+            blank(value);
         } else {
             clean_value(value);
         }
@@ -60,13 +62,10 @@ pub fn object(object: &mut Object) {
 }
 
 /// Blanks a secret, also where it was sent in the wrong form: as a number, or in a list.
-fn blank(value: &mut Value, key: &str) {
+fn blank(value: &mut Value) {
     match value {
-        Value::String(_) => *value = Value::String(REDACTED.to_owned()),
-        Value::Number(_) if !key.to_lowercase().contains("tokens") => {
-            *value = Value::String(REDACTED.to_owned());
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| blank(item, key)),
+        Value::String(_) | Value::Number(_) => *value = Value::String(REDACTED.to_owned()),
+        Value::Array(items) => items.iter_mut().for_each(blank),
         other => clean_value(other),
     }
 }
@@ -138,6 +137,22 @@ mod tests {
         assert_eq!(
             data,
             json!({"config": [{"cipassword": REDACTED, "name": "web"}]})
+        );
+    }
+
+    #[test]
+    fn the_name_of_a_token_is_no_secret() {
+        let mut data = json!({
+            "tokenid": "ci", "full-tokenid": "bob@pve!ci", "tokens": [{"tokenid": "ci", "privsep": 1}],
+            "token": "hunter2", "api-token": "hunter2", "token_value": "hunter2", "tokensecret": "hunter2",
+        });
+        object(data.as_object_mut().unwrap());
+        assert_eq!(
+            data,
+            json!({
+                "tokenid": "ci", "full-tokenid": "bob@pve!ci", "tokens": [{"tokenid": "ci", "privsep": 1}],
+                "token": REDACTED, "api-token": REDACTED, "token_value": REDACTED, "tokensecret": REDACTED,
+            })
         );
     }
 

@@ -37,6 +37,7 @@ pub const TABLES: &[&[Route]] = &[
     cluster::backup::ROUTES,
     cluster::corosync::ROUTES,
     cluster::ha::ROUTES,
+    cluster::ha::groups::ROUTES,
     cluster::ha::resources::ROUTES,
     cluster::ha::rules::ROUTES,
     cluster::ha::status::ROUTES,

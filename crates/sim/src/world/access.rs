@@ -84,6 +84,10 @@ pub struct Realm {
     pub kind: String,
     /// Free text.
     pub comment: Option<String>,
+    /// Where its directory is and how it is read, for those that have one.
+    pub settings: BTreeMap<String, String>,
+    /// The people in its directory, by their names without the realm.
+    pub people: BTreeSet<String>,
 }
 
 /// Whom a rule is for.
@@ -123,6 +127,8 @@ impl Access {
                 Realm {
                     kind: kind.to_owned(),
                     comment,
+                    settings: BTreeMap::new(),
+                    people: BTreeSet::new(),
                 },
             )
         };

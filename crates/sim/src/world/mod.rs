@@ -76,6 +76,8 @@ pub struct World {
     pub ha_resources: Sections,
     /// HA rules by id.
     pub ha_rules: Sections,
+    /// HA groups by name, up to version 8.
+    pub ha_groups: Sections,
     /// SDN zones by id.
     pub sdn_zones: Sections,
     /// SDN networks by id.
@@ -165,6 +167,7 @@ impl World {
             replication_jobs: Sections::new(),
             ha_resources: Sections::new(),
             ha_rules: Sections::new(),
+            ha_groups: Sections::new(),
             sdn_zones: Sections::new(),
             sdn_vnets: Sections::new(),
             firewalls: BTreeMap::new(),

@@ -10,7 +10,7 @@ use super::file::{
 };
 use crate::call::Identity;
 use crate::clock::Time;
-use crate::world::access::{Group, Role, Rule, Subject, Token, User};
+use crate::world::access::{Group, Realm, Role, Rule, Subject, Token, User};
 use crate::world::config::{Config, parse_size};
 use crate::world::firewall::{Firewall, Scope};
 use crate::world::guest::{Guest, Inside, Kind, Power, Snapshot};
@@ -53,6 +53,15 @@ pub(super) fn parse(text: &str) -> Result<World, toml::de::Error> {
         .collect();
     for (name, part) in file.user {
         world.access.users.insert(name, user(part));
+    }
+    for (name, part) in file.realm {
+        let realm = Realm {
+            kind: part.r#type,
+            comment: part.comment,
+            settings: part.settings,
+            people: part.people,
+        };
+        world.access.realms.insert(name, realm);
     }
     let group = |members: Vec<String>| Group {
         members: members.into_iter().collect(),

@@ -23,6 +23,8 @@ pub(super) struct WorldFile {
     #[serde(default)]
     pub(super) user: BTreeMap<String, UserPart>,
     #[serde(default)]
+    pub(super) realm: BTreeMap<String, RealmPart>,
+    #[serde(default)]
     pub(super) group: BTreeMap<String, Vec<String>>,
     #[serde(default)]
     pub(super) role: BTreeMap<String, BTreeSet<String>>,
@@ -82,6 +84,18 @@ pub(super) struct NodePart {
     pub(super) update: Vec<UpdatePart>,
     #[serde(default)]
     pub(super) drive: Vec<DrivePart>,
+}
+
+/// A realm beside those that every installation has.
+#[derive(Deserialize)]
+pub(super) struct RealmPart {
+    pub(super) r#type: String,
+    pub(super) comment: Option<String>,
+    #[serde(default)]
+    pub(super) people: BTreeSet<String>,
+    /// Everything else that stands in its section.
+    #[serde(flatten)]
+    pub(super) settings: BTreeMap<String, String>,
 }
 
 /// A package with an update.

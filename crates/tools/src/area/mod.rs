@@ -1,6 +1,7 @@
 //! The tools, a file per operation. Each file reads the same way: the arguments struct with the words
 //! that a model reads, its SPEC, its plan or read, its helpers.
 
+mod access;
 mod api;
 mod backup;
 mod backups;
@@ -10,6 +11,7 @@ mod create;
 mod delete;
 mod dependents;
 mod guest_status;
+mod ha;
 mod inside;
 mod inventory;
 mod logins;
@@ -31,6 +33,7 @@ mod task_rows;
 mod update;
 mod users;
 mod volume;
+mod vzdump;
 
 use crate::tool::{Change, Read, Tool};
 
@@ -55,6 +58,17 @@ pub const ALL: &[&[&dyn Tool]] = &[
     storage::content::TOOLS,
     storage::local::TOOLS,
     storage::make::TOOLS,
+    access::users::TOOLS,
+    access::tokens::TOOLS,
+    access::groups::TOOLS,
+    access::roles::TOOLS,
+    access::acl::TOOLS,
+    access::realms::TOOLS,
+    vzdump::jobs::TOOLS,
+    vzdump::archives::TOOLS,
+    ha::STATUS,
+    ha::resources::TOOLS,
+    ha::groups::TOOLS,
 ];
 
 const INVENTORY: &[&dyn Tool] = &[

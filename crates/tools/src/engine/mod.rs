@@ -6,6 +6,7 @@
 mod agent;
 mod apply;
 mod cancel;
+mod confide;
 mod consent;
 mod doubt;
 mod guard;
@@ -68,6 +69,8 @@ pub struct Engine {
     running: TaskTracker,
     /// Who applies them, for other processes on the same store.
     worker: OnceLock<Worker>,
+    /// Where secrets go that PVE tells, if nothing else is kept.
+    scratch: OnceLock<confide::Scratch>,
 }
 
 /// What an engine is made of, besides its clusters.
@@ -177,6 +180,7 @@ impl Engine {
             approve: setup.approve,
             running: TaskTracker::new(),
             worker: OnceLock::new(),
+            scratch: OnceLock::new(),
         })
     }
 

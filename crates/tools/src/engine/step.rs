@@ -20,6 +20,9 @@ const LOOKS: u32 = 5;
 const LOOKS_WHILE_SETTLING: u32 = 30;
 /// A task may take as long as it takes; past this its outcome is unknown to us.
 const LONGEST_TASK: Duration = Duration::from_hours(7 * 24);
+/// What becomes of a secret that was in an answer that did not come.
+const LOST_SECRET: &str =
+    "its secret was in the answer and is lost: if it is there, delete it and make another";
 /// Log lines shown of a failed task.
 const LOG_TAIL: u64 = 10;
 
@@ -37,6 +40,13 @@ impl Known {
             detail: Some(detail.into()),
             result: None,
         }
+    }
+
+    /// And this besides.
+    fn and(mut self, more: Option<String>) -> Self {
+        let both = [self.detail.take(), more].into_iter().flatten();
+        self.detail = both.reduce(|one, other| format!("{one}; {other}"));
+        self
     }
 }
 
@@ -122,12 +132,16 @@ impl Engine {
                 return self.run_at_prompt(writer, plan, exec, report).await;
             }
         };
+        let confided = self
+            .place_for_secret(plan, step)
+            .map_err(|why| unsent(&why))?;
         let filled = plan.secrets.fill(request);
         let sent = match request.method {
             // A look that is more than a look: planned and agreed to as a change is.
             Method::Get => pve.get::<Value>(filled).await,
             _ => writer.send(&filled).await,
         };
+        let confided = confided.map(|file| file.take(sent.as_ref().ok()));
         let mut shown = None;
         let lost = match sent {
             Ok(answer) => match answer.as_str().map(str::parse::<Upid>) {
@@ -149,9 +163,10 @@ impl Engine {
                 if found.is_none() {
                     let why = format!("it was sent once and not answered ({why})");
                     let asked = (why.as_str(), self.now());
-                    return Ok(before
+                    let known = before
                         .without_answer(pve, step, asked, LOOKS_WHILE_SETTLING)
-                        .await);
+                        .await;
+                    return Ok(known.and(step.confides.as_ref().map(|_| LOST_SECRET.to_owned())));
                 }
                 found
             }
@@ -160,7 +175,7 @@ impl Engine {
             return follow(pve, index, step, &upid, report).await;
         }
         let known = read_back(pve, step.after.as_ref(), LOOKS_WHILE_SETTLING).await;
-        let known = if_seen(pve, plan, known).await;
+        let known = if_seen(pve, plan, known).await.and(confided);
         Ok(Known {
             result: known.result.or(shown),
             ..known

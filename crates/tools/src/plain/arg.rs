@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::fault::Fault;
 use crate::tool::Object;
 
 /// One argument.
@@ -19,6 +20,8 @@ pub(crate) struct Arg {
     pub(super) secret: bool,
     /// Whether what PVE shows afterwards can be compared with it.
     pub(super) compared: bool,
+    /// The form of a text, where it has one; its description says which.
+    form: Option<fn(&str) -> bool>,
 }
 
 /// What an argument can be.
@@ -90,6 +93,7 @@ impl Arg {
             required: false,
             secret: false,
             compared: true,
+            form: None,
         }
     }
 
@@ -122,6 +126,24 @@ impl Arg {
     pub(crate) const fn not_kept(mut self) -> Self {
         self.compared = false;
         self
+    }
+
+    /// Its text has this form, as its description says.
+    pub(crate) const fn shaped(mut self, form: fn(&str) -> bool) -> Self {
+        self.form = Some(form);
+        self
+    }
+
+    /// Refuses a text of another form than its own.
+    pub(super) fn fits(&self, values: &Object) -> Result<(), Fault> {
+        match (self.form, values.get(self.name)) {
+            (Some(form), Some(Value::String(text))) if !form(text) => {
+                let text = crate::words::clip(text, 60);
+                let message = format!("argument `{}`: \"{text}\" is not one", self.name);
+                Err(Fault::bad_input(message).hint(self.says))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn schema(&self) -> Value {

@@ -5,7 +5,7 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 
 use super::arg::Kind as ArgKind;
-use super::entry::{Entry, Undone};
+use super::entry::{Entry, Shown, Undone};
 use super::place::{Place, shown};
 use super::{Arg, Plain, fill, path, word};
 use crate::context::Context;
@@ -81,7 +81,7 @@ impl Plain {
         cx: &Context,
     ) -> Result<Plan, Fault> {
         let place = self.place(&mut values, cx).await?;
-        let mut plan = Plan::new(&self.spec, &place.cluster.name, self.spec.risk, "");
+        let mut plan = Plan::new(&self.spec, &place.cluster.name, self.risk(&values), "");
         if let Some(guest) = &place.guest {
             let config = guest.config().await?;
             guest.bind(&mut plan, &config);
@@ -122,9 +122,27 @@ impl Plain {
                 types: self.tasks.iter().map(|kind| (*kind).to_owned()).collect(),
             });
         }
+        if self.confides {
+            step = step.confides(planning.name());
+        }
         plan.summary.clone_from(&step.says);
         plan.steps.push(step);
         Ok(plan)
+    }
+}
+
+impl Plain {
+    /// How grave these arguments are.
+    fn risk(&self, values: &Object) -> Risk {
+        let is_grave = |(name, words): &(&str, &[&str])| {
+            let value = values.get(*name);
+            value.is_some() && (words.is_empty() || words.contains(&word(value).as_str()))
+        };
+        if self.grave.is_empty() || self.grave.iter().any(is_grave) {
+            self.spec.risk
+        } else {
+            Risk::Change
+        }
     }
 }
 
@@ -189,6 +207,9 @@ impl Planning<'_> {
                 };
                 plan.impact.push(self.impact(effect, None));
                 plan.undo = self.undo_making();
+                if self.entry.shown == Shown::InRowLater {
+                    step.after = self.reads_so().map(|check| check.settles(true));
+                }
             }
         }
         Ok(())

@@ -14,11 +14,23 @@ pub(crate) struct Entry {
     pub(super) listed: Option<(&'static str, &'static str)>,
     /// Where its settings are read, if not at the tool's own path.
     pub(super) read_at: Option<&'static str>,
-    /// Whether its settings are read from its row, because nothing else shows them.
-    pub(super) by_row: bool,
+    pub(super) shown: Shown,
     /// Whether its name is its place in the list, so that it shifts with what comes before it.
     pub(super) numbered: bool,
+    /// Whether an empty text takes a setting away.
+    pub(super) emptied: bool,
     pub(super) undo: Undone,
+}
+
+/// Where its settings are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// At a path of its own.
+    Apart,
+    /// In its row, because nothing else shows them.
+    InRow,
+    /// In its row, but what was set going shows there only in a while.
+    InRowLater,
 }
 
 /// How a plain change is taken back.
@@ -40,8 +52,9 @@ pub(crate) const fn an(what: &'static str, id: &'static [&'static str]) -> Entry
         called: None,
         listed: None,
         read_at: None,
-        by_row: false,
+        shown: Shown::Apart,
         numbered: false,
+        emptied: false,
         undo: Undone::BySettingBack,
     }
 }
@@ -67,13 +80,25 @@ impl Entry {
 
     /// Its settings are those of its row.
     pub(crate) const fn by_row(mut self) -> Self {
-        self.by_row = true;
+        self.shown = Shown::InRow;
         self
     }
 
     /// Its name is its place in the list.
     pub(crate) const fn numbered(mut self) -> Self {
         self.numbered = true;
+        self
+    }
+
+    /// An empty text takes a setting away.
+    pub(crate) const fn emptied(mut self) -> Self {
+        self.emptied = true;
+        self
+    }
+
+    /// What is set going shows in its row, but not at once.
+    pub(crate) const fn settles(mut self) -> Self {
+        self.shown = Shown::InRowLater;
         self
     }
 

@@ -18,7 +18,7 @@ use pve::{Method, Request};
 use serde_json::Value;
 
 use crate::context::Context;
-use crate::fault::Fault;
+use crate::fault::{Fault, Kind};
 use crate::outcome::Outcome;
 use crate::schema;
 use crate::spec::{Example, Risk, Spec, Toolset};
@@ -28,6 +28,7 @@ pub(crate) use alias::{Alias, alias};
 pub(crate) use arg::{Arg, CONTAINER, NODE, UNSET, VM, choice, flag, list, number, text, whole};
 pub(crate) use entry::{Entry, an};
 pub(crate) use need::Need;
+pub(crate) use place::only_cluster;
 
 use change::Act;
 use show::Shows;
@@ -48,7 +49,22 @@ pub(crate) struct Plain {
     filtered: bool,
     /// Whether it works on a node that does not answer: another node does it.
     even_offline: bool,
+    /// The argument that names the guest that it is about, where its path does not: `vm:105`.
+    about: Option<&'static str>,
+    /// What makes it as grave as it declares; nothing stands for everything.
+    grave: &'static [(&'static str, &'static [&'static str])],
+    /// Whether PVE's answer holds a secret.
+    confides: bool,
+    by: By,
     work: Work,
+}
+
+/// Who can use a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    Anybody,
+    /// PVE lets no API token do it.
+    WhoLogsIn,
 }
 
 #[derive(Debug)]
@@ -113,6 +129,10 @@ impl Plain {
             tasks: &[],
             filtered: false,
             even_offline: false,
+            about: None,
+            grave: &[],
+            confides: false,
+            by: By::Anybody,
             work,
         }
     }
@@ -153,6 +173,34 @@ impl Plain {
         self
     }
 
+    /// It is about the guest that this argument names, such as `vm:105`: what protects the guest holds.
+    pub(crate) const fn about(mut self, argument: &'static str) -> Self {
+        self.about = Some(argument);
+        self
+    }
+
+    /// It is as grave as it declares only with one of these arguments and, where any are named, one of these values;
+    /// otherwise it is a mere change.
+    pub(crate) const fn grave_with(
+        mut self,
+        grave: &'static [(&'static str, &'static [&'static str])],
+    ) -> Self {
+        self.grave = grave;
+        self
+    }
+
+    /// PVE answers with a secret, once: it goes into a file and nowhere else.
+    pub(crate) const fn confides(mut self) -> Self {
+        self.confides = true;
+        self
+    }
+
+    /// PVE lets no API token do it, only who logs in.
+    pub(crate) const fn wants_login(mut self) -> Self {
+        self.by = By::WhoLogsIn;
+        self
+    }
+
     /// Calls that work on the demo world.
     pub(crate) const fn examples(mut self, examples: &'static [Example]) -> Self {
         self.spec.examples = examples;
@@ -165,6 +213,29 @@ impl Plain {
                 .and_then(|part| part.strip_suffix('}'))
                 == Some(arg.name)
         })
+    }
+
+    async fn act(&self, values: Object, cx: &Context) -> Result<Ran, Fault> {
+        match &self.work {
+            Work::Shows(shows) => Ok(Ran::Answer(self.read(shows, values, cx).await?)),
+            Work::Does(act) => {
+                let mut plan = self.plan(act, values, cx).await?;
+                cx.address(&mut plan);
+                Ok(Ran::Plan(Box::new(plan)))
+            }
+        }
+    }
+
+    /// PVE does not always say what is missing where it refuses; what is declared tells.
+    async fn with_gap(&self, fault: Fault, values: &Object, cx: &Context) -> Fault {
+        let [cluster] = cx.clusters.as_slice() else {
+            return fault;
+        };
+        let missing = crate::preview::missing(&self.needs.of(values), &cluster.pve).await;
+        if missing.is_empty() {
+            return fault;
+        }
+        fault.hint(format!("the token lacks {}", missing.join(", ")))
     }
 
     /// The request for these values; `write` says how an argument's value is written in it.
@@ -217,13 +288,14 @@ impl Tool for Plain {
     fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>> {
         Box::pin(async move {
             let values = checked(args, &self.input())?;
-            match &self.work {
-                Work::Shows(shows) => Ok(Ran::Answer(self.read(shows, values, cx).await?)),
-                Work::Does(act) => {
-                    let mut plan = self.plan(act, values, cx).await?;
-                    cx.address(&mut plan);
-                    Ok(Ran::Plan(Box::new(plan)))
+            for arg in self.args {
+                arg.fits(&values)?;
+            }
+            match self.act(values.clone(), cx).await {
+                Err(fault) if fault.kind == Kind::Forbidden && fault.hint.is_none() => {
+                    Err(self.with_gap(fault, &values, cx).await)
                 }
+                ran => ran,
             }
         })
     }
@@ -256,11 +328,24 @@ fn filled(template: &str, values: &Object, write: impl Fn(&str) -> String) -> St
     while let Some((before, after)) = rest.split_once('{') {
         let (name, behind) = after.split_once('}').unwrap_or((after, ""));
         out.push_str(before);
-        out.push_str(&write(&word(values.get(name))));
+        out.push_str(&write(&part(name, values)));
         rest = behind;
     }
     out.push_str(rest);
     out
+}
+
+/// An argument's value, or a part of it: `{userid|realm}` is the realm of a user, `{sid|id}` the guest of an HA resource.
+fn part(name: &str, values: &Object) -> String {
+    let (name, part) = name.split_once('|').unwrap_or((name, ""));
+    let whole = word(values.get(name));
+    let separator = match part {
+        "realm" => '@',
+        "id" => ':',
+        _ => return whole,
+    };
+    let behind = whole.rsplit_once(separator).map(|(_, behind)| behind);
+    behind.map(str::to_owned).unwrap_or(whole)
 }
 
 /// A value as it stands in a path or a sentence.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pve::{GuestKind, NodeName, Vmid};
 use serde_json::{Value, json};
 
-use super::{Plain, word};
+use super::{By, Plain, word};
 use crate::context::{Cluster, Context, Guest};
 use crate::fault::Fault;
 use crate::tool::Object;
@@ -27,6 +27,13 @@ impl Plain {
                 guest: Some(guest),
             });
         }
+        if let Some(name) = self.about {
+            let guest = self.named(name, values, cx).await?;
+            return Ok(Place {
+                cluster: guest.cluster.clone(),
+                guest: Some(guest),
+            });
+        }
         let cluster = if self.path.contains("/{node}") {
             let node: NodeName = argument(values, "node")?;
             if self.even_offline {
@@ -35,29 +42,26 @@ impl Plain {
                 cx.online_node(&node).await?
             }
         } else {
-            self.only_cluster(cx)?
+            only_cluster(cx, self.spec.name)?
         };
+        if self.by == By::WhoLogsIn && !cluster.pve.opens_terminals() {
+            return Err(self.no_token(&cluster.name));
+        }
         Ok(Place {
             cluster,
             guest: None,
         })
     }
 
-    fn only_cluster(&self, cx: &Context) -> Result<Arc<Cluster>, Fault> {
-        match cx.clusters.as_slice() {
-            [only] => Ok(only.clone()),
-            several => {
-                let names: Vec<_> = several
-                    .iter()
-                    .map(|cluster| cluster.name.as_str())
-                    .collect();
-                let message = format!("{} needs to know which cluster is meant", self.spec.name);
-                Err(Fault::bad_input(message).hint(format!(
-                    "send cluster: one of {}",
-                    crate::words::list(&names)
-                )))
-            }
-        }
+    fn no_token(&self, cluster: &str) -> Fault {
+        let name = self.spec.name;
+        Fault::refused(format!(
+            "PVE lets no API token in to do what {name} does, and cluster {cluster} is configured with one"
+        ))
+        .hint(format!(
+            "a person must configure {cluster} with user and password_file, password_env or password_command instead of \
+             the token, or do it in PVE"
+        ))
     }
 
     async fn guest(&self, values: &Object, cx: &Context) -> Result<Guest, Fault> {
@@ -84,6 +88,26 @@ impl Plain {
         Ok(guest)
     }
 
+    /// The guest of an argument such as `vm:105`.
+    async fn named(&self, name: &str, values: &Object, cx: &Context) -> Result<Guest, Fault> {
+        let text = word(values.get(name));
+        let (kind, id) = text.split_once(':').unwrap_or(("", &text));
+        let wrong = |error: &dyn std::fmt::Display| {
+            Fault::bad_input(format!("argument `{name}`: {error}"))
+                .hint("list_proxmox_resources shows the guests")
+        };
+        let vmid: Vmid = id.parse().map_err(|error| wrong(&error))?;
+        let guest = cx.guest(vmid, None, None).await?;
+        let right = match guest.at.kind {
+            GuestKind::Qemu => "vm",
+            GuestKind::Lxc => "ct",
+        };
+        if kind != right {
+            return Err(wrong(&format!("{} is {right}:{vmid}", guest.label())));
+        }
+        Ok(guest)
+    }
+
     /// The tool that does the same to the other kind of guest.
     fn twin(&self) -> Option<String> {
         let name = self.spec.name;
@@ -95,6 +119,24 @@ impl Plain {
         crate::registry::all()
             .any(|tool| tool.spec().name == other && other != name)
             .then_some(other)
+    }
+}
+
+/// The one cluster that a call without a guest or node can mean.
+pub(crate) fn only_cluster(cx: &Context, tool: &str) -> Result<Arc<Cluster>, Fault> {
+    match cx.clusters.as_slice() {
+        [only] => Ok(only.clone()),
+        several => {
+            let names: Vec<_> = several
+                .iter()
+                .map(|cluster| cluster.name.as_str())
+                .collect();
+            let message = format!("{tool} needs to know which cluster is meant");
+            Err(Fault::bad_input(message).hint(format!(
+                "send cluster: one of {}",
+                crate::words::list(&names)
+            )))
+        }
     }
 }
 

@@ -270,7 +270,7 @@ fn lines_shown(lines: &[Value]) -> Shown {
     let texts: Vec<String> = lines
         .iter()
         .filter_map(|line| as_text(line.get("t").unwrap_or(line)))
-        .map(|line| words::clip(&line, VALUE))
+        .map(|line| words::clip(&without_secret(line), VALUE))
         .collect();
     let mut room = ROOM;
     let kept = texts
@@ -292,6 +292,16 @@ fn lines_shown(lines: &[Value]) -> Shown {
     };
     leave_out(&mut shown, texts.len() - kept);
     shown
+}
+
+/// A line of a configuration (`cipassword: …`) without the secret in it.
+fn without_secret(line: String) -> String {
+    match line.split_once(':') {
+        Some((name, _)) if !name.contains(' ') && crate::clean::is_secret(name) => {
+            format!("{name}: {}", crate::clean::REDACTED)
+        }
+        _ => line,
+    }
 }
 
 fn value_shown(name: &str, value: Value) -> Shown {
@@ -360,6 +370,15 @@ mod tests {
             .collect();
         let shown = Shows::Lines.show(json!(lines)).unwrap();
         assert!(shown.text.contains("line 999\n") && !shown.text.contains("line 0\n"));
+    }
+
+    #[test]
+    fn a_line_that_holds_a_secret_does_not_show_it() {
+        let shown = Shows::Lines
+            .show(json!("name: web\ncipassword: hunter2\n"))
+            .unwrap();
+        assert_eq!(shown.text, "  | name: web\n  | cipassword: <redacted>\n");
+        assert!(!json!(shown.data).to_string().contains("hunter2"));
     }
 
     #[test]

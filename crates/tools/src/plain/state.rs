@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::arg::Kind as ArgKind;
 use super::change::Planning;
+use super::entry::Shown;
 use super::{Arg, path, word};
 use crate::fault::{Fault, Kind};
 use crate::plan::{Check, Expect, Guard, Plan, parts};
@@ -59,7 +60,7 @@ impl Planning<'_> {
         let rows = self.rows().await?;
         let row = self.existing(&rows, plan).await?;
         self.hold_positions(plan, &rows);
-        if self.entry.by_row {
+        if self.entry.shown != Shown::Apart {
             return Ok(row);
         }
         match self.place.cluster.pve.get(self.read_path()).await? {
@@ -130,10 +131,11 @@ impl Planning<'_> {
 
     /// What the settings must read like afterwards.
     pub(super) fn reads_so(&self) -> Option<Check> {
+        let adds = self.values.get("append") == Some(&Value::Bool(true));
         let mut expect: Vec<Expect> = self
             .altering()
             .filter(|(arg, _)| arg.compared)
-            .map(|(arg, value)| arg.expect(value))
+            .map(|(arg, value)| arg.expect(value, adds))
             .collect();
         let cleared = self.cleared();
         expect.extend(
@@ -146,7 +148,7 @@ impl Planning<'_> {
         }
         let says = format!("{} {} reads as it was sent", self.entry.what, self.name());
         let says = says.replace("  ", " ");
-        if !self.entry.by_row {
+        if self.entry.shown == Shown::Apart {
             let read = Request::get(self.read_path());
             return Some(Check {
                 expect,
@@ -165,12 +167,13 @@ impl Planning<'_> {
 }
 
 impl Arg {
-    /// What PVE shows of a value that it took.
-    fn expect(&self, value: &Value) -> Expect {
+    /// What PVE shows of a value that it took, or added to what was there.
+    fn expect(&self, value: &Value, adds: bool) -> Expect {
         let name = self.sent.to_owned();
         match (self.kind, value) {
             (ArgKind::Flag, Value::Bool(false)) => Expect::Off(name),
             (_, Value::String(text)) if text.is_empty() => Expect::Off(name),
+            (ArgKind::List, value) if adds => Expect::Has(name, parts(value)),
             (ArgKind::List, value) => Expect::Only(name, parts(value)),
             (_, value) => Expect::Is(name, value.clone()),
         }

@@ -78,6 +78,9 @@ impl Planning<'_> {
             match old.get(arg.sent) {
                 _ if arg.secret => return not("the secret that was there before is not known"),
                 Some(value) => drop(arguments.insert(arg.name.to_owned(), arg.typed(value))),
+                None if self.entry.emptied && arg.is_text() => {
+                    drop(arguments.insert(arg.name.to_owned(), json!("")));
+                }
                 None if arg.compared => unset.push(arg.sent),
                 None => {}
             }
@@ -135,6 +138,10 @@ fn typed(value: &Value, kind: Option<&str>) -> Value {
 }
 
 impl Arg {
+    fn is_text(&self) -> bool {
+        matches!(self.kind, ArgKind::Text | ArgKind::List)
+    }
+
     fn typed(&self, value: &Value) -> Value {
         typed(
             value,

@@ -52,6 +52,10 @@ pub enum Expect {
     Off(String),
     /// The read answers a list, and its row with this value in this field shows all of these.
     Row(String, Value, Vec<Expect>),
+    /// The read answers a list, and one of its rows shows all of these.
+    SomeRow(Vec<Expect>),
+    /// The read answers a list, and none of its rows shows all of these.
+    NoRow(Vec<Expect>),
     /// `/cluster/nextid` says that the id is free. It answers every user, so a guest hidden by a missing privilege
     /// never looks like a deleted one.
     Free,
@@ -188,7 +192,13 @@ impl Expect {
             Expect::Row(name, id, expect) => answer
                 .as_array()
                 .and_then(|rows| rows.iter().find(|row| is_called(row, name, id)))
-                .is_some_and(|row| expect.iter().all(|expect| expect.is_shown_by(row))),
+                .is_some_and(|row| shows(row, expect)),
+            Expect::SomeRow(expect) => answer
+                .as_array()
+                .is_some_and(|rows| rows.iter().any(|row| shows(row, expect))),
+            Expect::NoRow(expect) => answer
+                .as_array()
+                .is_some_and(|rows| !rows.iter().any(|row| shows(row, expect))),
             Expect::Free => true,
         }
     }
@@ -199,6 +209,10 @@ impl Check {
     pub fn is_taken(&self, error: &pve::Error) -> bool {
         self.expect.contains(&Expect::Free) && error.status() == Some(400)
     }
+}
+
+fn shows(row: &Value, expect: &[Expect]) -> bool {
+    expect.iter().all(|expect| expect.is_shown_by(row))
 }
 
 fn has_row(rows: &[Value], field: &str, value: &Value) -> bool {
@@ -239,6 +253,23 @@ mod tests {
         );
         assert!(check.holds(&json!([{"volid": "b"}, {"volid": "c"}])));
         assert!(!check.holds(&json!(null)), "no list at all");
+    }
+
+    #[test]
+    fn a_row_counts_only_if_all_of_it_fits() {
+        let is = |field: &str, value: &str| Expect::Is(field.to_owned(), json!(value));
+        let fits = || vec![is("path", "/vms"), is("ugid", "bob@pve")];
+        let rows = json!([{"path": "/vms", "ugid": "amy@pve"}, {"path": "/", "ugid": "bob@pve"}]);
+        assert!(!Expect::SomeRow(fits()).is_shown_by(&rows));
+        assert!(Expect::NoRow(fits()).is_shown_by(&rows));
+        let rows = json!([{"path": "/vms", "ugid": "bob@pve"}]);
+        assert!(Expect::SomeRow(fits()).is_shown_by(&rows));
+        assert!(!Expect::NoRow(fits()).is_shown_by(&rows));
+        let hidden = json!(null);
+        assert!(
+            !Expect::NoRow(fits()).is_shown_by(&hidden),
+            "no list at all"
+        );
     }
 
     #[test]

@@ -14,6 +14,9 @@ pub(super) fn reads_as(found: &Value, wanted: &Value) -> bool {
 
 /// The parts of a property string or list, which PVE separates in several ways.
 pub fn parts(value: &Value) -> Vec<String> {
+    if let Value::Array(items) = value {
+        return items.iter().flat_map(parts).collect();
+    }
     let text = as_text(value).unwrap_or_default();
     text.split(|c: char| matches!(c, ',' | ';' | '\0') || c.is_whitespace())
         .filter(|part| !part.is_empty())

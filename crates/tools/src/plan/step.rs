@@ -25,6 +25,10 @@ pub struct Step {
     /// Whether PVE's answer to it is part of the outcome.
     #[serde(default)]
     pub shows: bool,
+    /// PVE's answer holds a secret of this thing, told once: it goes into a file that only its owner may read, and nowhere
+    /// else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confides: Option<String>,
     /// Whether it only prepares the steps after it, so that the plan's undo does not take back this one alone.
     #[serde(default)]
     pub prepares: bool,
@@ -48,6 +52,7 @@ impl Step {
             otherwise: None,
             tells: None,
             shows: false,
+            confides: None,
             prepares: false,
             group: 0,
         }
@@ -85,6 +90,13 @@ impl Step {
     #[must_use]
     pub fn shows(mut self) -> Self {
         self.shows = true;
+        self
+    }
+
+    /// PVE answers with a secret of `what`, which goes into a file and nowhere else.
+    #[must_use]
+    pub fn confides(mut self, what: impl Into<String>) -> Self {
+        self.confides = Some(what.into());
         self
     }
 

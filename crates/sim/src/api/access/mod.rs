@@ -5,6 +5,7 @@ pub mod groups;
 mod password;
 mod permissions;
 pub mod roles;
+mod sync;
 mod ticket;
 pub mod tokens;
 pub mod users;
@@ -81,7 +82,7 @@ pub const ROUTES: &[Route] = &[
             &["Realm.Allocate", "Sys.Audit"],
         ))
         .params(&[text("realm").is(format::realm).longest(32)]),
-    post("/access/domains/{realm}/sync", sync)
+    post("/access/domains/{realm}/sync", sync::start)
         .allow(Perm::All(&[
             Perm::On("/access/realm/{realm}", &["Realm.AllocateUser"]),
             Perm::On("/access/groups", &["User.Modify"]),
@@ -136,20 +137,10 @@ fn domain(world: &mut World, call: &Call) -> Reply {
     if let Some(comment) = &realm.comment {
         entry["comment"] = json!(comment);
     }
+    for (key, value) in &realm.settings {
+        entry[key] = json!(value);
+    }
     Ok(entry.into())
-}
-
-/// No realm here has a directory behind it.
-fn sync(world: &mut World, call: &Call) -> Reply {
-    let name = call.text("realm").unwrap_or_default();
-    let text = match world.access.realms.get(name) {
-        None => format!("domain '{name}' does not exist"),
-        Some(realm) => format!(
-            "Cannot sync realm type '{}'! Only LDAP/AD realms can be synced.",
-            realm.kind
-        ),
-    };
-    Err(ApiError::fail(text))
 }
 
 fn openid(_: &mut World, _: &Call) -> Reply {

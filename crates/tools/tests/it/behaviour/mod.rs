@@ -1,5 +1,6 @@
 //! One story each: what happens when the world is not as the caller thinks.
 
+mod access;
 mod agent;
 mod agreed;
 mod api;
@@ -19,6 +20,8 @@ mod digest;
 mod drift;
 mod findings;
 mod followed;
+mod ha;
+mod ha_groups;
 mod handles;
 mod keys;
 mod lists;

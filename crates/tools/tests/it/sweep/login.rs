@@ -4,13 +4,19 @@ use serde_json::Value;
 use sim::Fault;
 use tools::plan::{Needs, Plan};
 use tools::policy::{Mode, Policy};
-use tools::spec::Risk;
+use tools::spec::{Risk, Toolset};
 use tools::tool::{Ran, Tool};
 
 use crate::house::{House, Meanwhile, Nobody, Person, call, done, object};
 
+/// Those that open a terminal.
+fn terminals() -> impl Iterator<Item = (&'static dyn Tool, &'static str)> {
+    super::login_examples().filter(|(tool, _)| tool.spec().toolset == Toolset::Console)
+}
+
+/// Those that type something.
 fn changes() -> impl Iterator<Item = (&'static dyn Tool, &'static str)> {
-    super::login_examples().filter(|(tool, _)| tool.spec().risk > Risk::Read)
+    terminals().filter(|(tool, _)| tool.spec().risk > Risk::Read)
 }
 
 async fn planned(house: &House, tool: &'static dyn Tool, args: &str) -> Plan {
@@ -246,7 +252,7 @@ async fn nonsense_for_a_terminal_is_an_error() {
         json!({"port": "5900", "ticket": 7, "user": "root@pam\nnext: IGNORE"}),
         json!({"port": {"a": 1}, "ticket": "x", "user": "y"}),
     ];
-    for (tool, args) in super::login_examples() {
+    for (tool, args) in terminals() {
         for answer in &answers {
             let fault = Fault::answer("POST", "*/termproxy", answer.clone());
             house.sim.fault(fault);

@@ -56,9 +56,11 @@ fn valid(request: &Request, methods: &[Value]) -> Result<(), String> {
         method["method"] == verb && fits(method["path"].as_str().unwrap_or_default(), &request.path)
     });
     let method = found.ok_or("there is no such method")?;
+    // A method that takes nothing has none.
+    let none = serde_json::Map::new();
     let properties = method["parameters"]["properties"]
         .as_object()
-        .ok_or("it takes no parameters")?;
+        .unwrap_or(&none);
     for (name, value) in &request.params {
         // `scsi0` is declared as `scsi[n]`.
         let family = name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -95,7 +97,7 @@ fn valid(request: &Request, methods: &[Value]) -> Result<(), String> {
     for (name, property) in properties {
         let given = request.params.iter().any(|(param, _)| param == name)
             || template.contains(&format!("{{{name}}}"));
-        if !given && property["optional"] != 1 {
+        if !given && !pve::lenient::as_bool(&property["optional"]).unwrap_or(false) {
             return Err(format!("{name} is missing"));
         }
     }

@@ -30,6 +30,14 @@ const DIFFERENT: &[(&str, &str)] = &[
         "the other one only looks; with dry_run false ours deletes",
     ),
     (
+        "get_ha_status",
+        "theirs is a list of paths; ours is the state",
+    ),
+    (
+        "create_backup_job",
+        "PVE 9.2 knows no maxfiles any more; prune_backups says what is kept",
+    ),
+    (
         "send_vm_key",
         "a key is pressed after the VM was looked up; look and hold go another way",
     ),

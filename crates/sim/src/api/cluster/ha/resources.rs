@@ -132,11 +132,18 @@ fn guest_of(world: &World, sid: &str) -> Result<(Kind, u32), ApiError> {
     }
 }
 
-fn no_group(call: &Call) -> Result<(), ApiError> {
-    if call.params.has("group") {
+/// Up to version 8 the group must exist; since then there is none.
+fn check_group(world: &World, call: &Call) -> Result<(), ApiError> {
+    let Some(group) = call.text("group") else {
+        return Ok(());
+    };
+    if !world.is_before_9() {
         return Err(ApiError::fail(
             "invalid parameter 'group': ha groups have been migrated to rules",
         ));
+    }
+    if !world.ha_groups.contains_key(group) {
+        return Err(ApiError::fail(format!("HA group '{group}' does not exist")));
     }
     Ok(())
 }
@@ -148,7 +155,7 @@ fn create(world: &mut World, call: &Call) -> Reply {
     if call.text("type").is_some_and(|kind| kind != prefix) {
         return Err(ApiError::fail("types does not match"));
     }
-    no_group(call)?;
+    check_group(world, call)?;
     let (kind, vmid) = guest_of(world, &sid)?;
     lock(world, "create resource failed")?;
     if world.ha_resources.contains_key(&sid) {
@@ -167,7 +174,7 @@ fn create(world: &mut World, call: &Call) -> Reply {
 
 fn update(world: &mut World, call: &Call) -> Reply {
     let sid = sid_of(world, call)?;
-    no_group(call)?;
+    check_group(world, call)?;
     let action = "update resources config failed";
     lock(world, action)?;
     let fail = |error: &str| ApiError::fail(format!("{action}: {error}"));
