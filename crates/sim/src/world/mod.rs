@@ -21,6 +21,7 @@ pub mod outside;
 pub mod removal;
 pub mod retention;
 mod roles;
+pub mod sdn;
 pub mod shell;
 pub mod storage;
 pub mod task;
@@ -78,10 +79,18 @@ pub struct World {
     pub ha_rules: Sections,
     /// HA groups by name, up to version 8.
     pub ha_groups: Sections,
-    /// SDN zones by id.
+    /// External metric servers by id.
+    pub metric_servers: Sections,
+    /// SDN zones that run, by id.
     pub sdn_zones: Sections,
-    /// SDN networks by id.
+    /// SDN networks that run, by id.
     pub sdn_vnets: Sections,
+    /// Subnets of SDN networks that run, by id (`lab-10.0.0.0-24`).
+    pub sdn_subnets: Sections,
+    /// SDN controllers that run, by id.
+    pub sdn_controllers: Sections,
+    /// What of SDN was configured and not applied.
+    pub sdn_pending: sdn::Pending,
     /// Firewall configurations, as far as somebody wrote them.
     pub firewalls: BTreeMap<Scope, Firewall>,
     /// Container templates that can be downloaded.
@@ -168,8 +177,12 @@ impl World {
             ha_resources: Sections::new(),
             ha_rules: Sections::new(),
             ha_groups: Sections::new(),
+            metric_servers: Sections::new(),
             sdn_zones: Sections::new(),
             sdn_vnets: Sections::new(),
+            sdn_subnets: Sections::new(),
+            sdn_controllers: Sections::new(),
+            sdn_pending: sdn::Pending::new(),
             firewalls: BTreeMap::new(),
             appliances: Vec::new(),
             options: BTreeMap::new(),

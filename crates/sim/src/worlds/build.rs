@@ -12,10 +12,11 @@ use crate::call::Identity;
 use crate::clock::Time;
 use crate::world::access::{Group, Realm, Role, Rule, Subject, Token, User};
 use crate::world::config::{Config, parse_size};
-use crate::world::firewall::{Firewall, Scope};
+use crate::world::firewall::{Address, Firewall, IpSet, Scope};
 use crate::world::guest::{Guest, Inside, Kind, Power, Snapshot};
 use crate::world::host::{Disk, DiskKind, Settings, Update, installed_services};
 use crate::world::node::Node;
+use crate::world::sdn::Part;
 use crate::world::storage::{Storage, Volume};
 use crate::world::task::End;
 use crate::world::upid::Upid;
@@ -86,8 +87,17 @@ pub(super) fn parse(text: &str) -> Result<World, toml::de::Error> {
     world.replication_jobs = sections(file.replication_job);
     world.ha_resources = sections(file.ha_resource);
     world.ha_rules = sections(file.ha_rule);
-    world.sdn_zones = sections(file.sdn_zone);
-    world.sdn_vnets = sections(file.sdn_vnet);
+    world.metric_servers = sections(file.metric_server);
+    world.sdn_controllers = sections(file.sdn_controller);
+    let networks = [
+        (Part::Zone, file.sdn_zone),
+        (Part::Vnet, file.sdn_vnet),
+        (Part::Subnet, file.sdn_subnet),
+    ];
+    add_networks(
+        &mut world,
+        networks.map(|(part, objects)| (part, sections(objects))),
+    );
     world.firewalls = file.firewall.into_iter().map(firewall).collect();
     world.options = file.option;
     for part in file.task {
@@ -362,16 +372,51 @@ fn sections(parts: BTreeMap<String, SectionPart>) -> Sections {
         .collect()
 }
 
+/// Objects run and are configured, unless their `state` says that they are `new` or `deleted` since.
+fn add_networks<const N: usize>(world: &mut World, networks: [(Part, Sections); N]) {
+    let mut since = Vec::new();
+    for (part, objects) in networks {
+        for (id, mut object) in objects {
+            match object.props.remove("state").as_deref() {
+                Some("new") => since.push((part, id, Some(object))),
+                Some(_) => {
+                    world.configure_sdn(part, &id, Some(object));
+                    since.push((part, id, None));
+                }
+                None => world.configure_sdn(part, &id, Some(object)),
+            }
+        }
+    }
+    world.apply_sdn();
+    for (part, id, object) in since {
+        world.configure_sdn(part, &id, object);
+    }
+}
+
 fn firewall(part: FirewallPart) -> (Scope, Firewall) {
-    let scope = match (part.guest, part.node) {
-        (Some(vmid), _) => Scope::Guest(vmid),
-        (None, Some(node)) => Scope::Node(node),
-        (None, None) => Scope::Cluster,
+    let scope = match (part.guest, part.node, part.group) {
+        (Some(vmid), _, _) => Scope::Guest(vmid),
+        (None, Some(node), _) => Scope::Node(node),
+        (None, None, Some(group)) => Scope::Group(group),
+        (None, None, None) => Scope::Cluster,
     };
+    let address = |cidr: String| Address {
+        cidr,
+        comment: None,
+        nomatch: false,
+    };
+    let set = |members: Vec<String>| IpSet {
+        members: members.into_iter().map(address).collect(),
+        comment: None,
+    };
+    let aliases = part.aliases.into_iter();
+    let ipsets = part.ipsets.into_iter();
     let firewall = Firewall {
         options: part.options,
         rules: part.rules,
-        ..Firewall::default()
+        aliases: aliases.map(|(name, cidr)| (name, address(cidr))).collect(),
+        ipsets: ipsets.map(|(name, members)| (name, set(members))).collect(),
+        comment: part.comment,
     };
     (scope, firewall)
 }

@@ -39,9 +39,15 @@ pub(super) struct WorldFile {
     #[serde(default)]
     pub(super) ha_rule: BTreeMap<String, SectionPart>,
     #[serde(default)]
+    pub(super) metric_server: BTreeMap<String, SectionPart>,
+    #[serde(default)]
     pub(super) sdn_zone: BTreeMap<String, SectionPart>,
     #[serde(default)]
     pub(super) sdn_vnet: BTreeMap<String, SectionPart>,
+    #[serde(default)]
+    pub(super) sdn_subnet: BTreeMap<String, SectionPart>,
+    #[serde(default)]
+    pub(super) sdn_controller: BTreeMap<String, SectionPart>,
     #[serde(default)]
     pub(super) firewall: Vec<FirewallPart>,
     #[serde(default)]
@@ -331,16 +337,22 @@ pub(super) struct SectionPart {
     pub(super) props: BTreeMap<String, toml::Value>,
 }
 
-/// The firewall of a guest, of a node, or else of the cluster.
+/// The firewall of a guest, of a node, of a security group, or else of the cluster.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FirewallPart {
     pub(super) guest: Option<u32>,
     pub(super) node: Option<String>,
+    pub(super) group: Option<String>,
+    pub(super) comment: Option<String>,
     #[serde(default)]
     pub(super) options: BTreeMap<String, String>,
     #[serde(default)]
     pub(super) rules: Vec<BTreeMap<String, String>>,
+    #[serde(default)]
+    pub(super) aliases: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(super) ipsets: BTreeMap<String, Vec<String>>,
 }
 
 /// A task that ended before the world began, or still hangs.

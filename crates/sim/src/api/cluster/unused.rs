@@ -1,13 +1,13 @@
-//! Parts of PVE that the simulated clusters do not use. They answer as on a cluster where nobody ever set them up, and
-//! cannot be set up here.
+//! Parts of PVE that the simulated clusters hardly use. They answer as on a cluster where nobody ever set them up, or as
+//! the world's file says, and cannot be set up here.
 
 use serde_json::{Value, json};
 
-use crate::api::index;
+use crate::api::{index, section};
 use crate::call::Call;
-use crate::error::{ApiError, Reply};
+use crate::error::{ApiError, Reply, done};
 use crate::permission::Perm;
-use crate::route::{Route, get};
+use crate::route::{Route, get, post};
 use crate::schema::{Param, flag, format, int, text};
 use crate::world::{World, digest_of};
 
@@ -18,6 +18,9 @@ const NOTIFICATIONS: Perm = Perm::Either(&[
     Perm::On("/mapping/notifications", &["Mapping.Audit"]),
     Perm::On("/mapping/notifications", &["Mapping.Use"]),
 ]);
+
+/// What is a number in the settings of a metric server.
+const NUMBERS: &[&str] = &["port", "disable", "mtu", "timeout"];
 
 /// Their routes.
 pub const ROUTES: &[Route] = &[
@@ -32,8 +35,8 @@ pub const ROUTES: &[Route] = &[
         .allow(Perm::User)
         .params(&[CHECK_NODE]),
     get("/cluster/metrics", metrics).allow(Perm::User),
-    get("/cluster/metrics/server", nothing).allow(AUDIT),
-    get("/cluster/metrics/server/{id}", no_server)
+    get("/cluster/metrics/server", servers).allow(AUDIT),
+    get("/cluster/metrics/server/{id}", server)
         .allow(AUDIT)
         .params(&[text("id").is(format::config_id)]),
     get("/cluster/metrics/export", export)
@@ -48,6 +51,9 @@ pub const ROUTES: &[Route] = &[
     get("/cluster/notifications/endpoints", endpoints).allow(Perm::User),
     get("/cluster/notifications/targets", targets).allow(NOTIFICATIONS),
     get("/cluster/notifications/matchers", matchers).allow(NOTIFICATIONS),
+    post("/cluster/notifications/targets/{name}/test", test_target)
+        .allow(NOTIFICATIONS)
+        .params(&[text("name").is(format::config_id)]),
     get("/cluster/acme/plugins", acme_plugins)
         .allow(Perm::On("/", &["Sys.Modify"]))
         .params(&[text("type").one_of(&["dns", "standalone"]).optional()]),
@@ -58,6 +64,9 @@ pub const ROUTES: &[Route] = &[
     get("/cluster/acme/account/{name}", no_account)
         .params(&[text("name").is(format::config_id).optional()]),
     get("/cluster/acme/directories", acme_directories).allow(Perm::User),
+    get("/cluster/acme/tos", acme_terms)
+        .allow(Perm::User)
+        .params(&[text("directory").matching(is_address).optional()]),
     get("/cluster/jobs/realm-sync", nothing).allow(AUDIT),
 ];
 
@@ -73,11 +82,33 @@ fn metrics(_: &mut World, _: &Call) -> Reply {
     index("name", &["server", "export"])
 }
 
-fn no_server(_: &mut World, call: &Call) -> Reply {
+fn servers(world: &mut World, _: &Call) -> Reply {
+    let entries = world.metric_servers.iter().map(|(id, server)| {
+        let all = section::to_json(server, NUMBERS);
+        let value = |key: &str| all.get(key).cloned().unwrap_or_default();
+        json!({
+            "id": id,
+            "type": server.kind,
+            "server": value("server"),
+            "port": value("port"),
+            "disable": all.get("disable").cloned().unwrap_or(json!(0)),
+        })
+    });
+    Ok(entries.collect::<Value>().into())
+}
+
+fn server(world: &mut World, call: &Call) -> Reply {
     let id = call.text("id").unwrap_or_default();
-    Err(ApiError::fail(format!(
-        "status server entry '{id}' does not exist"
-    )))
+    let Some(server) = world.metric_servers.get(id) else {
+        return Err(ApiError::fail(format!(
+            "status server entry '{id}' does not exist"
+        )));
+    };
+    let mut shown = section::to_json(server, NUMBERS);
+    shown.insert("id".to_owned(), json!(id));
+    let digest = section::digest(&world.metric_servers);
+    shown.insert("digest".to_owned(), json!(digest));
+    Ok(Value::from(shown).into())
 }
 
 /// The figures of the nodes, the only part of this that is alive.
@@ -137,6 +168,17 @@ fn matchers(_: &mut World, _: &Call) -> Reply {
     .into())
 }
 
+/// The mail goes nowhere.
+fn test_target(_: &mut World, call: &Call) -> Reply {
+    match call.text("name").unwrap_or_default() {
+        "mail-to-root" => done(),
+        name => Err(ApiError {
+            status: 404,
+            ..ApiError::fail(format!("endpoint '{name}' does not exist"))
+        }),
+    }
+}
+
 fn acme_plugins(_: &mut World, call: &Call) -> Reply {
     if call.text("type") == Some("dns") {
         return Ok(json!([]).into());
@@ -167,4 +209,13 @@ fn acme_directories(_: &mut World, _: &Call) -> Reply {
         { "name": "Let's Encrypt V2 Staging", "url": "https://acme-staging-v02.api.letsencrypt.org/directory" },
     ])
     .into())
+}
+
+fn is_address(text: &str) -> bool {
+    text.starts_with("https://") || text.starts_with("http://")
+}
+
+/// What Let's Encrypt says to a node that asks.
+fn acme_terms(_: &mut World, _: &Call) -> Reply {
+    Ok(json!("https://letsencrypt.org/documents/LE-SA-v1.5-February-24-2025.pdf").into())
 }

@@ -177,12 +177,15 @@ macro_rules! guest_routes {
                 .allow(NETWORK)
                 .params(&[NODE, VMID, NAME, flag("force").optional()]),
             get(concat!($base, "/ipset/{name}/{cidr}"), sets::member)
+                .takes_rest()
                 .allow(AUDIT)
                 .params(&[NODE, VMID, NAME, MEMBER]),
             put(concat!($base, "/ipset/{name}/{cidr}"), sets::update_member)
+                .takes_rest()
                 .allow(NETWORK)
                 .params(&[NODE, VMID, NAME, MEMBER, COMMENT, NOMATCH, DIGEST]),
             delete(concat!($base, "/ipset/{name}/{cidr}"), sets::remove_member)
+                .takes_rest()
                 .allow(NETWORK)
                 .params(&[NODE, VMID, NAME, MEMBER, DIGEST]),
             get(concat!($base, "/refs"), refs)
@@ -304,12 +307,15 @@ pub const CLUSTER: &[Route] = &[
         .allow(MODIFY)
         .params(&[NAME, flag("force").optional()]),
     get("/cluster/firewall/ipset/{name}/{cidr}", sets::member)
+        .takes_rest()
         .allow(AUDIT)
         .params(&[NAME, MEMBER]),
     put("/cluster/firewall/ipset/{name}/{cidr}", sets::update_member)
+        .takes_rest()
         .allow(MODIFY)
         .params(&[NAME, MEMBER, COMMENT, NOMATCH, DIGEST]),
     delete("/cluster/firewall/ipset/{name}/{cidr}", sets::remove_member)
+        .takes_rest()
         .allow(MODIFY)
         .params(&[NAME, MEMBER, DIGEST]),
     get("/cluster/firewall/groups", groups::list).allow(Perm::User),
