@@ -6,9 +6,11 @@ use pve::GuestKind;
 use serde_json::Value;
 
 use super::Arg;
+use super::arg::Kind;
 use crate::claim::Claim;
 use crate::context::Context;
 use crate::fault::Fault;
+use crate::plan::parts;
 use crate::schema;
 use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::tool::{Object, Ran, Tool};
@@ -92,10 +94,17 @@ impl Alias {
 
     fn translated(&self, args: Object) -> Result<Object, Fault> {
         let args = super::checked(args, &self.input())?;
-        let given = self
-            .args
-            .iter()
-            .filter_map(|arg| Some((arg.sent.to_owned(), args.get(arg.name)?.clone())));
+        let args = super::arg::with_defaults(self.args, args);
+        let ours = self.of.input();
+        let given = self.args.iter().filter_map(|arg| {
+            let value = args.get(arg.name)?;
+            let takes_several = ours["properties"][arg.sent]["type"] == "array";
+            let value = match arg.kind {
+                Kind::List if takes_several => parts(value).into(),
+                _ => value.clone(),
+            };
+            Some((arg.sent.to_owned(), value))
+        });
         let fixed = self.with.iter().map(|(name, json)| {
             let value = serde_json::from_str(json).unwrap_or(Value::Null);
             ((*name).to_owned(), value)

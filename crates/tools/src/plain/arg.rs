@@ -8,6 +8,10 @@ use crate::tool::Object;
 /// One argument.
 #[derive(Debug, Clone, Copy)]
 #[must_use]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "properties that have nothing to do with each other, each set by a method of its own"
+)]
 pub(crate) struct Arg {
     /// As callers write it.
     pub(super) name: &'static str,
@@ -22,6 +26,12 @@ pub(crate) struct Arg {
     pub(super) compared: bool,
     /// The form of a text, where it has one; its description says which.
     form: Option<fn(&str) -> bool>,
+    /// What is sent where it is left out, as JSON.
+    pub(super) otherwise: Option<&'static str>,
+    /// Whether PVE ignores the other settings if this one is given.
+    pub(super) alone: bool,
+    /// Whether it bounds the rows that are shown, and is not sent.
+    pub(super) limit: bool,
 }
 
 /// What an argument can be.
@@ -94,6 +104,9 @@ impl Arg {
             secret: false,
             compared: true,
             form: None,
+            otherwise: None,
+            alone: false,
+            limit: false,
         }
     }
 
@@ -146,6 +159,31 @@ impl Arg {
         }
     }
 
+    /// This is sent where it is left out: a value as JSON.
+    pub(crate) const fn otherwise(mut self, json: &'static str) -> Self {
+        self.otherwise = Some(json);
+        self
+    }
+
+    /// PVE ignores the other settings of a call that has this one, so that a call with both is refused. It is not looked
+    /// for afterwards.
+    pub(crate) const fn alone(mut self) -> Self {
+        self.alone = true;
+        self.compared = false;
+        self
+    }
+
+    /// It bounds the rows that are shown; PVE knows nothing of it.
+    pub(crate) const fn limit(mut self) -> Self {
+        self.limit = true;
+        self
+    }
+
+    /// What is sent where it is left out.
+    pub(super) fn default(&self) -> Option<Value> {
+        serde_json::from_str(self.otherwise?).ok()
+    }
+
     fn schema(&self) -> Value {
         let mut schema = match self.kind {
             Kind::Text | Kind::List => json!({"type": "string"}),
@@ -158,6 +196,9 @@ impl Arg {
             Kind::Flag => json!({"type": "boolean"}),
         };
         schema["description"] = self.says.into();
+        if let Some(default) = self.default() {
+            schema["default"] = default;
+        }
         schema
     }
 }
@@ -173,6 +214,16 @@ pub(super) fn value(value: &Value) -> pve::Value {
         Value::String(text) => pve::Value::Text(text.clone()),
         other => pve::Value::Text(other.to_string()),
     }
+}
+
+/// The values, with what is sent for those left out.
+pub(super) fn with_defaults(args: &[Arg], mut values: Object) -> Object {
+    for arg in args {
+        if let (false, Some(default)) = (values.contains_key(arg.name), arg.default()) {
+            values.insert(arg.name.to_owned(), default);
+        }
+    }
+    values
 }
 
 /// The schema of all of them.

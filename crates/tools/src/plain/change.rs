@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::arg::Kind as ArgKind;
 use super::entry::{Entry, Shown, Undone};
 use super::place::{Place, shown};
-use super::{Arg, Plain, fill, path, word};
+use super::{Arg, Grave, Plain, fill, path, word};
 use crate::context::Context;
 use crate::fault::{Fault, Kind};
 use crate::plan::{Check, Effect, Expect, Guard, Impact, Plan, Step, Trace, Undo, parts};
@@ -81,6 +81,15 @@ impl Plain {
         cx: &Context,
     ) -> Result<Plan, Fault> {
         let place = self.place(&mut values, cx).await?;
+        if let Some((name, at, field)) = self.finds {
+            let found: Result<Value, _> = place.cluster.pve.get(path(at, &values)).await;
+            match found {
+                Ok(item) => drop(values.insert(name.to_owned(), json!(word(item.get(field))))),
+                Err(error) if error.status() == Some(403) => return Err(error.into()),
+                // What is missing is told with what there is, below.
+                Err(_) => {}
+            }
+        }
         let mut plan = Plan::new(&self.spec, &place.cluster.name, self.risk(&values), "");
         if let Some(guest) = &place.guest {
             let config = guest.config().await?;
@@ -111,6 +120,7 @@ impl Plain {
             place: &place,
             entry,
         };
+        planning.refuse_ignored()?;
         let mut step = Step::request(planning.says(act), request);
         planning.fill_in(act, &mut plan, &mut step).await?;
         if let (Some(node), [_, ..]) = (values.get("node"), self.tasks) {
@@ -134,15 +144,15 @@ impl Plain {
 impl Plain {
     /// How grave these arguments are.
     fn risk(&self, values: &Object) -> Risk {
-        let is_grave = |(name, words): &(&str, &[&str])| {
-            let value = values.get(*name);
-            value.is_some() && (words.is_empty() || words.contains(&word(value).as_str()))
+        let grave = match self.grave {
+            Grave::Always => true,
+            Grave::With(arguments) => arguments.iter().any(|(name, words)| {
+                let value = values.get(*name);
+                value.is_some() && (words.is_empty() || words.contains(&word(value).as_str()))
+            }),
+            Grave::Unless(name, calm) => word(values.get(name)) != calm,
         };
-        if self.grave.is_empty() || self.grave.iter().any(is_grave) {
-            self.spec.risk
-        } else {
-            Risk::Change
-        }
+        if grave { self.spec.risk } else { Risk::Change }
     }
 }
 
@@ -200,16 +210,24 @@ impl Planning<'_> {
                     let rows = self.rows().await?;
                     self.existing(&rows, plan).await?;
                 }
-                let effect = match self.tool.spec.risk {
+                let effect = match plan.risk {
                     Risk::Disrupt => Effect::Interrupted,
                     Risk::Destroy => Effect::Destroyed,
                     _ => Effect::Changed,
                 };
                 plan.impact.push(self.impact(effect, None));
                 plan.undo = self.undo_making();
-                if self.entry.shown == Shown::InRowLater {
-                    step.after = self.reads_so().map(|check| check.settles(true));
-                }
+                step.after = match self.entry.settled {
+                    Some((list, view, field)) => {
+                        let read = Request::get(path(list, self.values)).with(view, true);
+                        let says = format!("nothing of {} is pending", self.entry.what);
+                        Some(Check::list(read, says, Expect::Nowhere(field.to_owned())))
+                    }
+                    None if self.entry.shown == Shown::InRowLater => {
+                        self.reads_so().map(|check| check.settles(true))
+                    }
+                    None => None,
+                };
             }
         }
         Ok(())
@@ -220,6 +238,21 @@ impl Planning<'_> {
         match self.entry.called {
             Some((template, _)) => Some(json!(fill(template, self.values))),
             None => self.values.get(*self.entry.id.last()?).cloned(),
+        }
+    }
+
+    /// Refuses what PVE would not look at.
+    fn refuse_ignored(&self) -> Result<(), Fault> {
+        let given: Vec<_> = self.altering().collect();
+        match given.iter().find(|(arg, _)| arg.alone) {
+            Some((arg, _)) if given.len() > 1 || !self.cleared().is_empty() => {
+                let message = format!("argument `{}` goes alone", arg.name);
+                Err(Fault::bad_input(message).hint(format!(
+                    "PVE ignores all other settings beside {}: send it in a call of its own",
+                    arg.name
+                )))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -268,13 +301,12 @@ impl Planning<'_> {
 
     fn impact(&self, effect: Effect, note: Option<String>) -> Impact {
         let name = self.name();
-        let id = if name.is_empty() {
-            self.whose()
-                .trim_start_matches(" of ")
-                .trim_start_matches(" on ")
-                .to_owned()
-        } else {
-            name
+        let whose = self.whose();
+        let whose = whose.trim_start_matches(" of ").trim_start_matches(" on ");
+        let id = match (name.as_str(), whose) {
+            ("", "") => format!("of cluster {}", self.place.cluster.name),
+            ("", whose) => whose.to_owned(),
+            _ => name,
         };
         let impact = Impact::new(effect, self.entry.what, id);
         match note.filter(|note| !note.is_empty()) {

@@ -19,6 +19,8 @@ pub(crate) struct Entry {
     pub(super) numbered: bool,
     /// Whether an empty text takes a setting away.
     pub(super) emptied: bool,
+    /// A list, the parameter that shows what is pending in it, and the field that no row has once nothing is.
+    pub(super) settled: Option<(&'static str, &'static str, &'static str)>,
     pub(super) undo: Undone,
 }
 
@@ -55,6 +57,7 @@ pub(crate) const fn an(what: &'static str, id: &'static [&'static str]) -> Entry
         shown: Shown::Apart,
         numbered: false,
         emptied: false,
+        settled: None,
         undo: Undone::BySettingBack,
     }
 }
@@ -99,6 +102,17 @@ impl Entry {
     /// What is set going shows in its row, but not at once.
     pub(crate) const fn settles(mut self) -> Self {
         self.shown = Shown::InRowLater;
+        self
+    }
+
+    /// It is done when no row of this list, read with this switch, has this field any more.
+    pub(crate) const fn settled(
+        mut self,
+        list: &'static str,
+        view: &'static str,
+        field: &'static str,
+    ) -> Self {
+        self.settled = Some((list, view, field));
         self
     }
 

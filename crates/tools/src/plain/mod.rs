@@ -11,6 +11,7 @@ mod place;
 mod read;
 mod show;
 mod state;
+mod template;
 mod undo;
 
 use futures_util::future::BoxFuture;
@@ -32,6 +33,7 @@ pub(crate) use place::only_cluster;
 
 use change::Act;
 use show::Shows;
+use template::{fill, path, word};
 
 /// A tool that is one method of PVE's API.
 #[derive(Debug)]
@@ -42,7 +44,11 @@ pub(crate) struct Plain {
     method: Method,
     path: &'static str,
     args: &'static [Arg],
+    /// What is sent besides.
+    always: &'static [(&'static str, &'static str)],
     needs: Need,
+    /// A value that is looked up first: its name, where, and the field there.
+    finds: Option<(&'static str, &'static str, &'static str)>,
     /// The types of the task that PVE starts, to find it by if the answer is lost.
     tasks: &'static [&'static str],
     /// Whether PVE leaves out of the answer what the token may not see, and shows the rest.
@@ -51,12 +57,21 @@ pub(crate) struct Plain {
     even_offline: bool,
     /// The argument that names the guest that it is about, where its path does not: `vm:105`.
     about: Option<&'static str>,
-    /// What makes it as grave as it declares; nothing stands for everything.
-    grave: &'static [(&'static str, &'static [&'static str])],
+    grave: Grave,
     /// Whether PVE's answer holds a secret.
     confides: bool,
     by: By,
     work: Work,
+}
+
+/// When a change is as grave as it declares; otherwise it is a mere change.
+#[derive(Debug, Clone, Copy)]
+enum Grave {
+    Always,
+    /// With one of these arguments and, where any are named, one of these values.
+    With(&'static [(&'static str, &'static [&'static str])]),
+    /// Unless this argument has this value.
+    Unless(&'static str, &'static str),
 }
 
 /// Who can use a tool.
@@ -125,12 +140,14 @@ impl Plain {
             method,
             path,
             args: &[],
+            always: &[],
             needs: Need::Nothing,
+            finds: None,
             tasks: &[],
             filtered: false,
             even_offline: false,
             about: None,
-            grave: &[],
+            grave: Grave::Always,
             confides: false,
             by: By::Anybody,
             work,
@@ -149,9 +166,26 @@ impl Plain {
         self
     }
 
+    /// What PVE is told besides, whatever the arguments are.
+    pub(crate) const fn always(mut self, sent: &'static [(&'static str, &'static str)]) -> Self {
+        self.always = sent;
+        self
+    }
+
     /// The privileges that it takes.
     pub(crate) const fn needs(mut self, needs: Need) -> Self {
         self.needs = needs;
+        self
+    }
+
+    /// Its privileges depend on something that the caller does not name: this field of what is read there.
+    pub(crate) const fn finds(
+        mut self,
+        name: &'static str,
+        path: &'static str,
+        field: &'static str,
+    ) -> Self {
+        self.finds = Some((name, path, field));
         self
     }
 
@@ -185,7 +219,13 @@ impl Plain {
         mut self,
         grave: &'static [(&'static str, &'static [&'static str])],
     ) -> Self {
-        self.grave = grave;
+        self.grave = Grave::With(grave);
+        self
+    }
+
+    /// With this value of this argument it is a mere change.
+    pub(crate) const fn calm_if(mut self, argument: &'static str, value: &'static str) -> Self {
+        self.grave = Grave::Unless(argument, value);
         self
     }
 
@@ -238,6 +278,12 @@ impl Plain {
         fault.hint(format!("the token lacks {}", missing.join(", ")))
     }
 
+    /// The arguments that go beside the path.
+    fn sent(&self) -> impl Iterator<Item = &Arg> {
+        let beside = |arg: &&Arg| !arg.limit && !self.captures(arg);
+        self.args.iter().filter(beside)
+    }
+
     /// The request for these values; `write` says how an argument's value is written in it.
     fn request(
         &self,
@@ -245,8 +291,10 @@ impl Plain {
         mut write: impl FnMut(&Arg, &Value) -> pve::Value,
     ) -> Request {
         let request = Request::new(self.method, path(self.path, values));
-        let sent = self.args.iter().filter(|arg| !self.captures(arg));
-        sent.fold(request, |request, arg| {
+        let request = self.always.iter().fold(request, |request, (name, value)| {
+            request.with(*name, *value)
+        });
+        self.sent().fold(request, |request, arg| {
             request.maybe(
                 arg.sent,
                 values.get(arg.name).map(|value| write(arg, value)),
@@ -270,11 +318,14 @@ impl Tool for Plain {
         if self.args.iter().any(chooses) {
             return None;
         }
-        let sent = self.args.iter().filter(|arg| !self.captures(arg));
         Some(ApiMethod {
             method: self.method,
             path: self.path,
-            params: sent.map(|arg| arg.sent).collect(),
+            params: self
+                .sent()
+                .map(|arg| arg.sent)
+                .chain(self.always.iter().map(|(name, _)| *name))
+                .collect(),
         })
     }
 
@@ -287,7 +338,7 @@ impl Tool for Plain {
 
     fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>> {
         Box::pin(async move {
-            let values = checked(args, &self.input())?;
+            let values = arg::with_defaults(self.args, checked(args, &self.input())?);
             for arg in self.args {
                 arg.fits(&values)?;
             }
@@ -310,45 +361,4 @@ fn checked(args: Object, schema: &Object) -> Result<Object, Fault> {
     schema::coerce(&mut args, schema)?;
     schema::complete(&args, schema)?;
     Ok(args)
-}
-
-/// A template with the values of its `{arguments}`, as a path of the API.
-fn path(template: &str, values: &Object) -> String {
-    filled(template, values, |word| pve::encode_segment(word))
-}
-
-/// The same for people, and for paths of access rules.
-fn fill(template: &str, values: &Object) -> String {
-    filled(template, values, str::to_owned)
-}
-
-fn filled(template: &str, values: &Object, write: impl Fn(&str) -> String) -> String {
-    let mut out = String::new();
-    let mut rest = template;
-    while let Some((before, after)) = rest.split_once('{') {
-        let (name, behind) = after.split_once('}').unwrap_or((after, ""));
-        out.push_str(before);
-        out.push_str(&write(&part(name, values)));
-        rest = behind;
-    }
-    out.push_str(rest);
-    out
-}
-
-/// An argument's value, or a part of it: `{userid|realm}` is the realm of a user, `{sid|id}` the guest of an HA resource.
-fn part(name: &str, values: &Object) -> String {
-    let (name, part) = name.split_once('|').unwrap_or((name, ""));
-    let whole = word(values.get(name));
-    let separator = match part {
-        "realm" => '@',
-        "id" => ':',
-        _ => return whole,
-    };
-    let behind = whole.rsplit_once(separator).map(|(_, behind)| behind);
-    behind.map(str::to_owned).unwrap_or(whole)
-}
-
-/// A value as it stands in a path or a sentence.
-fn word(value: Option<&Value>) -> String {
-    value.and_then(pve::lenient::as_text).unwrap_or_default()
 }

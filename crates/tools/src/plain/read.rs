@@ -18,12 +18,17 @@ impl Plain {
         let place = self.place(&mut values, cx).await?;
         let pve = &place.cluster.pve;
         let request = self.request(&values, |_, value| super::arg::value(value));
-        let answer: Value = match pve.get(request).await {
+        let mut answer: Value = match pve.get(request).await {
             Ok(answer) => answer,
             Err(error) => {
                 return Err(crate::preview::refused(error, &self.needs.of(&values), pve).await);
             }
         };
+        let limit = self.args.iter().find(|arg| arg.limit);
+        let most = limit.and_then(|arg| values.get(arg.name)?.as_u64());
+        if let (Value::Array(rows), Some(most)) = (&mut answer, most) {
+            rows.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+        }
         let mut shown = form.show(answer)?;
         // PVE leaves out of its lists what a token may not see, and says nothing.
         if shown.is_empty() || self.filtered {

@@ -23,6 +23,8 @@ pub(super) enum Shows {
     Within(&'static str, &'static [&'static str]),
     /// An object: these fields first, then the others.
     Item(&'static [&'static str]),
+    /// An object of which only these fields are for showing.
+    Only(&'static [&'static str]),
     /// Lines of text: PVE's `{n, t}`, or texts.
     Lines,
     /// One value, under this name.
@@ -49,6 +51,12 @@ impl super::Plain {
     /// The answer is one thing; these of its fields come first.
     pub(crate) const fn item(mut self, fields: &'static [&'static str]) -> Self {
         self.work = super::Work::Shows(Shows::Item(fields));
+        self
+    }
+
+    /// The answer is one thing, of which only these fields are shown: the others hold secrets.
+    pub(crate) const fn only(mut self, fields: &'static [&'static str]) -> Self {
+        self.work = super::Work::Shows(Shows::Only(fields));
         self
     }
 
@@ -105,7 +113,7 @@ impl Shows {
                     "note": {"type": "string"},
                 })
             }
-            Self::Item(columns) => json!({
+            Self::Item(columns) | Self::Only(columns) => json!({
                 "item": {"type": "object", "properties": fields(columns)},
                 "note": {"type": "string"},
             }),
@@ -135,7 +143,11 @@ impl Shows {
                 }
             }
             (Self::Item(fields), Value::Object(item)) => Ok(item_shown(fields, &item)),
-            (Self::Item(_), Value::Null) => Ok(nothing("item", json!({}))),
+            (Self::Only(fields), Value::Object(mut item)) => {
+                item.retain(|name, _| fields.contains(&name.as_str()));
+                Ok(item_shown(fields, &item))
+            }
+            (Self::Item(_) | Self::Only(_), Value::Null) => Ok(nothing("item", json!({}))),
             (Self::Lines, Value::Array(lines)) => Ok(lines_shown(&lines)),
             (Self::Lines, Value::String(text)) => {
                 let lines: Vec<_> = text.lines().map(|line| json!(line)).collect();

@@ -16,9 +16,16 @@ use crate::words;
 impl Planning<'_> {
     /// The list that the entry stands in.
     pub(super) async fn rows(&self) -> Result<Vec<Value>, Fault> {
-        match self.entry.listed {
-            Some((list, _)) => Ok(self.place.cluster.pve.list(path(list, self.values)).await?),
-            None => Ok(Vec::new()),
+        let Some((list, _)) = self.entry.listed else {
+            return Ok(Vec::new());
+        };
+        let pve = &self.place.cluster.pve;
+        match pve.list(path(list, self.values)).await {
+            Ok(rows) => Ok(rows),
+            Err(error) => {
+                let needs = self.tool.needs.of(self.values);
+                Err(crate::preview::refused(error, &needs, pve).await)
+            }
         }
     }
 

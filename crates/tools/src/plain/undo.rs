@@ -30,11 +30,9 @@ impl Planning<'_> {
         match self.entry.undo {
             Undone::By(tool) => {
                 let mut arguments = self.naming();
-                if self.entry.numbered {
-                    // PVE puts a new one first unless it is told where.
-                    let (_, field) = self.entry.listed.unwrap_or_default();
-                    let at = self.values.get(field).cloned().unwrap_or_else(|| json!(0));
-                    arguments.insert(field.to_owned(), at);
+                if let (true, Some((_, field))) = (self.entry.numbered, self.entry.listed) {
+                    // PVE puts a new one first.
+                    arguments.insert(field.to_owned(), json!(0));
                 }
                 Undo::Call {
                     tool: tool.to_owned(),
@@ -53,8 +51,10 @@ impl Planning<'_> {
         let Ok(maker) = crate::registry::find_change(tool) else {
             return not("nothing is known that takes it back");
         };
-        let mut arguments = self.naming();
         let schema = maker.input();
+        let mut arguments = self.naming();
+        // What has a number gets a new one.
+        arguments.retain(|name, _| schema["properties"].get(name).is_some());
         for (name, property) in schema["properties"].as_object().into_iter().flatten() {
             if let Some(value) = old.get(name) {
                 arguments.insert(name.clone(), typed(value, property["type"].as_str()));
@@ -76,6 +76,7 @@ impl Planning<'_> {
         let mut unset = Vec::new();
         for (arg, _) in self.altering() {
             match old.get(arg.sent) {
+                _ if arg.alone => return not("where it was before is not where it is now"),
                 _ if arg.secret => return not("the secret that was there before is not known"),
                 Some(value) => drop(arguments.insert(arg.name.to_owned(), arg.typed(value))),
                 None if self.entry.emptied && arg.is_text() => {

@@ -162,6 +162,12 @@ fn meant(value: &Value, property: &Value) -> Option<Value> {
             .ok()
             .map(Value::from),
         ("boolean", Value::String(text)) => text.trim().parse::<bool>().ok().map(Value::from),
+        // As PVE itself writes it.
+        ("boolean", Value::Number(number)) => match number.as_u64()? {
+            0 => Some(Value::Bool(false)),
+            1 => Some(Value::Bool(true)),
+            _ => None,
+        },
         _ => None,
     }
 }

@@ -133,6 +133,7 @@ const NAMED: &[&str] = &[
     ".Audit",
     "Sys.Modify",
     "Sys.Syslog",
+    "SDN.Allocate",
     "User.Modify",
     "Realm.Allocate",
     "Datastore.Allocate",

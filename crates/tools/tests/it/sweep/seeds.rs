@@ -38,6 +38,22 @@ const DIFFERENT: &[(&str, &str)] = &[
         "PVE 9.2 knows no maxfiles any more; prune_backups says what is kept",
     ),
     (
+        "create_cluster_firewall_rule",
+        "PVE takes pos and ignores it: a new rule is the first",
+    ),
+    (
+        "update_cluster_options",
+        "PVE calls them email_from and http_proxy",
+    ),
+    (
+        "bulk_start_guests",
+        "a request per guest, so that each result is known, also where PVE has no bulk actions",
+    ),
+    (
+        "bulk_shutdown_guests",
+        "a request per guest, so that each result is known, also where PVE has no bulk actions",
+    ),
+    (
         "send_vm_key",
         "a key is pressed after the VM was looked up; look and hold go another way",
     ),
