@@ -6,10 +6,12 @@ mod api;
 mod backup;
 mod backups;
 mod clone;
+mod cluster;
 mod console;
 mod create;
 mod delete;
 mod dependents;
+mod firewall;
 mod guest_status;
 mod ha;
 mod inside;
@@ -32,6 +34,7 @@ mod task;
 mod task_rows;
 mod update;
 mod users;
+mod virtual_networks;
 mod volume;
 mod vzdump;
 
@@ -69,6 +72,20 @@ pub const ALL: &[&[&dyn Tool]] = &[
     ha::STATUS,
     ha::resources::TOOLS,
     ha::groups::TOOLS,
+    firewall::CLUSTER,
+    firewall::GROUPS,
+    firewall::NAMES,
+    firewall::NODES,
+    firewall::GUESTS,
+    cluster::OVERVIEW,
+    cluster::SETTINGS,
+    cluster::COROSYNC,
+    cluster::REPLICATION,
+    cluster::MESSAGES,
+    cluster::ACME,
+    cluster::GUESTS,
+    virtual_networks::ZONES,
+    virtual_networks::VNETS,
 ];
 
 const INVENTORY: &[&dyn Tool] = &[

@@ -19,6 +19,7 @@ mod delete;
 mod digest;
 mod drift;
 mod findings;
+mod firewall;
 mod followed;
 mod ha;
 mod ha_groups;

@@ -16,7 +16,7 @@ async fn every_kind_shows_what_there_is() {
         ("node", 3, &["pve1", "pve2", "pve3"]),
         ("storage", 10, &["local", "nas", "vault", "tank"]),
         ("pool", 3, &["lab", "prod"]),
-        ("all", 45, &["pve1", "100"]),
+        ("all", 51, &["pve1", "100"]),
         (
             "iso",
             4,
