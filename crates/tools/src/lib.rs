@@ -32,7 +32,6 @@ pub mod keyboard;
 pub mod keys;
 pub mod outcome;
 pub mod picture;
-#[allow(dead_code, unused_imports, reason = "the areas take it up one by one")]
 mod plain;
 pub mod plan;
 pub mod policy;

@@ -5,13 +5,12 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 
 use super::arg::Kind as ArgKind;
-use super::entry::{Entry, Shown, Undone};
+use super::entry::{Entry, Shown};
 use super::place::{Place, shown};
 use super::{Arg, Grave, Plain, fill, path, word};
 use crate::context::Context;
 use crate::fault::{Fault, Kind};
-use crate::plan::{Check, Effect, Expect, Guard, Impact, Plan, Step, Trace, Undo, parts};
-use crate::preview::missing_privileges;
+use crate::plan::{Check, Effect, Expect, Impact, Plan, Step, Trace, parts};
 use crate::spec::Risk;
 use crate::tool::Object;
 use crate::words;

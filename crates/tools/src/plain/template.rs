@@ -57,9 +57,15 @@ mod tests {
     fn parts_of_values() {
         let values = json!({"userid": "an@b@pve", "sid": "vm:105", "id": "100-0", "vmid": 100});
         let values = values.as_object().expect("an object");
-        assert_eq!(fill("/access/realm/{userid|realm}", values), "/access/realm/pve");
+        assert_eq!(
+            fill("/access/realm/{userid|realm}", values),
+            "/access/realm/pve"
+        );
         assert_eq!(fill("/vms/{sid|id}", values), "/vms/105");
-        assert_eq!(fill("/vms/{id|guest} {vmid}{other}", values), "/vms/100 100");
+        assert_eq!(
+            fill("/vms/{id|guest} {vmid}{other}", values),
+            "/vms/100 100"
+        );
         assert_eq!(path("/cluster/{sid}", values), "/cluster/vm%3A105");
     }
 }
