@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn parts_of_values() {
-        let values = json!({"userid": "an@b@pve", "sid": "vm:105", "id": "100-0", "vmid": 100});
+        let values = json!({"userid": "an@b@pve", "sid": "vm:105", "id": "100-0", "vmid": 100, "name": "a/b"});
         let values = values.as_object().expect("an object");
         assert_eq!(
             fill("/access/realm/{userid|realm}", values),
@@ -66,6 +66,6 @@ mod tests {
             fill("/vms/{id|guest} {vmid}{other}", values),
             "/vms/100 100"
         );
-        assert_eq!(path("/cluster/{sid}", values), "/cluster/vm%3A105");
+        assert_eq!(path("/pools/{name}", values), "/pools/a%2Fb");
     }
 }
