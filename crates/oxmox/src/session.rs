@@ -73,6 +73,7 @@ fn engine(
             state,
             clock: Arc::new(now),
             approve: approve.to_owned(),
+            scripts: config.community_scripts.clone(),
         },
     ))
 }

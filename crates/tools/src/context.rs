@@ -9,6 +9,7 @@ mod several;
 pub use guest::{Guest, label};
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
@@ -137,6 +138,8 @@ pub struct Context {
     pub begun: Option<Arc<dyn Begun>>,
     /// The baselines that were saved, for those that compare with one.
     pub baselines: Option<Arc<dyn Baselines>>,
+    /// A clone of the community's scripts on this machine.
+    pub scripts: Option<Arc<Path>>,
     /// The time by our own clock, in Unix seconds.
     pub now: i64,
     /// What the caller says of the guest that the call is about.

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::area;
+use crate::area::{self, lean::CallTool};
 use crate::claim::Claim;
 use crate::fault::Fault;
 use crate::policy::Mode;
 use crate::schema;
+use crate::search::{self, Index};
 use crate::spec::{Risk, Toolset};
 use crate::tool::{Object, Tool};
 
@@ -38,6 +39,7 @@ pub const VERBS: &[&str] = &[
     "search",
     "read",
     "write",
+    "call",
     // of the toolsets that follow PVE's API
     "set",
     "add",
@@ -111,6 +113,9 @@ pub fn find_change(name: &str) -> Result<&'static dyn Tool, Fault> {
 pub struct Registry {
     entries: Vec<Entry>,
     clusters: Vec<String>,
+    mode: Mode,
+    /// What finds a tool by what it does, made when it is first asked.
+    index: OnceLock<Index>,
 }
 
 /// A tool and what is said of it, worked out when it is first asked for.
@@ -157,14 +162,19 @@ impl Registry {
     /// The tools of these toolsets that the mode leaves any use for, on clusters of these names.
     pub fn new(toolsets: &[Toolset], mode: Mode, clusters: Vec<String>) -> Self {
         let entries = all()
-            .filter(|tool| toolsets.contains(&tool.spec().toolset))
-            .filter(|tool| mode != Mode::ReadOnly || tool.spec().risk == Risk::Read)
+            .filter(|tool| toolsets.iter().any(|set| lists(*set, *tool)))
+            .filter(|tool| tool.relays() || is_usable(mode, *tool))
             .map(|tool| Entry {
                 tool,
                 described: OnceLock::new(),
             })
             .collect();
-        Self { entries, clusters }
+        Self {
+            entries,
+            clusters,
+            mode,
+            index: OnceLock::new(),
+        }
     }
 
     /// Whether a call has to say which cluster it is for where that is not plain.
@@ -193,6 +203,91 @@ impl Registry {
                 None => fault.hint("tools/list has the names"),
             },
         )
+    }
+
+    /// The tool that a call is for: the one of that name or, if that hands calls on, the one that it names.
+    pub fn meant(
+        &self,
+        name: &mut String,
+        arguments: &mut Object,
+    ) -> Result<&'static dyn Tool, Fault> {
+        let tool = self.find(name)?;
+        if !tool.relays() {
+            return Ok(tool);
+        }
+        let (tool, theirs) = self.handed_on(std::mem::take(arguments))?;
+        tool.spec().name.clone_into(name);
+        *arguments = theirs;
+        Ok(tool)
+    }
+
+    /// The tool and the arguments in a call that is handed on.
+    pub(crate) fn handed_on(
+        &self,
+        mut arguments: Object,
+    ) -> Result<(&'static dyn Tool, Object), Fault> {
+        let input = schema::input::<CallTool>();
+        schema::known(&arguments, &input)?;
+        schema::coerce(&mut arguments, &input)?;
+        let call: CallTool = schema::parse(arguments)?;
+        Ok((self.reach(&call.tool)?, call.arguments))
+    }
+
+    /// The tool of that name, of whatever toolset, as far as the mode leaves any use for it.
+    pub fn reach(&self, name: &str) -> Result<&'static dyn Tool, Fault> {
+        if let Some(tool) = self.reachable().find(|tool| tool.spec().name == name) {
+            return Ok(tool);
+        }
+        if all().any(|tool| tool.spec().name == name && !tool.relays()) {
+            return Err(Fault::refused(format!(
+                "{name} changes something and oxmox runs read-only"
+            ))
+            .hint("a person can change --mode"));
+        }
+        let fault = Fault::bad_input(format!("there is no tool {}", crate::words::clip(name, 64)));
+        let names = self.reachable().map(|tool| tool.spec().name);
+        Err(match schema::nearest(name, names) {
+            Some(near) => fault.hint(format!("did you mean {near}?")),
+            None => fault.hint("search_proxmox_tools finds it by what it does"),
+        })
+    }
+
+    /// The tools that fit these words, the best first. What is only another name is left to those who know it.
+    pub fn search(&self, words: &str, most: usize) -> Vec<&'static dyn Tool> {
+        let tools: Vec<_> = self
+            .reachable()
+            .filter(|tool| tool.alias_of().is_none() && tool.spec().toolset != Toolset::Lean)
+            .collect();
+        let index = self.index.get_or_init(|| {
+            let described: Vec<_> = tools.iter().map(|tool| self.describe(*tool)).collect();
+            Index::new(described.iter().map(|tool| document(tool)))
+        });
+        let hits = index.find(words, most);
+        hits.iter().map(|hit| tools[hit.document]).collect()
+    }
+
+    fn reachable(&self) -> impl Iterator<Item = &'static dyn Tool> {
+        let mode = self.mode;
+        all().filter(move |tool| !tool.relays() && is_usable(mode, *tool))
+    }
+
+    /// The worst that it can do here. What hands calls on reaches no further than the mode.
+    fn risk(&self, tool: &dyn Tool) -> Risk {
+        if tool.relays() && self.mode == Mode::ReadOnly {
+            Risk::Read
+        } else {
+            tool.spec().risk
+        }
+    }
+
+    /// Whether a client can call the tool of that name, by itself or through the one that hands calls on.
+    pub fn can_call(&self, name: &str) -> bool {
+        self.find(name).is_ok() || self.hands_on() && self.reach(name).is_ok()
+    }
+
+    /// Whether tools that are not listed can be called.
+    pub fn hands_on(&self) -> bool {
+        self.tools().any(Tool::relays)
     }
 
     /// All that is said of a tool. For one that is switched off it is worked out anew each time.
@@ -227,7 +322,7 @@ impl Registry {
             description,
             input,
             output,
-            risk: spec.risk,
+            risk: self.risk(tool),
             idempotent: spec.idempotent,
         }
     }
@@ -245,6 +340,9 @@ impl Registry {
                     "description": "The cluster; needed where several have the guest or node.",
                 }),
             );
+        }
+        if tool.relays() {
+            return added;
         }
         if spec.risk > Risk::Read {
             add(
@@ -296,6 +394,29 @@ impl Registry {
         }
         Ok((args, extras))
     }
+}
+
+/// Whether a toolset lists the tool. The lean one has the preview of every change besides its own.
+fn lists(set: Toolset, tool: &dyn Tool) -> bool {
+    let spec = tool.spec();
+    spec.toolset == set || set == Toolset::Lean && spec.name == "preview_proxmox_change"
+}
+
+fn is_usable(mode: Mode, tool: &dyn Tool) -> bool {
+    mode != Mode::ReadOnly || tool.spec().risk == Risk::Read
+}
+
+fn document(tool: &Described) -> search::Document<'_> {
+    let arguments = tool.input.get("properties").and_then(Value::as_object);
+    let arguments = arguments.into_iter().flatten();
+    search::tool(
+        tool.name,
+        &tool.description,
+        arguments.map(|(name, schema)| {
+            let says = schema["description"].as_str().unwrap_or_default();
+            (name.as_str(), says)
+        }),
+    )
 }
 
 impl fmt::Debug for Registry {

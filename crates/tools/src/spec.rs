@@ -75,6 +75,10 @@ pub enum Toolset {
     Pools,
     /// Software-defined networks.
     Sdn,
+    /// Names of another server's tools that do what the core does, and the community's scripts.
+    Homelab,
+    /// Three tools that find, preview and call all the others, for clients that can afford no long list.
+    Lean,
 }
 
 impl Toolset {
@@ -94,6 +98,8 @@ impl Toolset {
         Self::Ha,
         Self::Pools,
         Self::Sdn,
+        Self::Homelab,
+        Self::Lean,
     ];
 
     /// The name as written after `--toolsets`.
@@ -113,6 +119,8 @@ impl Toolset {
             Self::Ha => "ha",
             Self::Pools => "pools",
             Self::Sdn => "sdn",
+            Self::Homelab => "homelab",
+            Self::Lean => "lean",
         }
     }
 

@@ -119,6 +119,14 @@ pub trait Tool: Send + Sync {
     fn method(&self) -> Option<ApiMethod> {
         None
     }
+    /// The tool that it is another name of.
+    fn alias_of(&self) -> Option<&'static dyn Tool> {
+        None
+    }
+    /// Whether it only hands on calls of other tools.
+    fn relays(&self) -> bool {
+        false
+    }
     /// Parses the arguments and runs it.
     fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>>;
 }

@@ -159,6 +159,7 @@ fn in_words(stored: &StoredPlan, config: &Config) -> Result<String, Fault> {
         policy: Arc::new(policy),
         begun: None,
         baselines: None,
+        scripts: None,
         now: crate::session::now(),
     };
     let preview = runtime::block_on(Threads::One, async {

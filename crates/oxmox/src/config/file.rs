@@ -25,6 +25,8 @@ pub struct File {
     pub toolsets: Option<Vec<String>>,
     /// Where plans, approvals and the audit trail are.
     pub state_dir: Option<PathBuf>,
+    /// A clone of the community's scripts.
+    pub community_scripts: Option<PathBuf>,
     /// Whether a model may confirm what destroys or grants.
     pub allow_model_confirm: bool,
     /// `[clusters.NAME]`

@@ -48,6 +48,8 @@ pub struct Config {
     pub toolsets: Vec<Toolset>,
     /// Where plans, approvals and the audit trail are.
     pub state_dir: PathBuf,
+    /// A clone of the community's scripts.
+    pub community_scripts: Option<PathBuf>,
     /// Whether a model may confirm what destroys or grants.
     pub allow_model_confirm: bool,
     /// Refinements of the mode.
@@ -132,6 +134,8 @@ impl Config {
             toolsets: toolsets
                 .map_or_else(|| Ok(vec![Toolset::Core]), |words| toolsets_of(words))?,
             state_dir,
+            community_scripts: (file.community_scripts.as_ref())
+                .map(|clone| paths::resolve(dir, clone, environment)),
             allow_model_confirm: file.allow_model_confirm,
             rules: file.rules.clone(),
             warnings,
@@ -179,12 +183,13 @@ impl Config {
 /// Where the demo keeps its state, below the real one's: `oxmox --demo approve` finds what `oxmox --demo` asked.
 pub const DEMO_STATE: &str = "demo";
 
-/// The toolsets of these names; `all` stands for every one.
+/// The toolsets of these names. `all` stands for every one but the lean, whose point is to list nothing else.
 pub fn toolsets_of<S: AsRef<str>>(words: &[S]) -> Result<Vec<Toolset>, Fault> {
     let mut sets = Vec::new();
     for word in words.iter().map(AsRef::as_ref) {
         if word == "all" {
-            return Ok(Toolset::ALL.to_vec());
+            let all = Toolset::ALL.iter().copied();
+            return Ok(all.filter(|set| *set != Toolset::Lean).collect());
         }
         let set = Toolset::parse(word).ok_or_else(|| {
             let names: Vec<_> = Toolset::ALL.iter().map(|set| set.word()).collect();

@@ -9,7 +9,6 @@ use rmcp::model::{
 };
 use tools::engine::{Answered, Asked, Call, Question, Reply};
 use tools::fault::{Fault, Kind};
-use tools::spec::Risk;
 use tools::tool::Rendered;
 
 use super::peer::{self, Context};
@@ -29,10 +28,7 @@ impl Server {
         let engine = &self.shared.engine;
         let caller = peer::caller(ctx);
         let call = engine_call(request, &caller, ctx);
-        let only_reads = engine
-            .registry()
-            .find(&call.tool)
-            .is_ok_and(|tool| tool.spec().risk == Risk::Read);
+        let only_reads = engine.only_reads(&call);
         let (line, mut news) = Line::new(ctx, &caller, self.shared.patience);
         let mut notes = Notes::new(ctx);
         let answer = engine.call(call, &line);

@@ -16,6 +16,7 @@ use rmcp::model::{
 use rmcp::service::SubscriptionContext;
 use rmcp::{ErrorData, ServerHandler};
 use tools::fault::{Fault, Kind};
+use tools::registry::Registry;
 
 use super::peer::{Context, is_stateless};
 use super::{Server, call, complete, prompts, resources};
@@ -89,7 +90,7 @@ impl ServerHandler for Server {
                 Implementation::new("oxmox", env!("CARGO_PKG_VERSION"))
                     .with_title("oxmox: Proxmox VE"),
             )
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(instructions(self.shared.engine.registry()))
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -274,6 +275,15 @@ impl ServerHandler for Server {
     }
 }
 
+/// What a model is told before anything else.
+fn instructions(registry: &Registry) -> String {
+    if registry.hands_on() {
+        format!("{INSTRUCTIONS}\n{}", prompts::UNLISTED)
+    } else {
+        INSTRUCTIONS.to_owned()
+    }
+}
+
 /// The outcome of a handler. A panic would end only the request's task, and the client would wait for an answer for ever.
 async fn caught<T>(handler: impl Future<Output = T>) -> Result<T, ErrorData> {
     let outcome = AssertUnwindSafe(handler).catch_unwind().await;
@@ -285,17 +295,19 @@ async fn caught<T>(handler: impl Future<Output = T>) -> Result<T, ErrorData> {
 
 #[cfg(test)]
 mod tests {
+    use tools::policy::Mode;
+    use tools::spec::Toolset;
+
     use super::*;
 
     #[test]
     fn the_instructions_are_short_and_name_real_tools() {
-        assert!(INSTRUCTIONS.split_whitespace().count() <= 120);
-        let registry = tools::registry::Registry::new(
-            tools::spec::Toolset::ALL,
-            tools::policy::Mode::Ask,
-            Vec::new(),
-        );
-        prompts::tests::assert_names_real_tools(&registry, INSTRUCTIONS);
+        for set in [Toolset::Core, Toolset::Lean] {
+            let registry = Registry::new(&[set], Mode::Ask, Vec::new());
+            let text = instructions(&registry);
+            assert!(text.split_whitespace().count() <= 140, "{text}");
+            prompts::tests::assert_names_real_tools(&registry, &text);
+        }
     }
 
     #[tokio::test]

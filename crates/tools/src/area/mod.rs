@@ -14,8 +14,10 @@ mod dependents;
 mod firewall;
 mod guest_status;
 mod ha;
+mod homelab;
 mod inside;
 mod inventory;
+pub(crate) mod lean;
 mod logins;
 mod migrate;
 mod node_status;
@@ -86,6 +88,8 @@ pub const ALL: &[&[&dyn Tool]] = &[
     cluster::GUESTS,
     virtual_networks::ZONES,
     virtual_networks::VNETS,
+    homelab::TOOLS,
+    lean::TOOLS,
 ];
 
 const INVENTORY: &[&dyn Tool] = &[

@@ -29,7 +29,7 @@ pub use talk::{Asked, Progress, Silent, Talk};
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -65,6 +65,7 @@ pub struct Engine {
     clock: Clock,
     /// What a person types to approve a plan.
     approve: String,
+    scripts: Option<Arc<Path>>,
     /// Plans being applied; they outlive the calls that started them.
     running: TaskTracker,
     /// Who applies them, for other processes on the same store.
@@ -85,6 +86,8 @@ pub struct Setup {
     pub clock: Clock,
     /// What a person types before a plan's id to approve it: `oxmox approve`.
     pub approve: String,
+    /// A clone of the community's scripts on this machine.
+    pub scripts: Option<PathBuf>,
 }
 
 /// Where the store is.
@@ -178,6 +181,7 @@ impl Engine {
             store: OnceLock::new(),
             clock: setup.clock,
             approve: setup.approve,
+            scripts: setup.scripts.map(Into::into),
             running: TaskTracker::new(),
             worker: OnceLock::new(),
             scratch: OnceLock::new(),
@@ -186,7 +190,8 @@ impl Engine {
 
     /// The life of a call: find the tool, parse, look or plan, decide, confirm, guard, record, send, read back.
     pub async fn call(self: &Arc<Self>, call: Call, talk: &dyn Talk) -> Result<Reply, Fault> {
-        let tool = self.registry.find(&call.tool)?;
+        let mut call = call;
+        let tool = (self.registry).meant(&mut call.tool, &mut call.arguments)?;
         if tool.spec().risk == Risk::Read {
             return self.read(tool, call).await.map(Reply::Done);
         }
@@ -200,6 +205,13 @@ impl Engine {
             Ok(reply) => Ok(reply),
             Err(fault) => Err(attempt.refused(fault)?),
         }
+    }
+
+    /// Whether a call can change nothing, so that it may be dropped at any time.
+    pub fn only_reads(&self, call: &Call) -> bool {
+        let (mut name, mut arguments) = (call.tool.clone(), call.arguments.clone());
+        let tool = self.registry.meant(&mut name, &mut arguments);
+        tool.is_ok_and(|tool| tool.spec().risk == Risk::Read)
     }
 
     /// A read. One that looks inside a guest leaves a trace of who looked.
@@ -300,6 +312,7 @@ impl Engine {
             policy: self.policy.clone(),
             begun: Some(looker.clone()),
             baselines: Some(looker),
+            scripts: self.scripts.clone(),
             now: self.now(),
         };
         all.narrowed(extras)

@@ -127,6 +127,10 @@ impl Tool for Alias {
         self.of.output()
     }
 
+    fn alias_of(&self) -> Option<&'static dyn Tool> {
+        Some(self.of)
+    }
+
     fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>> {
         Box::pin(async move {
             let mut args = self.translated(args)?;

@@ -168,6 +168,11 @@ fn meant(value: &Value, property: &Value) -> Option<Value> {
             1 => Some(Value::Bool(true)),
             _ => None,
         },
+        // Some models write what belongs inside as text.
+        ("object", Value::String(text)) => {
+            let inner: Object = serde_json::from_str(text).ok()?;
+            Some(Value::Object(inner))
+        }
         _ => None,
     }
 }

@@ -13,7 +13,7 @@ use super::token::joined;
 pub struct ApiMethod<'a> {
     /// GET, POST, PUT or DELETE.
     pub verb: Verb,
-    /// With placeholders: `/nodes/{node}/qemu/{vmid}`.
+    /// With the names of what stands there: `/nodes/{node}/qemu/{vmid}`.
     pub path: &'a str,
     /// PVE's name of it.
     pub name: &'a str,
@@ -173,7 +173,7 @@ fn at_place<'a>(
 fn with_parameters<'a>(mut document: Document<'a>, method: &ApiMethod<'a>) -> Document<'a> {
     for (name, description) in &method.parameters {
         document = document.with(Field::Parameters, *name);
-        // Of a placeholder, PVE says what the path has said.
+        // PVE describes what stands in the path again, and says nothing new of it.
         if !method.path.contains(&format!("{{{name}}}")) {
             document = document.with(Field::ParameterText, *description);
         }

@@ -17,10 +17,14 @@ pub fn tool<'a>(
         .split('_')
         .filter(|word| !COMMON.contains(word))
         .collect();
+    // What comes after the first sentence speaks of other tools too.
+    let (does, besides) = description.split_once("\n\n").unwrap_or((description, ""));
     let mut document = Document::default()
         .verb(verb(&words))
+        .one(words.first() != Some(&"list"))
         .with(Field::Subject, words.join(" "))
-        .with(Field::Description, description);
+        .with(Field::Description, does)
+        .with(Field::Parameters, besides);
     for (argument, text) in arguments {
         document = document
             .with(Field::Parameters, argument)

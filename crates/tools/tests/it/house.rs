@@ -1,5 +1,6 @@
 //! A simulator and an engine of one's own, on free ports, for every test.
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -221,6 +222,7 @@ impl House {
             }),
             begun: None,
             baselines: None,
+            scripts: Some(scripts().into()),
             now: self.clock.load(Ordering::Relaxed),
         }
     }
@@ -307,8 +309,14 @@ fn logged_in(
             state,
             clock: Arc::new(move || clock.load(Ordering::Relaxed)),
             approve: "oxmox approve".to_owned(),
+            scripts: Some(scripts()),
         },
     )
+}
+
+/// A clone of the community's scripts, in small.
+fn scripts() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/scripts")
 }
 
 fn settings(sim: &Sim, credentials: Credentials) -> Settings {

@@ -1,8 +1,8 @@
 //! What people ask for is found: plain-language requests over the real schema of PVE 9.2, and over our own tools.
 //!
-//! The requests were written before the ranker, which was tuned on the first file alone. On its first run over the
-//! second file it found 78 %; the vocabulary has been widened since, so neither figure tells how well it does on
-//! requests that nobody has seen.
+//! The requests of the first two files were written before the ranker, which was tuned on the first alone. On its first
+//! run over the second it found 78 %, and the vocabulary was widened. The third file was written after that, by somebody
+//! who knew neither ranker nor files: on its first run 94 % were found. It is kept for measuring; tune on the others.
 
 use serde_json::Value;
 use tools::policy::Mode;
@@ -23,6 +23,11 @@ fn the_requests_that_it_was_tuned_on_are_found() {
 #[test]
 fn the_requests_that_were_kept_back_are_found() {
     assert_found(include_str!("../data/api_requests_2.tsv"), 90);
+}
+
+#[test]
+fn the_requests_that_it_was_not_tuned_for_are_found() {
+    assert_found(include_str!("../data/api_requests_3.tsv"), 90);
 }
 
 /// Asserts that at least `percent` of the requests find one of their right answers near the top, and prints the others.

@@ -6,6 +6,10 @@ use tools::registry::Registry;
 
 use super::given::Given;
 
+/// For clients whose list of tools is short.
+pub(in crate::mcp) const UNLISTED: &str = "\
+Tools that are not listed are found with search_proxmox_tools and called with call_proxmox_tool.";
+
 /// A task in steps.
 pub(super) struct Text {
     task: String,
@@ -29,12 +33,15 @@ fn step(needs: &'static [&'static str], says: impl Into<String>) -> Step {
 impl Text {
     /// In words, as far as these tools go.
     pub(super) fn told_with(&self, registry: &Registry) -> String {
-        let is_on = |tool: &&str| registry.find(tool).is_ok();
+        let is_on = |tool: &&str| registry.can_call(tool);
         let possible = self
             .steps
             .iter()
             .filter(|step| step.needs.iter().all(is_on));
         let mut text = format!("{}\n\n", self.task);
+        if registry.hands_on() {
+            let _ = writeln!(text, "{UNLISTED}\n");
+        }
         for (number, step) in (1..).zip(possible) {
             let _ = writeln!(text, "{number}. {}", step.says);
         }

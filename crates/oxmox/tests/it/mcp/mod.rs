@@ -64,6 +64,7 @@ fn engine(sim: &sim::Sim, state: State) -> Arc<Engine> {
             state,
             clock,
             approve: "oxmox approve".to_owned(),
+            scripts: None,
         },
     )
 }

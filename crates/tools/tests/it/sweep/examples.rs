@@ -90,6 +90,13 @@ fn the_list_of_tools_is_small() {
 }
 
 #[test]
+fn the_lean_list_is_tiny() {
+    let (count, seen, _) = tokens(&[Toolset::Lean]);
+    assert_eq!(count, 3);
+    assert!(seen <= 700, "{seen} tokens");
+}
+
+#[test]
 fn the_list_of_all_tools_is_bounded() {
     let (_, seen, _) = tokens(Toolset::ALL);
     assert!(seen <= 75_000, "{seen} tokens");

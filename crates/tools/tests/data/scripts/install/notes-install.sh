@@ -1,0 +1,2 @@
+#!/usr/bin/env bash
+curl -fsSL https://downloads.example.org/notes.tar.gz
