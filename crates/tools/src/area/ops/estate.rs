@@ -76,16 +76,19 @@ impl Estate {
             name: Arc::from(cluster.name.as_str()),
             cluster,
         };
+        let mut guests = Vec::new();
         for resource in estate.cluster.pve.shared_resources().await? {
             match (&resource.kind, resource.vmid) {
                 (ResourceKind::Node, _) => estate.nodes.push(resource),
                 (ResourceKind::Storage, _) => estate.storages.push(resource),
                 (ResourceKind::Qemu | ResourceKind::Lxc, Some(vmid)) => {
-                    estate.guests.insert(vmid, resource);
+                    guests.push((vmid, resource));
                 }
                 _ => {}
             }
         }
+        // At once: a tree that is built from rows in order looks for no place for each.
+        estate.guests = guests.into_iter().collect();
         let online = estate.nodes.iter().filter(|node| is_online(node));
         estate.online = online.filter_map(|node| node.node.clone()).collect();
         if let Some(time) = estate.time().await {

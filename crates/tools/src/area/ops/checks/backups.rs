@@ -1,7 +1,7 @@
 //! Guests that could not be restored, and jobs that save nobody.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use pve::{NodeName, Resource, Vmid};
 use serde::Deserialize;
@@ -75,8 +75,8 @@ fn sees_storages(estate: &Estate, report: &mut Report) -> bool {
 }
 
 /// When each guest was last saved.
-fn newest(shelves: &[Shelf]) -> BTreeMap<Vmid, i64> {
-    let mut newest = BTreeMap::new();
+fn newest(shelves: &[Shelf]) -> HashMap<Vmid, i64> {
+    let mut newest = HashMap::new();
     for lies in shelves
         .iter()
         .filter_map(|shelf| shelf.volumes.as_ref().ok())

@@ -1,6 +1,6 @@
 //! Space and memory, from the resource list alone.
 
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
 use pve::{NodeName, Resource};
 
@@ -92,7 +92,8 @@ impl Memory {
 
 /// The online nodes whose figures are known.
 fn memory<'a>(estate: &'a Estate, report: &mut Report) -> BTreeMap<&'a NodeName, Memory> {
-    let mut nodes = BTreeMap::new();
+    // Every guest asks for its node, so the cost of asking must not grow with the nodes.
+    let mut nodes = HashMap::new();
     for node in &estate.nodes {
         let Some(name) = &node.node else { continue };
         match node.maxmem.filter(|total| *total > 0) {
@@ -118,7 +119,7 @@ fn memory<'a>(estate: &'a Estate, report: &mut Report) -> BTreeMap<&'a NodeName,
         node.guests.sort_unstable_by(|a, b| b.cmp(a));
         node.promised = words::total(node.guests.iter().copied());
     }
-    nodes
+    nodes.into_iter().collect()
 }
 
 fn overcommitted(estate: &Estate, nodes: &BTreeMap<&NodeName, Memory>, report: &mut Report) {
