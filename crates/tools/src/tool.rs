@@ -97,14 +97,25 @@ pub enum Ran {
 }
 
 /// A method of PVE's API.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ApiMethod {
     /// Its verb.
     pub method: pve::Method,
     /// Its path, with `{parameters}` in it.
     pub path: &'static str,
     /// The other parameters that can be sent with it.
-    pub params: Vec<&'static str>,
+    pub params: Vec<ApiParam>,
+}
+
+/// A parameter of such a method.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApiParam {
+    /// As PVE calls it.
+    pub name: &'static str,
+    /// What the tool takes for it, as JSON schema.
+    pub takes: Value,
+    /// Whether it goes along with every call.
+    pub always: bool,
 }
 
 /// A tool of either shape, as the registry holds it.

@@ -42,6 +42,7 @@ mod vzdump;
 
 use crate::tool::{Change, Read, Tool};
 
+pub use api::left_to;
 pub use ops::document as findings_document;
 pub(crate) use power::State;
 

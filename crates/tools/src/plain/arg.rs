@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::fault::Fault;
-use crate::tool::Object;
+use crate::tool::{ApiParam, Object};
 
 /// One argument.
 #[derive(Debug, Clone, Copy)]
@@ -182,6 +182,15 @@ impl Arg {
     /// What is sent where it is left out.
     pub(super) fn default(&self) -> Option<Value> {
         serde_json::from_str(self.otherwise?).ok()
+    }
+
+    /// It as a parameter of PVE's API.
+    pub(super) fn param(&self) -> ApiParam {
+        ApiParam {
+            name: self.sent,
+            takes: self.schema(),
+            always: self.required || self.otherwise.is_some(),
+        }
     }
 
     fn schema(&self) -> Value {

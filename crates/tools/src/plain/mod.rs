@@ -23,7 +23,7 @@ use crate::fault::{Fault, Kind};
 use crate::outcome::Outcome;
 use crate::schema;
 use crate::spec::{Example, Risk, Spec, Toolset};
-use crate::tool::{ApiMethod, Object, Ran, Tool};
+use crate::tool::{ApiMethod, ApiParam, Object, Ran, Tool};
 
 pub(crate) use alias::{Alias, alias};
 pub(crate) use arg::{Arg, CONTAINER, NODE, UNSET, VM, choice, flag, list, number, text, whole};
@@ -318,14 +318,15 @@ impl Tool for Plain {
         if self.args.iter().any(chooses) {
             return None;
         }
+        let always = self.always.iter().map(|(name, value)| ApiParam {
+            name,
+            takes: serde_json::json!({"type": "string", "enum": [value]}),
+            always: true,
+        });
         Some(ApiMethod {
             method: self.method,
             path: self.path,
-            params: self
-                .sent()
-                .map(|arg| arg.sent)
-                .chain(self.always.iter().map(|(name, _)| *name))
-                .collect(),
+            params: self.sent().map(Arg::param).chain(always).collect(),
         })
     }
 

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops there")]
 
 mod behaviour;
+mod coverage;
 mod house;
 mod schemas;
 mod search;

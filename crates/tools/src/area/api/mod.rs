@@ -14,6 +14,8 @@ mod write;
 
 use crate::tool::{Change, Read, Tool};
 
+pub use risk::left_to;
+
 /// The tools of this area.
 pub(super) const TOOLS: &[&dyn Tool] = &[
     &Read::<search::SearchApi>::NEW,

@@ -208,6 +208,14 @@ pub(super) fn class(verb: Method, template: &str) -> Class {
     rule.map_or(Class::Does(Risk::Grant), |rule| rule.class)
 }
 
+/// What does it instead, if a method of this template is left to another way.
+pub fn left_to(verb: Method, template: &str) -> Option<&'static str> {
+    match class(verb, template) {
+        Class::Elsewhere(instead) => Some(instead),
+        Class::Does(_) => None,
+    }
+}
+
 /// What these parameters do beyond what the method does without them.
 pub(super) fn of_parameters(template: &str, params: &Map<String, Value>) -> Risk {
     let is = |name: &str, words: &[&str]| {

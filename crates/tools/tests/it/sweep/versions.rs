@@ -1,0 +1,118 @@
+//! A tool that is one method of PVE's API is one in every supported version: with the least arguments nothing is missing,
+//! and with all of them nothing is unknown, of another type, or out of bounds.
+
+use serde_json::Value;
+use tools::registry;
+use tools::spec::Risk;
+use tools::tool::{ApiMethod, ApiParam};
+
+#[test]
+fn a_plain_tool_is_a_method_of_every_version() {
+    let mut wrong = Vec::new();
+    for version in ["8.4", "9.1", "9.2"] {
+        let Some(methods) = crate::schemas::schema(version) else {
+            return;
+        };
+        for tool in registry::all() {
+            let Some(ours) = tool.method() else { continue };
+            let is_read = ours.method == pve::Method::Get;
+            let mut said = misfits(&ours, &methods);
+            if is_read != (tool.spec().risk == Risk::Read) {
+                said.push(format!("a {} of another risk", ours.method));
+            }
+            let name = tool.spec().name;
+            wrong.extend(
+                said.iter()
+                    .map(|said| format!("{name} on {version}: {said}")),
+            );
+        }
+    }
+    let plain = registry::all().filter(|tool| tool.method().is_some());
+    eprintln!("{} tools are one method each", plain.count());
+    assert!(
+        wrong.is_empty(),
+        "{} differ:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+/// Templates are the same whatever their parameters are called.
+fn shape(path: &str) -> String {
+    let part = |part: &str| {
+        if part.starts_with('{') {
+            "*".to_owned()
+        } else {
+            part.to_owned()
+        }
+    };
+    path.split('/').map(part).collect::<Vec<_>>().join("/")
+}
+
+fn misfits(ours: &ApiMethod, methods: &[Value]) -> Vec<String> {
+    let found = methods.iter().find(|method| {
+        method["method"] == ours.method.as_str()
+            && shape(method["path"].as_str().unwrap()) == shape(ours.path)
+    });
+    let Some(found) = found else {
+        return vec![format!("no method {} {}", ours.method, ours.path)];
+    };
+    let none = serde_json::Map::new();
+    let known = found["parameters"]["properties"]
+        .as_object()
+        .unwrap_or(&none);
+    let mut said = Vec::new();
+    for param in &ours.params {
+        let family = param.name.trim_end_matches(|c: char| c.is_ascii_digit());
+        match known
+            .get(param.name)
+            .or_else(|| known.get(&format!("{family}[n]")))
+        {
+            None => said.push(format!("takes no {}", param.name)),
+            Some(theirs) => said.extend(misfit(param, theirs)),
+        }
+    }
+    let path = found["path"].as_str().unwrap();
+    for (name, theirs) in known {
+        let given = path.contains(&format!("{{{name}}}"))
+            || ours
+                .params
+                .iter()
+                .any(|param| param.name == name && param.always);
+        let must = !pve::lenient::as_bool(&theirs["optional"]).unwrap_or(false);
+        if must && !given {
+            said.push(format!("{name} may be missing"));
+        }
+    }
+    said
+}
+
+/// What a tool takes for a parameter that PVE does not.
+fn misfit(param: &ApiParam, theirs: &Value) -> Option<String> {
+    let (name, ours) = (param.name, &param.takes);
+    let kind = theirs["type"].as_str().unwrap_or("string");
+    let fits = match ours["type"].as_str().unwrap() {
+        "integer" => matches!(kind, "integer" | "number"),
+        "number" => kind == "number",
+        "boolean" => kind == "boolean",
+        _ => matches!(kind, "string" | "array") || ours["enum"].is_array(),
+    };
+    if !fits {
+        return Some(format!("{name} is a {kind}, not a {}", ours["type"]));
+    }
+    let words = |value: &Value| {
+        let words = value.as_array()?;
+        let words = words.iter().filter_map(pve::lenient::as_text);
+        Some(words.collect::<Vec<_>>())
+    };
+    if let (Some(ours), Some(theirs)) = (words(&ours["enum"]), words(&theirs["enum"]))
+        && let Some(word) = ours.iter().find(|word| !theirs.contains(word))
+    {
+        return Some(format!("{name} cannot be {word}"));
+    }
+    let below = ours["minimum"].as_i64().zip(theirs["minimum"].as_i64());
+    let above = ours["maximum"].as_i64().zip(theirs["maximum"].as_i64());
+    let out = below.is_some_and(|(ours, theirs)| ours < theirs)
+        || above.is_some_and(|(ours, theirs)| ours > theirs);
+    out.then(|| format!("{name} is out of bounds"))
+}
