@@ -218,7 +218,12 @@ impl Rule {
             };
             target.is_some_and(|target| test(target, wanted))
         };
-        is(&self.tool, &plan.tool)
+        let by_name = is(&self.tool, &plan.tool)
+            || plan
+                .proper
+                .as_deref()
+                .is_some_and(|proper| is(&self.tool, proper));
+        by_name
             && self.risk.is_none_or(|wanted| wanted == risk)
             && is(&self.cluster, &plan.cluster)
             && on_target(&self.node, &|target, node| target.at.node.as_str() == node)

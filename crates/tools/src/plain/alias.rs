@@ -144,11 +144,10 @@ impl Tool for Alias {
                 ..cx.clone()
             };
             schema::coerce(&mut args, &self.of.input())?;
-            let mut ran = self.of.run(args, &cx).await?;
-            if let Ran::Plan(plan) = &mut ran {
-                self.spec.name.clone_into(&mut plan.tool);
-            }
-            Ok(ran)
+            Ok(match self.of.run(args, &cx).await? {
+                Ran::Plan(plan) => Ran::Plan(Box::new(plan.called(self.spec.name))),
+                answer @ Ran::Answer(_) => answer,
+            })
         })
     }
 }

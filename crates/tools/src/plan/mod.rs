@@ -36,8 +36,11 @@ use crate::spec::{Risk, Spec};
 /// What a changing tool returns.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Plan {
-    /// The tool that planned it.
+    /// The tool that planned it, by the name that it was called by.
     pub tool: String,
+    /// Its own name, where it was called by another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proper: Option<String>,
     /// The cluster that it changes.
     pub cluster: String,
     /// One sentence: what will be done to what.
@@ -71,6 +74,7 @@ impl Plan {
     pub fn new(spec: &Spec, cluster: &str, risk: Risk, summary: impl Into<String>) -> Self {
         Self {
             tool: spec.name.to_owned(),
+            proper: None,
             cluster: cluster.to_owned(),
             summary: summary.into(),
             risk,
@@ -86,6 +90,13 @@ impl Plan {
             targets: Vec::new(),
             secrets: Secrets::default(),
         }
+    }
+
+    /// The same, called by another tool's name. What is said of the tool that planned it still holds.
+    pub(crate) fn called(mut self, name: &str) -> Self {
+        let proper = std::mem::replace(&mut self.tool, name.to_owned());
+        self.proper.get_or_insert(proper);
+        self
     }
 
     /// What a confirmation is bound to: any change of what would be sent, to what, gives another digest.

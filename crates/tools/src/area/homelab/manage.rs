@@ -65,7 +65,7 @@ impl Changes for ManageVm {
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let mut args = Object::new();
         args.insert("vmid".to_owned(), json!(self.vmid));
-        let mut plan = match self.action {
+        let plan = match self.action {
             // Starting a paused guest resumes it.
             Action::Start | Action::Resume => schema::parse::<StartVm>(args)?.plan(cx).await?,
             action => {
@@ -73,7 +73,6 @@ impl Changes for ManageVm {
                 schema::parse::<StopVm>(args)?.plan(cx).await?
             }
         };
-        Self::SPEC.name.clone_into(&mut plan.tool);
-        Ok(plan)
+        Ok(plan.called(Self::SPEC.name))
     }
 }

@@ -40,6 +40,30 @@ async fn a_rule_denies_by_pool_even_in_trusted_mode() {
 }
 
 #[tokio::test]
+async fn a_rule_holds_for_the_other_names_of_a_tool() {
+    let rule = Rule {
+        tool: Some("start_proxmox_vm".to_owned()),
+        verdict: Some(Verdict::Deny),
+        ..Rule::default()
+    };
+    let house = with_rules(Mode::Trusted, vec![rule]).await;
+    for (tool, args) in [
+        ("start_proxmox_vm", r#"{"vmid": 105}"#),
+        ("manage_proxmox_vm", r#"{"vmid": 105, "action": "start"}"#),
+        ("bulk_start_guests", r#"{"vms": "105"}"#),
+        (
+            "call_proxmox_tool",
+            r#"{"tool": "bulk_start_guests", "arguments": {"vms": "105"}}"#,
+        ),
+    ] {
+        let fault = house.call(tool, args).await.unwrap_err();
+        let denied = fault.message.contains("a rule in the configuration");
+        assert!(denied, "{tool}: {fault}");
+    }
+    assert!(house.writes().is_empty());
+}
+
+#[tokio::test]
 async fn a_rule_allows_a_range_and_asks_for_the_rest() {
     let allow = Rule {
         vmid: Some("100-105".to_owned()),
