@@ -9,11 +9,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import json
 import logging
+import os
 import tempfile
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
+import aiohttp
 from fakepve import FakePve
 from fakepve.certs import make_cert
 from harness import OXMOX, Report, clean_env
@@ -76,24 +80,30 @@ def populate(pve: FakePve) -> None:
 
 
 @contextlib.asynccontextmanager
-async def fake_and_client(mode: str = "trusted", pin: str | None = None) -> AsyncIterator[tuple[Recorder, Client]]:
-    """A fresh fake, and oxmox on stdio pointed at it by environment and fingerprint."""
+async def fake() -> AsyncIterator[tuple[Recorder, str]]:
+    """A fresh fake, and its certificate's fingerprint."""
     pve = Recorder(host="127.0.0.1", port=0)
     pve.apitokens[f"{TOKEN_USER}!{TOKEN_NAME}"] = TOKEN_SECRET
     populate(pve)
     with tempfile.TemporaryDirectory(prefix="fakepve-") as directory:
         certificate, key, der = make_cert(directory)
         await pve.start(certificate, key)
-    fingerprint = pin or hashlib.sha256(der).digest().hex(":").upper()
     try:
+        yield pve, hashlib.sha256(der).digest().hex(":").upper()
+    finally:
+        await pve.stop()
+
+
+@contextlib.asynccontextmanager
+async def fake_and_client(mode: str = "trusted", pin: str | None = None) -> AsyncIterator[tuple[Recorder, Client]]:
+    """The same, and oxmox on stdio pointed at it by environment and fingerprint."""
+    async with fake() as (pve, fingerprint):
         with clean_env(PROXMOX_HOST="127.0.0.1", PROXMOX_PORT=str(pve.port), PROXMOX_USER=TOKEN_USER,
                        PROXMOX_TOKEN_NAME=TOKEN_NAME, PROXMOX_TOKEN_VALUE=TOKEN_SECRET,
-                       PROXMOX_FINGERPRINT=fingerprint) as env:
+                       PROXMOX_FINGERPRINT=pin or fingerprint) as env:
             server = StdioServerParameters(command=OXMOX, args=["--mode", mode, "--toolsets", TOLD], env=env)
             async with Client(server, read_timeout_seconds=60) as client:
                 yield pve, client
-    finally:
-        await pve.stop()
 
 
 def text_of(result: CallToolResult) -> str:
@@ -185,6 +195,38 @@ async def tell_story(report: Report) -> None:
         judge_answers(report, pve)
 
 
+# What rules of our demo world speak of, and a fake without it takes for a mistake.
+PREPARED = [
+    ("/cluster/firewall/ipset", {"name": "admins"}),
+    ("/cluster/firewall/aliases", {"name": "lan", "cidr": "10.0.0.0/24"}),
+    ("/cluster/firewall/aliases", {"name": "old-printer", "cidr": "10.0.0.9"}),
+]
+
+
+async def take_every_request(report: Report) -> None:
+    """What the examples of all tools ask of PVE, written down by a test, is known to the fake and of its types.
+
+    Most of it is about things that only our own demo world has; what counts is that nothing is malformed or unknown.
+    """
+    listed = Path(os.environ["OXMOX_REQUESTS"])
+    if not report.check(listed.exists(), "the step 'test' wrote down the requests", listed):
+        return
+    async with fake() as (pve, _):
+        base = f"https://127.0.0.1:{pve.port}/api2/json"
+        headers = {"Authorization": f"PVEAPIToken={TOKEN_USER}!{TOKEN_NAME}={TOKEN_SECRET}"}
+        async with aiohttp.ClientSession(headers=headers, connector=aiohttp.TCPConnector(ssl=False)) as session:
+            for path, params in PREPARED:
+                async with session.post(base + path, data=params) as answer:
+                    report.check(answer.status == 200, f"fakepve makes {params}", await answer.text())
+            for request in json.loads(listed.read_text()):
+                where = "params" if request["method"] in ("GET", "DELETE") else "data"
+                sent = {where: [tuple(pair) for pair in request["params"]]}
+                async with session.request(request["method"], base + request["path"], **sent) as answer:
+                    line = f"{request['tool']}: {request['method']} {request['path']} {request['params']}"
+                    taken = answer.status not in (400, 501)
+                    report.check(taken, f"fakepve takes {line}", f"{answer.status} {await answer.text()}")
+
+
 def judge_answers(report: Report, pve: Recorder) -> None:
     """Print what the fake refused, and count what it would not have refused a good client."""
     for method, path, status, reason in pve.answers:
@@ -237,7 +279,7 @@ async def stay_read_only(report: Report) -> None:
 async def main() -> None:
     logging.disable(logging.WARNING)
     report = Report("fakepve")
-    for part in (tell_story, pass_on_errors, insist_on_the_pin, stay_read_only):
+    for part in (tell_story, take_every_request, pass_on_errors, insist_on_the_pin, stay_read_only):
         try:
             await part(report)
         except Exception as error:  # a broken part must not hide the others

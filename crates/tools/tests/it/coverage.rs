@@ -6,12 +6,9 @@ use std::path::Path;
 
 use pve::Method;
 use serde_json::Value;
-use tools::policy::Mode;
 use tools::registry;
-use tools::spec::Risk;
-use tools::tool::{Ran, Tool};
+use tools::tool::Tool;
 
-use crate::house::{House, object};
 use crate::schemas::schema;
 
 /// Methods that have a tool of their own: as many as another server had tools, and no fewer.
@@ -45,7 +42,6 @@ async fn the_document_says_what_is_covered() {
 
 /// The methods that a tool of their own reads or sends. What is read only to plan a change does not count.
 async fn named(methods: &[Value]) -> BTreeSet<Place> {
-    let house = House::in_mode(Mode::Trusted).await;
     let places: Vec<Place> = methods.iter().map(place).collect();
     let mut named = BTreeSet::new();
     let mut add = |verb: &str, path: &str| {
@@ -56,25 +52,10 @@ async fn named(methods: &[Value]) -> BTreeSet<Place> {
             add(method.method.as_str(), method.path);
         }
     }
-    for (tool, args) in crate::sweep::examples() {
-        if tool.method().is_some() || is_generic(tool) {
-            continue;
-        }
-        let before = house.sim.requests().len();
-        let ran = tool.run(object(args), &house.context()).await;
-        match ran {
-            Ok(Ran::Plan(plan)) => {
-                for request in plan.requests() {
-                    add(request.method.as_str(), &request.path);
-                }
-            }
-            _ if tool.spec().risk == Risk::Read => {
-                for request in house.sim.requests().iter().skip(before) {
-                    let path = request.path.trim_start_matches("/api2/json");
-                    add(&request.method, path.split('?').next().unwrap());
-                }
-            }
-            _ => {}
+    for asked in crate::requests::all().await {
+        let tool = registry::all().find(|tool| tool.spec().name == asked.tool);
+        if tool.is_some_and(|tool| tool.method().is_none() && !is_generic(tool)) {
+            add(&asked.verb, &asked.path);
         }
     }
     named

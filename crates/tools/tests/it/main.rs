@@ -5,6 +5,7 @@
 mod behaviour;
 mod coverage;
 mod house;
+mod requests;
 mod schemas;
 mod search;
 mod sweep;
