@@ -17,6 +17,8 @@ pub struct Claim {
     pub node: Option<NodeName>,
     /// What it is.
     pub kind: Option<GuestKind>,
+    /// What to do about a guest of the other kind, where the caller did not say what it is.
+    pub instead: Option<String>,
 }
 
 impl Claim {
@@ -36,6 +38,19 @@ impl Claim {
         Ok(claim)
     }
 
+    /// The same for a tool that is for guests of this kind only.
+    pub(crate) fn only(&self, kind: GuestKind, tool: &str) -> Self {
+        let instead = match crate::registry::twin(tool) {
+            Some(twin) => format!("{twin} is the tool for it"),
+            None => "get_proxmox_vm_status tells what it is".to_owned(),
+        };
+        Self {
+            node: self.node.clone(),
+            kind: Some(kind),
+            instead: Some(instead),
+        }
+    }
+
     /// Says what is true instead if it is wrong.
     pub(crate) fn check(&self, guest: &Guest) -> Result<(), Fault> {
         let at = &guest.at;
@@ -46,10 +61,8 @@ impl Claim {
                 at.kind.noun(),
                 kind.noun()
             );
-            return Err(Fault::bad_input(is).hint(format!(
-                "send vm_type: \"{}\", or leave vm_type out",
-                at.kind
-            )));
+            let right = || format!("send vm_type: \"{}\", or leave vm_type out", at.kind);
+            return Err(Fault::bad_input(is).hint(self.instead.clone().unwrap_or_else(right)));
         }
         if let Some(node) = self.node.as_ref().filter(|node| **node != at.node) {
             let is = format!("{} is on node {}, not on {node}", guest.label(), at.node);
@@ -65,6 +78,7 @@ impl Claim {
         Self {
             node: node.or(self.node.as_ref()).cloned(),
             kind: kind.or(self.kind),
+            instead: self.instead.clone(),
         }
     }
 }

@@ -173,6 +173,14 @@ impl Context {
         })
     }
 
+    /// The same for a tool that is for guests of this kind only.
+    pub(crate) fn only(&self, kind: GuestKind, tool: &str) -> Self {
+        Self {
+            claim: self.claim.only(kind, tool),
+            ..self.clone()
+        }
+    }
+
     /// Arguments of a call that another tool's answer proposes: where there are several clusters, they name theirs.
     pub fn address(&self, plan: &mut Plan) {
         if let Undo::Call { arguments, .. } = &mut plan.undo

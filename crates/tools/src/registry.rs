@@ -95,6 +95,19 @@ pub fn all() -> impl Iterator<Item = &'static dyn Tool> {
     area::ALL.iter().flat_map(|area| area.iter().copied())
 }
 
+/// The tool that does the same to the other kind of guest.
+pub(crate) fn twin(name: &str) -> Option<&'static str> {
+    let other = if name.contains("container") {
+        name.replace("container", "vm")
+    } else {
+        name.replace("vm", "container")
+    };
+    let found = all().map(|tool| tool.spec().name);
+    found
+        .filter(|found| *found != name)
+        .find(|found| *found == other)
+}
+
 /// The changing tool of that name, switched on or not: looking at a plan is a read.
 pub fn find_change(name: &str) -> Result<&'static dyn Tool, Fault> {
     let changes = || all().filter(|tool| tool.spec().risk > Risk::Read);

@@ -5,8 +5,8 @@ use futures_util::future::BoxFuture;
 use pve::GuestKind;
 use serde_json::Value;
 
-use super::Arg;
 use super::arg::Kind;
+use super::{Arg, fill};
 use crate::claim::Claim;
 use crate::context::Context;
 use crate::fault::Fault;
@@ -28,7 +28,8 @@ pub(crate) struct Alias {
     of: &'static dyn Tool,
 }
 
-/// Another name of `of`, in this toolset. [`Arg::sent_as`] says what ours calls an argument.
+/// Another name of `of`, in this toolset. [`Arg::sent_as`] says what ours calls an argument: `set.memory` goes into the object
+/// `set`, and `grow.{disk}` under the name that the argument `disk` has.
 pub(crate) const fn alias(
     (toolset, risk): (Toolset, Risk),
     name: &'static str,
@@ -69,13 +70,12 @@ impl Alias {
     }
 
     /// It is for guests of this kind only.
-    #[expect(dead_code, reason = "the aliases of one kind of guest come next")]
     pub(crate) const fn only(mut self, kind: GuestKind) -> Self {
         self.kind = Some(kind);
         self
     }
 
-    /// What ours is told besides.
+    /// What ours is told besides. A text may hold `{arguments}`.
     pub(crate) const fn with(mut self, with: &'static [(&'static str, &'static str)]) -> Self {
         self.with = with;
         self
@@ -96,21 +96,61 @@ impl Alias {
     fn translated(&self, args: Object) -> Result<Object, Fault> {
         let args = super::checked(args, &self.input())?;
         let args = super::arg::with_defaults(self.args, args);
-        let ours = self.of.input();
-        let given = self.args.iter().filter_map(|arg| {
-            let value = args.get(arg.name)?;
-            let takes_several = ours["properties"][arg.sent]["type"] == "array";
+        let schema = self.of.input();
+        let mut ours = Object::new();
+        for arg in self.args.iter().filter(|arg| !self.names_another(arg)) {
+            let Some(value) = args.get(arg.name) else {
+                continue;
+            };
+            let takes_several = schema["properties"][arg.sent]["type"] == "array";
             let value = match arg.kind {
                 Kind::List if takes_several => parts(value).into(),
                 _ => value.clone(),
             };
-            Some((arg.sent.to_owned(), value))
-        });
-        let fixed = self.with.iter().map(|(name, json)| {
-            let value = serde_json::from_str(json).unwrap_or(Value::Null);
-            ((*name).to_owned(), value)
-        });
-        Ok(given.chain(fixed).collect())
+            put(&mut ours, &fill(arg.sent, &args), value);
+        }
+        for (name, json) in self.with {
+            let value = match serde_json::from_str(json).unwrap_or(Value::Null) {
+                Value::String(text) => fill(&text, &args).into(),
+                value => value,
+            };
+            put(&mut ours, name, value);
+        }
+        Ok(ours)
+    }
+
+    /// Whether an argument only says what another one, or what is sent besides, is about.
+    fn names_another(&self, arg: &Arg) -> bool {
+        let hole = format!("{{{}}}", arg.name);
+        let mut besides = self.with.iter().map(|(_, json)| *json);
+        self.args.iter().any(|other| other.sent.contains(&hole))
+            || besides.any(|json| json.contains(&hole))
+    }
+
+    /// What ours says of its arguments, by the names that the caller knows.
+    fn reworded(&self, text: &str) -> String {
+        let renamed = self
+            .args
+            .iter()
+            .filter(|arg| arg.sent != arg.name);
+        renamed.fold(text.to_owned(), |text, arg| {
+            let (ours, theirs) = (arg.sent, arg.name);
+            text.replace(&format!("`{ours}`"), &format!("`{theirs}`"))
+                .replace(&format!("send {ours}"), &format!("send {theirs}"))
+                .replace(&format!("leave {ours} "), &format!("leave {theirs} "))
+        })
+    }
+}
+
+/// Puts a value under a name, or into the object that stands before a dot.
+fn put(into: &mut Object, name: &str, value: Value) {
+    let Some((object, name)) = name.split_once('.') else {
+        into.insert(name.to_owned(), value);
+        return;
+    };
+    let object = into.entry(object).or_insert_with(|| Object::new().into());
+    if let Value::Object(object) = object {
+        object.insert(name.to_owned(), value);
     }
 }
 
@@ -134,20 +174,29 @@ impl Tool for Alias {
     fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>> {
         Box::pin(async move {
             let mut args = self.translated(args)?;
-            let mut claim = Claim::take(&mut args, &self.of.input())?;
-            claim = Claim {
-                node: claim.node.or_else(|| cx.claim.node.clone()),
-                kind: self.kind.or(claim.kind).or(cx.claim.kind),
-            };
-            let cx = Context {
+            let said = Claim::take(&mut args, &self.of.input())?;
+            let claim = cx.claim.or(said.node.as_ref(), said.kind);
+            let mut cx = Context {
                 claim,
                 ..cx.clone()
             };
+            if let Some(kind) = self.kind {
+                cx = cx.only(kind, self.spec.name);
+            }
             schema::coerce(&mut args, &self.of.input())?;
-            Ok(match self.of.run(args, &cx).await? {
-                Ran::Plan(plan) => Ran::Plan(Box::new(plan.called(self.spec.name))),
-                answer @ Ran::Answer(_) => answer,
-            })
+            let ran = self.of.run(args, &cx).await.map_err(|fault| Fault {
+                message: self.reworded(&fault.message),
+                hint: fault.hint.map(|hint| self.reworded(&hint)),
+                ..fault
+            })?;
+            let Ran::Plan(plan) = ran else {
+                return Ok(ran);
+            };
+            let mut plan = plan.called(self.spec.name);
+            for blocker in &mut plan.blockers {
+                blocker.instead = self.reworded(&blocker.instead);
+            }
+            Ok(Ran::Plan(Box::new(plan)))
         })
     }
 }

@@ -70,20 +70,13 @@ impl Plain {
             Some(_) => Some(argument(values, "node")?),
             None => None,
         };
-        let guest = cx.guest(vmid, node.as_ref(), None).await?;
         let kind = if self.path.contains("/lxc/") {
             GuestKind::Lxc
         } else {
             GuestKind::Qemu
         };
-        if guest.at.kind != kind {
-            let is = format!("{} is no {}", guest.label(), kind.noun());
-            let fault = Fault::bad_input(is);
-            return Err(match self.twin() {
-                Some(twin) => fault.hint(format!("{twin} is the tool for it")),
-                None => fault.hint("get_proxmox_vm_status tells what it is"),
-            });
-        }
+        let cx = cx.only(kind, self.spec.name);
+        let guest = cx.guest(vmid, node.as_ref(), None).await?;
         guest.require_online()?;
         Ok(guest)
     }
@@ -106,19 +99,6 @@ impl Plain {
             return Err(wrong(&format!("{} is {right}:{vmid}", guest.label())));
         }
         Ok(guest)
-    }
-
-    /// The tool that does the same to the other kind of guest.
-    fn twin(&self) -> Option<String> {
-        let name = self.spec.name;
-        let other = if name.contains("container") {
-            name.replace("container", "vm")
-        } else {
-            name.replace("vm", "container")
-        };
-        crate::registry::all()
-            .any(|tool| tool.spec().name == other && other != name)
-            .then_some(other)
     }
 }
 
