@@ -52,6 +52,10 @@ pub struct Node {
     pub updates: Vec<Update>,
     /// Its physical disks.
     pub disks: Vec<Disk>,
+    /// Whether somebody installed CRIU, which PVE does not.
+    pub criu: bool,
+    /// The container whose memory was written to disk last; all of them are written to the same place.
+    pub checkpoint: Option<u32>,
 }
 
 impl Node {

@@ -126,6 +126,8 @@ fn node(part: NodePart, id: u32, now: Time) -> Node {
         }
     }
     Node {
+        criu: false,
+        checkpoint: None,
         certificate_end: None,
         back_at: None,
         settings: Settings {

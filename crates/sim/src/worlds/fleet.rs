@@ -45,6 +45,8 @@ fn name_of(id: u32) -> String {
 
 fn node(id: u32, now: Time) -> Node {
     Node {
+        criu: false,
+        checkpoint: None,
         name: name_of(id),
         id,
         ip: format!("10.0.{}.{}", id / 200, id % 200 + 10),

@@ -10,6 +10,7 @@ use crate::error::{ApiError, Reply};
 use crate::world::World;
 use crate::world::guest::Guest;
 use crate::world::guest::Kind::Lxc;
+use crate::world::node::Node;
 
 /// Whether the container runs; PVE asks for its process, not for its config.
 fn is_running(world: &World, call: &Call) -> bool {
@@ -105,24 +106,38 @@ pub(super) fn reboot(world: &mut World, call: &Call) -> Reply {
     spawn(world, call, work)
 }
 
-/// Needs CRIU, which PVE does not install: the task fails.
+/// Needs CRIU, which PVE does not install: without it the task fails.
 pub(super) fn suspend(world: &mut World, call: &Call) -> Reply {
     need_running(world, call, "CT")?;
-    checkpoint(world, call, "suspend", "-s")
+    let (vmid, node) = (call.vmid(), call.node().to_owned());
+    let work = work(Lxc, "suspend", vmid).wait(1).run(move |world, _| {
+        in_task(world, Lxc, &node, vmid)?.check_lock()?;
+        let Some(there) = world.nodes.get_mut(&node).filter(|node| node.criu) else {
+            return Err(failed_checkpoint(vmid, "-s"));
+        };
+        there.checkpoint = Some(vmid);
+        stop_now(world, Lxc, &node, vmid)
+    });
+    spawn(world, call, work)
 }
 
+/// Goes on from what was written last, if that was this container.
 pub(super) fn resume(world: &mut World, call: &Call) -> Reply {
     need_stopped(world, call)?;
-    checkpoint(world, call, "resume", "-r --foreground")
+    let (vmid, node) = (call.vmid(), call.node().to_owned());
+    let work = work(Lxc, "resume", vmid).wait(1).run(move |world, _| {
+        let there = world.nodes.get(&node);
+        let is_kept = |node: &Node| node.criu && node.checkpoint == Some(vmid);
+        if !there.is_some_and(is_kept) {
+            return Err(failed_checkpoint(vmid, "-r --foreground"));
+        }
+        start_now(world, Lxc, &node, vmid)
+    });
+    spawn(world, call, work)
 }
 
-fn checkpoint(world: &mut World, call: &Call, action: &str, mode: &str) -> Reply {
-    let vmid = call.vmid();
-    let command = format!("lxc-checkpoint -n {vmid} {mode} -D /var/lib/vz/dump");
-    let work = work(Lxc, action, vmid)
-        .wait(1)
-        .run(move |_, _| Err(format!("command '{command}' failed: exit code 1")));
-    spawn(world, call, work)
+fn failed_checkpoint(vmid: u32, mode: &str) -> String {
+    format!("command 'lxc-checkpoint -n {vmid} {mode} -D /var/lib/vz/dump' failed: exit code 1")
 }
 
 /// What a start says of a container whose systemd wants nesting and has none.
