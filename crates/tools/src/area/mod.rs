@@ -8,6 +8,7 @@ mod backups;
 mod clone;
 mod cluster;
 mod console;
+mod containers;
 mod create;
 mod delete;
 mod dependents;
@@ -54,6 +55,12 @@ pub const ALL: &[&[&dyn Tool]] = &[
     api::TOOLS,
     ops::TOOLS,
     qemu::TOOLS,
+    containers::SHOW,
+    containers::POWER,
+    containers::LIFE,
+    containers::UPDATE,
+    containers::SNAPSHOTS,
+    containers::OWN,
     pools::TOOLS,
     nodes::about::TOOLS,
     nodes::network::TOOLS,

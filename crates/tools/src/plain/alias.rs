@@ -129,10 +129,7 @@ impl Alias {
 
     /// What ours says of its arguments, by the names that the caller knows.
     fn reworded(&self, text: &str) -> String {
-        let renamed = self
-            .args
-            .iter()
-            .filter(|arg| arg.sent != arg.name);
+        let renamed = self.args.iter().filter(|arg| arg.sent != arg.name);
         renamed.fold(text.to_owned(), |text, arg| {
             let (ours, theirs) = (arg.sent, arg.name);
             text.replace(&format!("`{ours}`"), &format!("`{theirs}`"))

@@ -8,6 +8,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
 use super::card::Asked;
+use super::more::More;
 use super::network::{self, Bridge, Vlan};
 use super::place::{Content, Place, Wanted};
 use super::space::{self, Limit};
@@ -77,6 +78,9 @@ pub(in super::super) struct CreateLxc {
     /// Start it.
     #[serde(default)]
     start: bool,
+    #[serde(default)]
+    #[schemars(skip)]
+    more: More,
 }
 
 fn half_a_gibibyte() -> u32 {
@@ -148,6 +152,7 @@ impl Changes for CreateLxc {
         let mut plan = new.plan(&Self::SPEC, &place.cluster.name, free, why);
         self.impact(&mut plan, &place);
         self.check_fit(&mut plan, &place);
+        self.more.look_at_disk(&mut plan, &place).await?;
         plan.needs = self.needs(&new, &place, &bridge).await?;
         plan.warnings.extend(bridge.warning);
 
@@ -176,7 +181,7 @@ impl CreateLxc {
     fn place(&self) -> Wanted<'_> {
         Wanted {
             node: self.node.as_ref(),
-            storage: self.storage.as_ref(),
+            storage: self.storage(),
             content: Content::RootDir,
             medium: Some(media::Wanted {
                 content: "vztmpl",
@@ -186,15 +191,27 @@ impl CreateLxc {
         }
     }
 
-    fn nests(&self) -> bool {
-        self.nesting.unwrap_or(self.unprivileged)
+    /// Where its root disk goes, if the caller says so.
+    fn storage(&self) -> Option<&StorageId> {
+        let rootfs = self.more.rootfs.as_ref().map(|disk| &disk.storage);
+        rootfs.or(self.storage.as_ref())
+    }
+
+    fn rootfs_size(&self) -> Size {
+        let rootfs = self.more.rootfs.as_ref().map(|disk| disk.size);
+        rootfs.unwrap_or(self.rootfs_size)
+    }
+
+    fn features(&self) -> Option<&str> {
+        let nests = self.nesting.unwrap_or(self.unprivileged);
+        self.more.features().or(nests.then_some("nesting=1"))
     }
 
     fn impact(&self, plan: &mut Plan, place: &Place) {
         let disk = format!("rootfs on {}", place.storage.storage);
         plan.impact.push(
             Impact::new(Effect::Created, "disk", disk)
-                .bytes(Some(self.rootfs_size.bytes()))
+                .bytes(Some(self.rootfs_size().bytes()))
                 .note(place.why_storage.clone().unwrap_or_default()),
         );
         if let Some(template) = &place.medium {
@@ -214,13 +231,19 @@ impl CreateLxc {
     }
 
     fn check_fit(&self, plan: &mut Plan, place: &Place) {
-        space::check_disk(plan, &place.storage, self.rootfs_size.bytes());
+        space::check_disk(plan, &place.storage, self.rootfs_size().bytes());
         let memory = u64::from(self.memory);
         space::check_memory(plan, &place.node, memory, self.start, Limit::Soft);
-        if !self.unprivileged && self.nests() && place.cluster.pve.identity() != "root@pam" {
+        let is_root = place.cluster.pve.identity() == "root@pam";
+        if !self.unprivileged && self.features().is_some() && !is_root {
             plan.blockers.push(Blocker::new(
                 "only root@pam itself, not a token of it, may give a privileged container nesting",
                 "leave nesting out, or unprivileged",
+            ));
+        } else if self.more.wants_root() && !is_root {
+            plan.blockers.push(Blocker::new(
+                "only root@pam itself, not a token of it, may give a container features other than nesting",
+                "send features: \"nesting=1\", or leave features out",
             ));
         }
         if !self.unprivileged {
@@ -248,7 +271,9 @@ impl CreateLxc {
             "VM.Config.Network",
             "VM.Config.Disk",
         ]);
-        all.extend(new.tags.is_some().then(|| new.need("VM.Config.Options")));
+        let tagged = new.tags.is_some().then_some("VM.Config.Options");
+        let options = tagged.or(self.more.privilege());
+        all.extend(options.map(|privilege| new.need(privilege)));
         // PVE 8 let everybody who creates containers create privileged ones.
         if !self.unprivileged && place.cluster.pve.version().await?.at_least(9, 0) {
             all.push(Needs::on("/", "Sys.Modify"));
@@ -257,6 +282,13 @@ impl CreateLxc {
             format!("/storage/{storage}"),
             "Datastore.AllocateSpace",
         ));
+        if let Some(disk) = &self.more.mp0 {
+            let path = format!("/storage/{}", disk.storage);
+            let space = Needs::on(path, "Datastore.AllocateSpace");
+            if !all.contains(&space) {
+                all.push(space);
+            }
+        }
         all.push(bridge.needs.clone());
         all.extend(
             place
@@ -279,8 +311,11 @@ impl CreateLxc {
     }
 
     fn request(&self, new: &NewGuest, place: &Place) -> Request {
-        let rootfs = format!("{}:{}", place.storage.storage, self.rootfs_size.in_gib());
-        Request::post(format!("/nodes/{}/lxc", new.at.node))
+        let rootfs = match &self.more.rootfs {
+            Some(disk) => disk.written(),
+            None => format!("{}:{}", place.storage.storage, self.rootfs_size.in_gib()),
+        };
+        let request = Request::post(format!("/nodes/{}/lxc", new.at.node))
             .with("vmid", new.at.vmid)
             .with("hostname", &new.name)
             .maybe(
@@ -291,12 +326,13 @@ impl CreateLxc {
             .with("cores", self.cores)
             .with("rootfs", rootfs)
             .with("unprivileged", self.unprivileged)
-            .maybe("features", self.nests().then_some("nesting=1"))
+            .maybe("features", self.features())
             .maybe(
                 "ssh-public-keys",
                 self.ssh_public_keys.as_ref().map(SshKeys::lines),
             )
             .maybe("tags", new.tags.as_ref().map(ToString::to_string))
-            .maybe("pool", new.pool.as_ref())
+            .maybe("pool", new.pool.as_ref());
+        self.more.added_to(request)
     }
 }

@@ -9,6 +9,7 @@ mod card;
 mod from_template;
 mod lxc;
 mod media;
+mod more;
 pub(super) mod network;
 pub(super) mod place;
 mod settings;

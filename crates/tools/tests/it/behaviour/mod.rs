@@ -14,6 +14,7 @@ mod clone;
 mod command;
 mod confirm;
 mod console;
+mod containers;
 mod create;
 mod delete;
 mod digest;

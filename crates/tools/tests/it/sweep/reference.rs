@@ -80,6 +80,8 @@ fn valid(request: &Request, methods: &[Value]) -> Result<(), String> {
                         .as_i64()
                         .is_none_or(|most| *number <= most)
             }
+            // What has a fraction is written as text.
+            Parameter::Text(text) if kind == "number" => text.parse::<f64>().is_ok(),
             // A repeated parameter is a list to PVE.
             _ => kind == "string" || kind == "array",
         };

@@ -53,6 +53,18 @@ const DIFFERENT: &[(&str, &str)] = &[
         "a request per guest, so that each result is known, also where PVE has no bulk actions",
     ),
     (
+        "shutdown_container",
+        "theirs switches off after the timeout; ours only with force_stop",
+    ),
+    (
+        "migrate_container",
+        "PVE moves no container online, so that there is no such argument",
+    ),
+    (
+        "delete_container",
+        "disks that the configuration does not name stay, whoever asks",
+    ),
+    (
         "send_vm_key",
         "a key is pressed after the VM was looked up; look and hold go another way",
     ),
