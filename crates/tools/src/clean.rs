@@ -3,7 +3,7 @@
 
 mod answer;
 
-pub(crate) use answer::{answer, is_secret_parameter};
+pub(crate) use answer::{answer, is_secret_parameter, line_without_secret};
 
 use serde_json::{Value, json};
 

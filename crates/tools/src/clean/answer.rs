@@ -61,13 +61,14 @@ fn lines(raw: &str) -> String {
         if hidden {
             REDACTED.to_owned()
         } else {
-            one_line(line)
+            line_without_secret(line)
         }
     });
     kept.collect::<Vec<_>>().join("\n")
 }
 
-fn one_line(line: &str) -> String {
+/// A line of a configuration without the secret in it, if its name is that of one.
+pub(crate) fn line_without_secret(line: &str) -> String {
     let Some(at) = line.find([':', '=']) else {
         return line.to_owned();
     };

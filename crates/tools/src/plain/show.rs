@@ -1,5 +1,7 @@
 //! What a plain read shows: rows, one thing, lines of a log, or a single value.
 
+use std::borrow::Cow;
+
 use pve::lenient::{as_text, as_u64};
 use serde_json::{Value, json};
 
@@ -183,7 +185,8 @@ fn rows_shown(columns: &[&str], rows: &[Value]) -> Shown {
         return nothing("rows", json!([]));
     }
     let (mut kept, mut cells, mut room) = (Vec::new(), Vec::new(), ROOM);
-    for row in rows {
+    for row in rows.iter().map(without_secret_value) {
+        let row = row.as_ref();
         let data: Object = columns
             .iter()
             .filter_map(|column| {
@@ -282,7 +285,7 @@ fn lines_shown(lines: &[Value]) -> Shown {
     let texts: Vec<String> = lines
         .iter()
         .filter_map(|line| as_text(line.get("t").unwrap_or(line)))
-        .map(|line| words::clip(&without_secret(line), VALUE))
+        .map(|line| words::clip(&crate::clean::line_without_secret(&line), VALUE))
         .collect();
     let mut room = ROOM;
     let kept = texts
@@ -306,14 +309,19 @@ fn lines_shown(lines: &[Value]) -> Shown {
     shown
 }
 
-/// A line of a configuration (`cipassword: …`) without the secret in it.
-fn without_secret(line: String) -> String {
-    match line.split_once(':') {
-        Some((name, _)) if !name.contains(' ') && crate::clean::is_secret(name) => {
-            format!("{name}: {}", crate::clean::REDACTED)
-        }
-        _ => line,
+/// A row that is one setting (`key`, `value`, `pending`) without the secret that it holds.
+fn without_secret_value(row: &Value) -> Cow<'_, Value> {
+    let is_secret = row["key"].as_str().is_some_and(crate::clean::is_secret);
+    if !is_secret {
+        return Cow::Borrowed(row);
     }
+    let mut row = row.clone();
+    for name in ["value", "pending"] {
+        if let Some(value) = row.get_mut(name) {
+            *value = json!(crate::clean::REDACTED);
+        }
+    }
+    Cow::Owned(row)
 }
 
 fn value_shown(name: &str, value: Value) -> Shown {
@@ -387,10 +395,26 @@ mod tests {
     #[test]
     fn a_line_that_holds_a_secret_does_not_show_it() {
         let shown = Shows::Lines
-            .show(json!("name: web\ncipassword: hunter2\n"))
+            .show(json!("name: web\ncipassword: hunter2\n  passwd: hunter2\n"))
             .unwrap();
-        assert_eq!(shown.text, "  | name: web\n  | cipassword: <redacted>\n");
+        assert_eq!(
+            shown.text,
+            "  | name: web\n  | cipassword: <redacted>\n  |   passwd: <redacted>\n"
+        );
         assert!(!json!(shown.data).to_string().contains("hunter2"));
+    }
+
+    #[test]
+    fn a_row_that_is_a_secret_setting_does_not_show_it() {
+        let rows = json!([
+            {"key": "memory", "value": 2048, "pending": 4096},
+            {"key": "cipassword", "value": "hunter2", "pending": "hunter3"},
+        ]);
+        let shown = Shows::Rows(&["key", "value", "pending"])
+            .show(rows)
+            .unwrap();
+        let all = format!("{} {}", shown.text, json!(shown.data));
+        assert!(all.contains("4096") && !all.contains("hunter"), "{all}");
     }
 
     #[test]
