@@ -12,6 +12,7 @@ mod read;
 mod show;
 mod state;
 mod template;
+mod tree;
 mod undo;
 
 use futures_util::future::BoxFuture;
@@ -29,7 +30,7 @@ pub(crate) use alias::{Alias, alias};
 pub(crate) use arg::{Arg, CONTAINER, NODE, UNSET, VM, choice, flag, list, number, text, whole};
 pub(crate) use entry::{Entry, an};
 pub(crate) use need::Need;
-pub(crate) use place::only_cluster;
+pub(crate) use place::{login_only, only_cluster};
 
 use change::Act;
 use show::Shows;

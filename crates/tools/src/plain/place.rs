@@ -45,23 +45,12 @@ impl Plain {
             only_cluster(cx, self.spec.name)?
         };
         if self.by == By::WhoLogsIn && !cluster.pve.opens_terminals() {
-            return Err(self.no_token(&cluster.name));
+            return Err(login_only(self.spec.name, &cluster.name));
         }
         Ok(Place {
             cluster,
             guest: None,
         })
-    }
-
-    fn no_token(&self, cluster: &str) -> Fault {
-        let name = self.spec.name;
-        Fault::refused(format!(
-            "PVE lets no API token in to do what {name} does, and cluster {cluster} is configured with one"
-        ))
-        .hint(format!(
-            "a person must configure {cluster} with user and password_file, password_env or password_command instead of \
-             the token, or do it in PVE"
-        ))
     }
 
     async fn guest(&self, values: &Object, cx: &Context) -> Result<Guest, Fault> {
@@ -100,6 +89,17 @@ impl Plain {
         }
         Ok(guest)
     }
+}
+
+/// What is said of a tool that PVE lets no API token use.
+pub(crate) fn login_only(tool: &str, cluster: &str) -> Fault {
+    Fault::refused(format!(
+        "PVE lets no API token in to do what {tool} does, and cluster {cluster} is configured with one"
+    ))
+    .hint(format!(
+        "a person must configure {cluster} with user and password_file, password_env or password_command instead of \
+         the token, or do it in PVE"
+    ))
 }
 
 /// The one cluster that a call without a guest or node can mean.

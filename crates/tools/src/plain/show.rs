@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use pve::lenient::{as_text, as_u64};
 use serde_json::{Value, json};
 
+use super::tree::leaves;
 use crate::fault::{Fault, Kind};
 use crate::tool::{Object, Rendered};
 use crate::words;
@@ -23,6 +24,8 @@ pub(super) enum Shows {
     Rows(&'static [&'static str]),
     /// A list within the one thing that PVE shows: its field, and the columns.
     Within(&'static str, &'static [&'static str]),
+    /// The leaves of the tree in this field, with these columns.
+    Leaves(&'static str, &'static [&'static str]),
     /// An object: these fields first, then the others.
     Item(&'static [&'static str]),
     /// An object of which only these fields are for showing.
@@ -47,6 +50,16 @@ impl super::Plain {
         columns: &'static [&'static str],
     ) -> Self {
         self.work = super::Work::Shows(Shows::Within(field, columns));
+        self
+    }
+
+    /// The answer holds a tree in this field, of which the leaves matter.
+    pub(crate) const fn leaves(
+        mut self,
+        field: &'static str,
+        columns: &'static [&'static str],
+    ) -> Self {
+        self.work = super::Work::Shows(Shows::Leaves(field, columns));
         self
     }
 
@@ -107,7 +120,7 @@ impl Shows {
             names.map(|name| (name, json!({}))).collect()
         };
         let properties = match self {
-            Self::Rows(columns) | Self::Within(_, columns) => {
+            Self::Rows(columns) | Self::Within(_, columns) | Self::Leaves(_, columns) => {
                 let items = json!({"type": "object", "properties": fields(columns)});
                 json!({
                     "rows": {"type": "array", "items": items},
@@ -143,6 +156,10 @@ impl Shows {
                     Some(Value::Array(rows)) => Ok(rows_shown(columns, rows)),
                     _ => Ok(rows_shown(columns, &[])),
                 }
+            }
+            (Self::Leaves(field, columns), Value::Object(item)) => {
+                let rows = item.get(field).map(leaves).unwrap_or_default();
+                Ok(rows_shown(columns, &rows))
             }
             (Self::Item(fields), Value::Object(item)) => Ok(item_shown(fields, &item)),
             (Self::Only(fields), Value::Object(mut item)) => {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::making::Making;
+use super::making::{By, Making};
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::plan::{Expect, Plan};
@@ -196,7 +196,7 @@ impl Changes for CreateLvm {
             node: self.node,
             request,
             task: "lvmcreate",
-            adds: self.add_to_storage,
+            by: By::adding(self.add_to_storage),
             then: is_used(),
         }
         .plan(cx)
@@ -226,7 +226,7 @@ impl Changes for CreateLvmThin {
             node: self.node,
             request,
             task: "lvmthincreate",
-            adds: self.add_to_storage,
+            by: By::adding(self.add_to_storage),
             then: is_used(),
         }
         .plan(cx)
@@ -268,7 +268,7 @@ impl Changes for CreateZfsPool {
             node: self.node,
             request,
             task: "zfscreate",
-            adds: self.add_to_storage,
+            by: By::adding(self.add_to_storage),
             then: is_used(),
         }
         .plan(cx)
@@ -299,7 +299,7 @@ impl Changes for CreateDirectory {
             node: self.node,
             request,
             task: "dircreate",
-            adds: self.add_to_storage,
+            by: By::adding(self.add_to_storage),
             then: is_used(),
         }
         .plan(cx)
@@ -326,7 +326,7 @@ impl Changes for InitializeGpt {
             disks: vec![self.disk],
             node: self.node,
             task: "diskinit",
-            adds: false,
+            by: By::Admin,
             then: Expect::Is("gpt".to_owned(), json!(1)),
         }
         .plan(cx)

@@ -11,23 +11,45 @@ use crate::spec::{Risk, Spec};
 use crate::words;
 
 /// A request that overwrites disks.
-pub(super) struct Making {
-    pub(super) spec: &'static Spec,
-    pub(super) node: NodeName,
+pub(in crate::area) struct Making {
+    pub(in crate::area) spec: &'static Spec,
+    pub(in crate::area) node: NodeName,
     /// "LVM volume group fast"
-    pub(super) what: String,
-    pub(super) disks: Vec<String>,
-    pub(super) request: Request,
-    pub(super) task: &'static str,
-    /// Whether a storage is defined besides.
-    pub(super) adds: bool,
+    pub(in crate::area) what: String,
+    pub(in crate::area) disks: Vec<String>,
+    pub(in crate::area) request: Request,
+    pub(in crate::area) task: &'static str,
+    /// Who may do it.
+    pub(in crate::area) by: By,
     /// What the list of disks shows of each afterwards.
-    pub(super) then: Expect,
+    pub(in crate::area) then: Expect,
+}
+
+/// Who may overwrite a disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::area) enum By {
+    /// Who may change the node.
+    Admin,
+    /// The same, who may define storages besides.
+    StorageAdmin,
+    /// root@pam alone, who may do anything.
+    Root,
+}
+
+impl By {
+    /// Who makes something of a disk and perhaps a storage of that.
+    pub(super) fn adding(storage: bool) -> Self {
+        if storage {
+            Self::StorageAdmin
+        } else {
+            Self::Admin
+        }
+    }
 }
 
 impl Making {
     /// The plan.
-    pub(super) async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
+    pub(in crate::area) async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let cluster = cx.online_node(&self.node).await?;
         let list = Request::get(format!("/nodes/{}/disks/list", self.node))
             .with("include-partitions", true);
@@ -78,14 +100,14 @@ impl Making {
     }
 
     fn needs(&self) -> Needs {
-        let mut all = vec![
-            Needs::on("/", "Sys.Modify"),
-            Needs::Any(vec![
-                Needs::on(format!("/nodes/{}", self.node), "Sys.Audit"),
-                Needs::on("/", "Sys.Audit"),
-            ]),
-        ];
-        if self.adds {
+        let mut all = vec![Needs::Any(vec![
+            Needs::on(format!("/nodes/{}", self.node), "Sys.Audit"),
+            Needs::on("/", "Sys.Audit"),
+        ])];
+        if self.by != By::Root {
+            all.insert(0, Needs::on("/", "Sys.Modify"));
+        }
+        if self.by == By::StorageAdmin {
             all.push(Needs::on("/storage", "Datastore.Allocate"));
         }
         Needs::All(all)
@@ -115,7 +137,7 @@ impl Making {
 }
 
 /// "unused are /dev/sdb"
-fn unused(rows: &[Value]) -> String {
+pub(in crate::area) fn unused(rows: &[Value]) -> String {
     let free = rows
         .iter()
         .filter(|row| row.get("used").is_none_or(Value::is_null));
@@ -128,7 +150,7 @@ fn unused(rows: &[Value]) -> String {
 }
 
 /// The disk by what is printed on it.
-fn impact(device: &str, row: &Value) -> Impact {
+pub(in crate::area) fn impact(device: &str, row: &Value) -> Impact {
     let text = |name: &str| row.get(name).and_then(pve::lenient::as_text);
     let serial = text("serial").map(|serial| format!("serial {serial}"));
     let holds = text("used").map_or_else(|| "unused".to_owned(), |used| format!("used: {used}"));

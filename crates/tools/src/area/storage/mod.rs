@@ -6,7 +6,7 @@ mod delete_volume;
 mod file_restore;
 pub(super) mod local;
 pub(super) mod make;
-mod making;
+pub(in crate::area) mod making;
 mod owners;
 mod prune;
 
