@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod agent;
+pub mod ceph;
 pub mod config;
 pub mod console;
 pub mod display;
@@ -93,6 +94,8 @@ pub struct World {
     pub sdn_pending: sdn::Pending,
     /// Firewall configurations, as far as somebody wrote them.
     pub firewalls: BTreeMap<Scope, Firewall>,
+    /// Ceph, where it is installed.
+    pub ceph: Option<ceph::Ceph>,
     /// Container templates that can be downloaded.
     pub appliances: Vec<String>,
     /// `datacenter.cfg`.
@@ -184,6 +187,7 @@ impl World {
             sdn_controllers: Sections::new(),
             sdn_pending: sdn::Pending::new(),
             firewalls: BTreeMap::new(),
+            ceph: None,
             appliances: Vec::new(),
             options: BTreeMap::new(),
             tasks: Tasks::default(),

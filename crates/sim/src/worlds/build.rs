@@ -1,16 +1,17 @@
 //! From a world file to a world.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::file::{
-    DriveKindPart, DrivePart, FirewallPart, GuestPart, InsidePart, KindPart, NodePart, PoolPart,
-    RulePart, SectionPart, SnapshotPart, StatePart, StoragePart, TaskPart, TokenPart, UpdatePart,
-    UserPart, VolumePart, WorldFile,
+    CephPart, DriveKindPart, DrivePart, FirewallPart, GuestPart, InsidePart, KindPart, NodePart,
+    PoolPart, RulePart, SectionPart, SnapshotPart, StatePart, StoragePart, TaskPart, TokenPart,
+    UpdatePart, UserPart, VolumePart, WorldFile,
 };
 use crate::call::Identity;
 use crate::clock::Time;
 use crate::world::access::{Group, Realm, Role, Rule, Subject, Token, User};
+use crate::world::ceph::{Ceph, CephPool, Osd};
 use crate::world::config::{Config, parse_size};
 use crate::world::firewall::{Address, Firewall, IpSet, Scope};
 use crate::world::guest::{Guest, Inside, Kind, Power, Snapshot};
@@ -99,6 +100,7 @@ pub(super) fn parse(text: &str) -> Result<World, toml::de::Error> {
         networks.map(|(part, objects)| (part, sections(objects))),
     );
     world.firewalls = file.firewall.into_iter().map(firewall).collect();
+    world.ceph = file.ceph.map(ceph);
     world.options = file.option;
     for part in file.task {
         add_task(&mut world, part);
@@ -159,6 +161,34 @@ fn update(part: UpdatePart) -> Update {
         old: part.old,
         new: part.new,
         origin: part.origin,
+    }
+}
+
+fn ceph(part: CephPart) -> Ceph {
+    let osds = part.osd.into_iter().map(|osd| Osd {
+        host: osd.node,
+        device: osd.device,
+        beside: Vec::new(),
+    });
+    let pools = part.pool.into_iter().zip(1..);
+    let pools = pools.map(|((name, pool), id)| {
+        let pool = CephPool {
+            id,
+            size: pool.size,
+            min_size: pool.min_size,
+            pg_num: pool.pg_num,
+            application: pool.application,
+            autoscale: "on".to_owned(),
+        };
+        (name, pool)
+    });
+    Ceph {
+        fsid: part.fsid,
+        version: part.version,
+        release: part.release,
+        osds: (0..).zip(osds).collect(),
+        pools: pools.collect(),
+        flags: BTreeSet::new(),
     }
 }
 

@@ -50,6 +50,7 @@ pub(super) struct WorldFile {
     pub(super) sdn_controller: BTreeMap<String, SectionPart>,
     #[serde(default)]
     pub(super) firewall: Vec<FirewallPart>,
+    pub(super) ceph: Option<CephPart>,
     #[serde(default)]
     pub(super) option: BTreeMap<String, String>,
     #[serde(default)]
@@ -113,6 +114,33 @@ pub(super) struct UpdatePart {
     pub(super) old: String,
     pub(super) new: String,
     pub(super) origin: String,
+}
+
+/// Ceph, with the disks that are in its service.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CephPart {
+    pub(super) fsid: String,
+    pub(super) version: String,
+    pub(super) release: String,
+    pub(super) osd: Vec<OsdPart>,
+    pub(super) pool: BTreeMap<String, CephPoolPart>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OsdPart {
+    pub(super) node: String,
+    pub(super) device: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CephPoolPart {
+    pub(super) size: u64,
+    pub(super) min_size: u64,
+    pub(super) pg_num: u64,
+    pub(super) application: String,
 }
 
 /// A physical disk.

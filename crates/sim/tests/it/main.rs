@@ -4,6 +4,7 @@ mod access;
 mod admin;
 mod agent;
 mod backup;
+mod ceph;
 mod client;
 mod clone;
 mod console;

@@ -142,7 +142,15 @@ fn list(world: &mut World, call: &Call) -> Reply {
         None => true,
     };
     let found = disks.into_iter().flatten().filter(wanted);
-    let entries = found.map(|disk| to_json(disk, !call.flag("skipsmart")));
+    let entries = found.map(|disk| {
+        let mut entry = to_json(disk, !call.flag("skipsmart"));
+        let ceph = world.ceph.as_ref();
+        if let Some(id) = ceph.and_then(|ceph| ceph.osd_on(call.node(), &disk.device)) {
+            entry["osdid"] = json!(id);
+            entry["osdid-list"] = json!([id]);
+        }
+        entry
+    });
     Ok(entries.collect::<Value>().into())
 }
 
