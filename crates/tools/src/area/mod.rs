@@ -5,6 +5,7 @@ mod access;
 mod api;
 mod backup;
 mod backups;
+mod ceph;
 mod clone;
 mod cluster;
 mod console;
@@ -94,6 +95,9 @@ pub const ALL: &[&[&dyn Tool]] = &[
     cluster::MESSAGES,
     cluster::ACME,
     cluster::GUESTS,
+    ceph::CLUSTER,
+    ceph::NODES,
+    ceph::MAKE,
     virtual_networks::ZONES,
     virtual_networks::VNETS,
     homelab::TOOLS,

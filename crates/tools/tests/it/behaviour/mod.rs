@@ -10,6 +10,7 @@ mod backup_meanwhile;
 mod backup_rule;
 mod bad_input;
 mod bulk;
+mod ceph;
 mod clone;
 mod command;
 mod confirm;

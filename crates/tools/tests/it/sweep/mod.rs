@@ -27,6 +27,7 @@ const WITH_LOGIN: &[&str] = &[
     "read_vm_terminal",
     "send_vm_terminal_line",
     "change_password",
+    "create_ceph_osd",
 ];
 
 /// Tools for what PVE 9 has no more, which is what the demo world is: tests of their own use an older one.
