@@ -99,16 +99,37 @@ fn section(schema: &[Value]) -> String {
         let _ = writeln!(out, "| `{name}` | {known} | {} |", real - known);
     }
     let _ = writeln!(out, "| all | {here} | {} |", total - here);
-    for name in names {
-        let Some(paths) = modelled.get(name) else {
-            continue;
-        };
-        let _ = writeln!(out, "\n### `{name}`\n");
-        for (path, methods) in paths {
-            let methods: Vec<&str> = methods.iter().map(String::as_str).collect();
-            let _ = writeln!(out, "- `{path}` {}", methods.join(" "));
+    for name in &names {
+        if let Some(paths) = modelled.get(name) {
+            let _ = writeln!(out, "\n### `{name}`\n");
+            list(&mut out, paths);
         }
+    }
+    out.push_str("\n### Not modelled\n\nThese answer 501.\n\n");
+    for name in &names {
+        list(&mut out, &missing(schema, name, modelled.get(name)));
     }
     out.push('\n');
     out
+}
+
+/// What the schema has in a branch and the simulator does not.
+fn missing(schema: &[Value], name: &str, modelled: Option<&Methods>) -> Methods {
+    let mut missing = Methods::new();
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    for entry in schema {
+        let (path, method) = (word(&entry["path"]), word(&entry["method"]));
+        let known = modelled.and_then(|paths| paths.get(&path));
+        if branch(&path) == name && !known.is_some_and(|methods| methods.contains(&method)) {
+            missing.entry(path).or_default().insert(method);
+        }
+    }
+    missing
+}
+
+fn list(out: &mut String, paths: &Methods) {
+    for (path, methods) in paths {
+        let methods: Vec<&str> = methods.iter().map(String::as_str).collect();
+        let _ = writeln!(out, "- `{path}` {}", methods.join(" "));
+    }
 }
