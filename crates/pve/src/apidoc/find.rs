@@ -15,6 +15,8 @@ const NEAR: usize = 3;
 
 /// The longest path that is looked at; a volume's name is the longest part of any.
 const LONGEST: usize = 2_000;
+/// Longer than any path that was meant to be another one.
+const LONGEST_GUESSED: usize = 200;
 
 /// A method and what its path captured.
 #[derive(Debug, Clone)]
@@ -72,9 +74,16 @@ impl Schema {
     /// The paths that look most like this one, captures taken as they were meant.
     fn near(&self, parts: &[String]) -> NearMiss {
         let wanted = parts.join("/");
+        // Comparing takes the product of both lengths, for each of hundreds of paths.
+        if wanted.len() > LONGEST_GUESSED {
+            return NearMiss::Paths(Vec::new());
+        }
         let mut near: Vec<(usize, &str)> = Vec::new();
         for method in &self.methods {
             if near.iter().any(|(_, path)| *path == method.path) {
+                continue;
+            }
+            if template(&method.path).count().abs_diff(parts.len()) > 1 {
                 continue;
             }
             let filled: Vec<&str> = template(&method.path)

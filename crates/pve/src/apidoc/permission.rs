@@ -16,8 +16,8 @@ pub enum Permission {
     World,
     /// Every login; the method itself may look closer, which then stands in the text.
     User(String),
-    /// Whoever passes the check.
-    Check(Check),
+    /// Whoever passes the check; the method itself may look closer, which then stands in the text.
+    Check(Check, String),
 }
 
 /// A check expression. Paths have captures in braces, filled with parameters.
@@ -56,10 +56,11 @@ impl Permission {
             return Self::RootOnly;
         };
         let said = rule.get("description").and_then(Value::as_str);
+        let said = said.unwrap_or_default().trim().to_owned();
         match (rule.get("check"), rule.get("user").and_then(Value::as_str)) {
-            (Some(check), _) => Self::Check(Check::read(check, 0)),
+            (Some(check), _) => Self::Check(Check::read(check, 0), said),
             (None, Some("world")) => Self::World,
-            (None, _) => Self::User(said.unwrap_or_default().trim().to_owned()),
+            (None, _) => Self::User(said),
         }
     }
 }

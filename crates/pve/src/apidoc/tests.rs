@@ -82,12 +82,15 @@ fn what_a_node_serves_is_read() {
     assert!(method.protected && method.allows_token && !method.may_start_task());
     assert_eq!(
         method.permission,
-        Permission::Check(Check::On {
-            path: "/vms/{vmid}".to_owned(),
-            privileges: vec!["VM.Config.Disk".to_owned(), "VM.Config.Network".to_owned()],
-            any: true,
-            only_with: None
-        })
+        Permission::Check(
+            Check::On {
+                path: "/vms/{vmid}".to_owned(),
+                privileges: vec!["VM.Config.Disk".to_owned(), "VM.Config.Network".to_owned()],
+                any: true,
+                only_with: None
+            },
+            String::new()
+        )
     );
     let old = document().replace("const apiSchema =", "var pveapi=");
     assert_eq!(Schema::parse(old.as_bytes()).unwrap().methods().len(), 6);
@@ -291,7 +294,7 @@ fn what_the_path_names_is_checked_too() {
 #[test]
 fn checks_are_read_as_far_as_they_are_known() {
     let read = |check: Json| match Permission::read(Some(&json!({"check": check}))) {
-        Permission::Check(check) => check,
+        Permission::Check(check, _) => check,
         other => panic!("{other:?}"),
     };
     assert_eq!(read(json!(["userid-param", "self"])), Check::OwnUser);
@@ -387,4 +390,27 @@ proptest! {
         }
         let _ = put(&json!({text: 1}));
     }
+}
+
+#[test]
+fn what_is_said_beside_a_check_is_kept() {
+    let rule = json!({"check": ["perm", "/vms/{vmid}", ["VM.Clone"]], "description": " And Datastore.AllocateSpace.\n"});
+    let Permission::Check(_, said) = Permission::read(Some(&rule)) else {
+        panic!("no check");
+    };
+    assert_eq!(said, "And Datastore.AllocateSpace.");
+}
+
+/// Comparing a long path with every other one takes seconds, and nobody mistypes one.
+#[test]
+fn no_guess_is_made_about_a_long_path() {
+    let schema = schema();
+    let guess = |node: &str| schema.find(Verb::Put, &format!("/nodes/{node}/qemo/105/config"));
+    let near = guess("pve1").unwrap_err();
+    assert!(
+        matches!(&near, NearMiss::Paths(paths) if !paths.is_empty()),
+        "{near:?}"
+    );
+    let far = guess(&"x".repeat(300)).unwrap_err();
+    assert_eq!(far, NearMiss::Paths(vec![]));
 }

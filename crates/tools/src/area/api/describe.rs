@@ -105,10 +105,16 @@ fn privileges(method: &Method) -> String {
         Permission::RootOnly => "root@pam itself, no token".to_owned(),
         Permission::User(said) if said.is_empty() => "any login".to_owned(),
         Permission::User(said) => words::clip(said, 300),
-        check @ Permission::Check(_) => needs::of(check, &value).map_or_else(
-            || "what PVE works out itself".to_owned(),
-            |needs| words::clip(&needs::words(&needs), 300),
-        ),
+        check @ Permission::Check(_, said) => {
+            let needs = needs::of(check, &value).map_or_else(
+                || "what PVE works out itself".to_owned(),
+                |needs| words::clip(&needs::words(&needs), 300),
+            );
+            match words::clip(said, 300) {
+                none if none.is_empty() => needs,
+                said => format!("{needs}; PVE says besides: {said}"),
+            }
+        }
     }
 }
 

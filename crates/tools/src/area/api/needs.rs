@@ -12,7 +12,7 @@ pub(super) fn of(
     match permission {
         Permission::World | Permission::User(_) => Some(Needs::Nothing),
         Permission::RootOnly => None,
-        Permission::Check(check) => of_check(check, value),
+        Permission::Check(check, _) => of_check(check, value),
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
             "userid" => Some("joe@pve".to_owned()),
             _ => None,
         };
-        of(&Permission::Check(check), &value).map(|needs| words(&needs))
+        of(&Permission::Check(check, String::new()), &value).map(|needs| words(&needs))
     }
 
     #[test]
