@@ -2,8 +2,12 @@
 //! out, and fields that hold secrets are blanked, in one place, on everything that leaves the house.
 
 mod answer;
+mod secrets;
 
-pub(crate) use answer::{answer, is_secret_parameter, line_without_secret};
+pub(crate) use answer::{answer, line_without_secret};
+#[cfg(test)]
+pub(crate) use secrets::is_secret_at;
+pub(crate) use secrets::{is_secret, is_secret_parameter};
 
 use serde_json::{Value, json};
 
@@ -11,23 +15,6 @@ use crate::tool::Object;
 
 /// What stands in for a secret.
 pub const REDACTED: &str = "<redacted>";
-
-/// Parts of names of fields whose value is a secret wherever they stand. PVE itself returns `cipassword` in clear from a
-/// snapshot's configuration.
-const SECRET_NAMES: &[&str] = &["password", "passwd", "secret", "ticket", "csrf", "token"];
-/// Ends of names that only tell which token is meant: `tokenid`, `full-tokenid`, the `tokens` of a user or an access rule.
-const NAMES_OF_TOKENS: &[&str] = &["tokenid", "tokens"];
-/// The environment of a container, which is where its programs are given their secrets.
-const ENVIRONMENT: &str = "env";
-
-/// Whether a field of this name holds a secret.
-pub(crate) fn is_secret(name: &str) -> bool {
-    let name = name.to_lowercase();
-    if NAMES_OF_TOKENS.iter().any(|end| name.ends_with(end)) {
-        return false;
-    }
-    name == ENVIRONMENT || SECRET_NAMES.iter().any(|part| name.contains(part))
-}
 
 /// Without control and bidirectional characters; line breaks and tabs stay.
 pub fn text(text: &str) -> String {
@@ -80,6 +67,20 @@ fn clean_value(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(clean_value),
         Value::Object(inner) => object(inner),
         _ => {}
+    }
+}
+
+/// The arguments of a call as they may be kept: without secrets, also where only the path that they go to tells that they
+/// are some.
+pub(crate) fn arguments(arguments: &mut Object) {
+    let path = arguments.get("path").and_then(Value::as_str);
+    let path = pve::decode_value(path.unwrap_or_default().trim());
+    let path = path.strip_prefix("/api2/json").unwrap_or(&path);
+    let path = format!("/{}", path.trim_start_matches('/'));
+    let mut all = Value::Object(std::mem::take(arguments));
+    answer(&mut all, &path);
+    if let Value::Object(cleaned) = all {
+        *arguments = cleaned;
     }
 }
 

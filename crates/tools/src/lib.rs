@@ -31,11 +31,14 @@ pub mod filter;
 pub mod keyboard;
 pub mod keys;
 pub mod outcome;
+mod paths;
 pub mod picture;
 mod plain;
 pub mod plan;
 pub mod policy;
 pub mod preview;
+#[cfg(test)]
+mod reference;
 pub mod registry;
 pub mod schema;
 pub mod screen;

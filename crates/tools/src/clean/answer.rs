@@ -2,53 +2,35 @@
 
 use serde_json::Value;
 
-use super::{REDACTED, is_secret as is_secret_name, object, text};
+use super::secrets::{is_secret_at, is_secret_somewhere, without_passwords};
+use super::{REDACTED, blank, object, text};
 
-/// Fields that hold a secret wherever they stand, besides those that all answers are cleaned of.
-const FIELDS: &[&str] = &["client-key", "encryption-key", "keyring", "private-key"];
-
-/// Fields that hold a secret below a path.
-const BELOW: &[(&str, &str)] = &[
-    ("/cluster/acme/plugins", "data"),
-    ("/cluster/sdn/dns", "key"),
-    ("/cluster/notifications/endpoints", "value"),
-];
-
-/// Whether a parameter of this name is sent and never shown.
-pub(crate) fn is_secret_parameter(name: &str, path: &str) -> bool {
-    const NAMES: &[&str] = &["tokens", "tokenid"];
-    let by_name = is_secret_name(name) && !NAMES.contains(&name);
-    // The private half of a certificate, the password of another cluster.
-    let others = ["key", "target-endpoint", "eab-hmac-key"];
-    by_name || others.contains(&name) || is_field(name, path)
-}
+/// What a list of settings calls their values: as they are, as they will be, as they were.
+const VALUES: &[&str] = &["value", "pending", "new", "old"];
 
 /// Without secrets, and without what could hide or act.
 pub(crate) fn answer(value: &mut Value, path: &str) {
     match value {
-        Value::String(text) => *text = lines(text),
+        Value::String(text) => *text = without_passwords(&lines(text, path)),
         Value::Array(items) => items.iter_mut().for_each(|item| answer(item, path)),
         Value::Object(fields) => {
             object(fields);
+            // A setting in a row: `{"key": "cipassword", "value": …}`.
+            let setting = fields.get("key").and_then(Value::as_str);
+            let holds_secret = setting.is_some_and(|name| is_secret_at(name, path));
             for (name, value) in fields.iter_mut() {
-                if is_field(name, path) && value.is_string() {
-                    *value = REDACTED.into();
-                } else {
-                    answer(value, path);
+                if is_secret_at(name, path) || (holds_secret && VALUES.contains(&name.as_str())) {
+                    blank(value);
                 }
+                answer(value, path);
             }
         }
         _ => {}
     }
 }
 
-fn is_field(name: &str, path: &str) -> bool {
-    let below = |(above, field): &(&str, &str)| path.starts_with(above) && name == *field;
-    FIELDS.contains(&name) || BELOW.iter().any(below)
-}
-
 /// Configurations come as text, too: `cipassword: secret`.
-fn lines(raw: &str) -> String {
+fn lines(raw: &str, path: &str) -> String {
     let text = text(raw);
     if !text.contains('\n') {
         return text;
@@ -61,26 +43,39 @@ fn lines(raw: &str) -> String {
         if hidden {
             REDACTED.to_owned()
         } else {
-            line_without_secret(line)
+            one_line(line, path)
         }
     });
     kept.collect::<Vec<_>>().join("\n")
 }
 
-/// A line of a configuration without the secret in it, if its name is that of one.
+/// A line of some configuration without the secret in it, if its name is that of one wherever it stands.
 pub(crate) fn line_without_secret(line: &str) -> String {
-    let Some(at) = line.find([':', '=']) else {
-        return line.to_owned();
+    one_line(line, "")
+}
+
+/// `name: value`, `name=value`; and in the report of a node, which has the files of the whole cluster, also `\tname value`.
+fn one_line(line: &str, path: &str) -> String {
+    let in_report = path.ends_with("/report");
+    let is_hidden = |name: &str| match in_report {
+        true => is_secret_somewhere(name),
+        false => is_secret_at(name, path),
     };
-    let name = line[..at].trim().trim_start_matches(['-', ' ', '"']);
-    let name = name.trim_end_matches('"');
-    let is_name = !name.is_empty() && !name.contains(char::is_whitespace);
-    let is_hidden = is_secret_name(name) || FIELDS.contains(&name);
-    if is_name && is_hidden && !line[at + 1..].trim().is_empty() {
-        format!("{} {REDACTED}", &line[..=at])
-    } else {
-        line.to_owned()
+    let indented = line.len() - line.trim_start().len();
+    let blank_after = line[indented..].find([' ', '\t']).map(|at| at + indented);
+    let places = [
+        line.find([':', '=']),
+        blank_after.filter(|_| in_report && indented > 0),
+    ];
+    for at in places.into_iter().flatten() {
+        let name = line[..at].trim().trim_start_matches(['-', ' ', '"']);
+        let name = name.trim_end_matches('"');
+        let is_name = !name.is_empty() && !name.contains(char::is_whitespace);
+        if is_name && is_hidden(name) && !line[at + 1..].trim().is_empty() {
+            return format!("{} {REDACTED}", line[..=at].trim_end());
+        }
     }
+    line.to_owned()
 }
 
 #[cfg(test)]
@@ -115,12 +110,27 @@ mod tests {
     }
 
     #[test]
-    fn secret_parameters_are_known_and_names_of_tokens_are_none() {
-        for name in ["password", "cipassword", "token", "key", "target-endpoint"] {
-            assert!(is_secret_parameter(name, "/x"), "{name}");
-        }
-        for name in ["tokens", "tokenid", "name", "sshkeys"] {
-            assert!(!is_secret_parameter(name, "/x"), "{name}");
-        }
+    fn settings_in_rows_headers_and_reports() {
+        let mut value = json!([{"key": "cipassword", "value": "s1", "pending": "s2"}, {"key": "name", "value": "web"}]);
+        answer(&mut value, "/nodes/pve1/qemu/105/pending");
+        assert_eq!(
+            value,
+            json!([{"key": "cipassword", "value": REDACTED, "pending": REDACTED}, {"key": "name", "value": "web"}])
+        );
+        let mut value = json!({"header": ["name=Authorization,value=QmVhcmVy"], "url": "https://joe:s3@ntfy/x"});
+        answer(&mut value, "/cluster/notifications/endpoints/webhook/ntfy");
+        assert_eq!(
+            value,
+            json!({"header": [REDACTED], "url": "https://joe:<redacted>@ntfy/x"})
+        );
+        let report = "dns: pdns\n\tkey abc1\n\turl http://pdns\nnetbox: nb\n\ttoken abc2\n\tcomment key of the door";
+        let mut value = json!(report);
+        answer(&mut value, "/nodes/pve1/report");
+        assert_eq!(
+            value,
+            json!(
+                "dns: pdns\n\tkey <redacted>\n\turl http://pdns\nnetbox: nb\n\ttoken <redacted>\n\tcomment key of the door"
+            )
+        );
     }
 }

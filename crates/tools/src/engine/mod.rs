@@ -133,7 +133,7 @@ impl Call {
 impl fmt::Debug for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut arguments = self.arguments.clone();
-        crate::clean::object(&mut arguments);
+        crate::clean::arguments(&mut arguments);
         f.debug_struct("Call")
             .field("tool", &self.tool)
             .field("arguments", &arguments)
@@ -254,6 +254,7 @@ impl Engine {
             return Ok(reply);
         }
         let (plan, extras) = self.plan(tool, call).await?;
+        attempt.conceal(&plan);
         if matches!(given, Given::Nothing) {
             attempt.planned(&plan);
         }

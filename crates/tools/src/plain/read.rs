@@ -24,6 +24,7 @@ impl Plain {
                 return Err(crate::preview::refused(error, &self.needs.of(&values), pve).await);
             }
         };
+        crate::clean::answer(&mut answer, self.path);
         let limit = self.args.iter().find(|arg| arg.limit);
         let most = limit.and_then(|arg| values.get(arg.name)?.as_u64());
         if let (Value::Array(rows), Some(most)) = (&mut answer, most) {

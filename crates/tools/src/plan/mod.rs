@@ -23,6 +23,7 @@ pub use step::{Step, Tell, Trace, Wait};
 pub use terminal::{TerminalExec, TerminalLine};
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use pve::{GuestRef, Request};
 use secrecy::SecretString;
@@ -164,8 +165,32 @@ impl Plan {
 
     /// Keeps a secret beside the plan, and gives the hole that stands for it in a request.
     pub fn secret(&mut self, name: &str, value: SecretString) -> pve::Value {
-        self.secrets.keep(name, value);
-        pve::Value::Hole(name.to_owned())
+        pve::Value::Hole(self.secrets.keep(name, value))
+    }
+
+    /// The nodes that it acts on by itself, and not by way of a guest that it is about.
+    pub fn nodes(&self) -> BTreeSet<String> {
+        /// Where guests of a node, and what is theirs, are acted on.
+        const OF_GUESTS: &[&str] = &[
+            "lxc",
+            "migrateall",
+            "qemu",
+            "replication",
+            "startall",
+            "stopall",
+            "storage",
+            "suspendall",
+            "tasks",
+            "vzdump",
+        ];
+        let node = |request: Cow<'_, Request>| {
+            let below = request.path.strip_prefix("/nodes/")?;
+            let (node, rest) = below.split_once('/').unwrap_or((below, ""));
+            let part = rest.split('/').next().unwrap_or_default();
+            let is_theirs = !self.targets.is_empty() && OF_GUESTS.contains(&part);
+            (!is_theirs).then(|| pve::decode_value(node))
+        };
+        self.requests().filter_map(node).collect()
     }
 
     /// The requests that its steps begin with, in order.

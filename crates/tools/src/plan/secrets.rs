@@ -3,15 +3,39 @@
 use std::collections::BTreeMap;
 
 use pve::{Request, Value};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::Value as Json;
 
 /// Passwords by the names of the holes that they fill. In memory only; prints without its values.
 #[derive(Debug, Clone, Default)]
 pub struct Secrets(BTreeMap<String, SecretString>);
 
 impl Secrets {
-    pub(super) fn keep(&mut self, name: &str, value: SecretString) {
-        self.0.insert(name.to_owned(), value);
+    /// Keeps a secret, and gives the name of its hole: `secret`, and `secret-2` for another one of that name.
+    pub(super) fn keep(&mut self, name: &str, value: SecretString) -> String {
+        let is_kept = |hole: &String| {
+            let kept = self.0.get(hole);
+            kept.is_some_and(|kept| kept.expose_secret() != value.expose_secret())
+        };
+        let mut holes = (1..).map(|number| match number {
+            1 => name.to_owned(),
+            more => format!("{name}-{more}"),
+        });
+        let hole = holes.find(|hole| !is_kept(hole)).unwrap_or_default();
+        self.0.insert(hole.clone(), value);
+        hole
+    }
+
+    /// Blanks the secrets among some arguments, by whatever name they were given.
+    pub(crate) fn blank(&self, value: &mut Json) {
+        match value {
+            Json::String(text) if self.0.values().any(|it| it.expose_secret() == text) => {
+                crate::clean::REDACTED.clone_into(text);
+            }
+            Json::Array(items) => items.iter_mut().for_each(|item| self.blank(item)),
+            Json::Object(fields) => fields.values_mut().for_each(|field| self.blank(field)),
+            _ => {}
+        }
     }
 
     /// The text that a value is or stands for; `None` if the secret for its hole is missing.
@@ -25,5 +49,36 @@ impl Secrets {
     /// The request with its holes filled, ready to be sent.
     pub fn fill(&self, request: &Request) -> Request {
         request.fill(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn two_secrets_of_one_name_are_two() {
+        let mut secrets = Secrets::default();
+        let holes: Vec<_> = ["a", "b", "a"]
+            .map(|value| secrets.keep("secret", value.into()))
+            .into();
+        assert_eq!(holes, ["secret", "secret-2", "secret"]);
+        let request = holes.iter().fold(Request::post("/x"), |request, hole| {
+            request.with("secret", Value::Hole(hole.clone()))
+        });
+        assert!(secrets.fill(&request).holes().is_empty());
+        let text = |hole: &String| secrets.text(&Value::Hole(hole.clone()));
+        assert_eq!(text(&holes[1]).unwrap().expose_secret(), "b");
+    }
+
+    #[test]
+    fn secrets_are_blanked_by_whatever_name_they_go() {
+        let mut secrets = Secrets::default();
+        secrets.keep("password", "hunter2".into());
+        let mut value = json!({"odd": ["hunter2", "hunter"], "vmid": 105});
+        secrets.blank(&mut value);
+        assert_eq!(value, json!({"odd": ["<redacted>", "hunter"], "vmid": 105}));
     }
 }

@@ -56,6 +56,18 @@ async fn secrets_come_back_nowhere() {
         for guest in world.guests.values_mut() {
             guest.config.set("cipassword", canary);
         }
+        let proxy = format!("http://joe:{canary}@proxy:3128");
+        world.options.insert("http_proxy".to_owned(), proxy);
+        for server in world.metric_servers.values_mut() {
+            for name in ["token", "otel-headers"] {
+                server.props.insert(name.to_owned(), canary.to_owned());
+            }
+        }
+        for realm in world.access.realms.values_mut() {
+            realm
+                .settings
+                .insert("client-key".to_owned(), canary.to_owned());
+        }
     });
     let mut seen = vec![format!("{:?}", house.engine.clusters())];
     for (tool, args) in super::examples() {
