@@ -5,6 +5,7 @@
 mod guest;
 mod schema;
 mod several;
+pub(crate) mod stake;
 
 pub use guest::{Guest, label};
 

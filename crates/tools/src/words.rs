@@ -107,6 +107,22 @@ pub fn clip(text: &str, most: usize) -> String {
     text.chars().take(most).chain(['…']).collect()
 }
 
+/// Lines of others, set off so that none can be taken for ours.
+pub fn set_off(text: &str) -> String {
+    let text = text.trim_end();
+    if !text.contains('\n') {
+        return text.to_owned();
+    }
+    let lines = text.split('\n').map(|line| format!("\n  | {line}"));
+    lines.collect()
+}
+
+/// A value of PVE's in a sentence, bounded.
+pub fn value(value: &serde_json::Value, most: usize) -> String {
+    let text = pve::lenient::as_text(value).unwrap_or_else(|| value.to_string());
+    clip(&text, most)
+}
+
 /// "1 disk", "3 disks"
 pub fn count(number: usize, noun: &str) -> String {
     if number == 1 {

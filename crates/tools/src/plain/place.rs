@@ -133,6 +133,5 @@ fn argument<T: std::str::FromStr<Err: std::fmt::Display>>(
 
 /// A value in a sentence, bounded.
 pub(super) fn shown(value: &Value) -> String {
-    let text = pve::lenient::as_text(value).unwrap_or_else(|| value.to_string());
-    crate::words::clip(&text, 60)
+    crate::words::value(value, 60)
 }

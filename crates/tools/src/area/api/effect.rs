@@ -6,6 +6,7 @@ use pve::{Method as Verb, Reader, Request};
 use serde_json::{Value, json};
 
 use super::risk::{self, Class};
+use super::sent::Sent;
 use crate::clean;
 use crate::plan::{Check, Effect, Expect, Impact, Plan, Undo, parts};
 use crate::spec::Risk;
@@ -13,15 +14,31 @@ use crate::tool::Object;
 use crate::words;
 
 /// Characters that a preview shows of a value.
-const SHOWN: usize = 80;
+pub(super) const SHOWN: usize = 80;
 
 /// A write and what can be read about it.
 pub(super) struct Effects<'a> {
-    found: &'a Found<'a>,
-    params: &'a Object,
-    schema: &'a Schema,
-    /// The read that shows it, and what it answered before.
-    shown: Option<(Request, &'a Method, Value)>,
+    pub(super) found: &'a Found<'a>,
+    pub(super) sent: &'a Sent,
+    pub(super) schema: &'a Schema,
+    pub(super) before: Option<Before<'a>>,
+}
+
+/// The read that shows what a write changes, and what it answered before.
+pub(super) struct Before<'a> {
+    pub(super) request: Request,
+    pub(super) method: &'a Method,
+    /// As PVE answered: to compare with.
+    pub(super) raw: Value,
+    /// Without secrets: to be shown and written back.
+    clean: Value,
+}
+
+impl Before<'_> {
+    /// The rows, where it is a list.
+    pub(super) fn rows(&self) -> Option<&[Value]> {
+        self.raw.as_array().map(Vec::as_slice)
+    }
 }
 
 impl<'a> Effects<'a> {
@@ -29,14 +46,14 @@ impl<'a> Effects<'a> {
     pub(super) async fn of(
         pve: &Reader,
         found: &'a Found<'a>,
-        (params, schema): (&'a Object, &'a Schema),
+        (sent, schema): (&'a Sent, &'a Schema),
         plan: &mut Plan,
     ) -> Self {
         let mut effects = Self {
             found,
-            params,
+            sent,
             schema,
-            shown: None,
+            before: None,
         };
         let template = match found.method.verb {
             Verb::Get => None,
@@ -54,7 +71,16 @@ impl<'a> Effects<'a> {
         };
         let request = Request::get(path);
         match pve.get::<Value>(request.clone()).await {
-            Ok(answer) => effects.shown = Some((request, method, answer)),
+            Ok(raw) => {
+                let mut clean = raw.clone();
+                clean::answer(&mut clean, template);
+                effects.before = Some(Before {
+                    request,
+                    method,
+                    raw,
+                    clean,
+                });
+            }
             Err(error) => plan.warnings.push(format!(
                 "what becomes of it cannot be read back: {}",
                 crate::fault::explain(&error)
@@ -63,12 +89,16 @@ impl<'a> Effects<'a> {
         effects
     }
 
-    /// The digest of what was read, which PVE compares with before it writes.
+    /// The digest of what was read, which PVE compares with before it writes. A list has it in each of its rows.
     pub(super) fn digest(&self) -> Option<String> {
         self.found.method.parameter("digest")?;
-        let (_, _, answer) = self.shown.as_ref()?;
-        let digest = answer.get("digest")?.as_str()?;
-        (!self.params.contains_key("digest")).then(|| digest.to_owned())
+        let before = self.before.as_ref()?;
+        let digest = match self.found.method.verb {
+            Verb::Delete => self.row()?.get("digest")?,
+            _ => before.raw.get("digest")?,
+        };
+        let digest = digest.as_str()?;
+        (!self.sent.has("digest")).then(|| digest.to_owned())
     }
 
     /// Tells the plan what is affected and what takes it back, and gives what is read afterwards.
@@ -82,55 +112,52 @@ impl<'a> Effects<'a> {
     }
 
     /// The parameters that say what something becomes.
-    fn settings(&self) -> impl Iterator<Item = (&'a String, &'a Value)> {
-        const HOW: [&str; 4] = ["delete", "digest", "force", "background_delay"];
-        let given = self.params.iter();
-        given.filter(|(name, value)| {
-            !value.is_null()
-                && !HOW.contains(&name.as_str())
-                && self.found.capture(name).is_none()
-                && !self.is_secret(name)
-        })
-    }
-
-    fn is_secret(&self, name: &str) -> bool {
-        clean::is_secret_parameter(name, &self.found.method.path)
-    }
-
-    /// The settings that `delete` names.
-    fn deleted(&self) -> Vec<String> {
-        let listed = self.params.get("delete").filter(|it| !it.is_boolean());
-        listed.map(parts).unwrap_or_default()
+    pub(super) fn settings(&self) -> impl Iterator<Item = (&'a String, &'a Value)> {
+        const HOW: [&str; 6] = [
+            "background_delay",
+            "delete",
+            "digest",
+            "force",
+            "moveto",
+            "regenerate",
+        ];
+        let given = self.sent.shown();
+        given.filter(|(name, _)| !HOW.contains(&name.as_str()))
     }
 
     fn changed(&self, plan: &mut Plan) -> Option<Check> {
-        let (request, method, answer) = self.shown.as_ref()?;
-        let old = answer.as_object()?;
-        let deleted = self.deleted();
+        let old = self.before.as_ref().and_then(|it| it.clean.as_object());
+        let deleted = self.sent.unset();
+        let was = |name: &str| match old {
+            None => "not known".to_owned(),
+            Some(old) => old
+                .get(name)
+                .map_or_else(|| "unset".to_owned(), |value| words::value(value, SHOWN)),
+        };
+        for name in &deleted {
+            plan.impact.push(
+                Impact::new(Effect::Destroyed, "setting", words::clip(name, SHOWN))
+                    .note(format!("{} -> unset", was(name))),
+            );
+        }
+        let (before, old) = (self.before.as_ref()?, old?);
         let mut expect = Vec::new();
         for (name, new) in self.settings() {
-            let was = old.get(name).map_or_else(|| "unset".to_owned(), shown);
-            plan.impact.push(
-                Impact::new(Effect::Changed, "setting", name)
-                    .note(format!("{was} -> {}", shown(new))),
-            );
-            if old.contains_key(name) || method.returns.fields.contains(name) {
+            plan.impact
+                .push(Impact::new(Effect::Changed, "setting", name).note(format!(
+                    "{} -> {}",
+                    was(name),
+                    words::value(new, SHOWN)
+                )));
+            if old.contains_key(name) || before.method.returns.fields.contains(name) {
                 expect.push(self.expected(name, new));
             }
         }
-        for name in &deleted {
-            let was = old.get(name).map_or_else(|| "unset".to_owned(), shown);
-            plan.impact.push(
-                Impact::new(Effect::Destroyed, "setting", name).note(format!("{was} -> unset")),
-            );
-            expect.push(Expect::Is(name.clone(), Value::Null));
-        }
-        if !deleted.is_empty() {
-            plan.risk = plan.risk.max(Risk::Destroy);
-        }
+        let gone = |name: &String| Expect::Is(name.clone(), Value::Null);
+        expect.extend(deleted.iter().map(gone));
         plan.undo = self.back(old, &deleted);
         (!expect.is_empty()).then(|| {
-            let mut check = Check::list(request.clone(), "it reads back so", Expect::Free);
+            let mut check = Check::list(before.request.clone(), "it reads back so", Expect::Free);
             check.expect = expect;
             check.guessed()
         })
@@ -159,14 +186,19 @@ impl<'a> Effects<'a> {
         let impossible = |because: &str| Undo::Impossible {
             because: because.to_owned(),
         };
-        let has_secret = self.params.keys().any(|name| self.is_secret(name));
-        if has_secret {
+        if self.sent.has("moveto") {
+            return impossible("it has another place in the list then");
+        }
+        if self.sent.hides() {
             return impossible("what was there before is a secret");
         }
         let names = self.settings().map(|(name, _)| name).chain(deleted);
         let (mut again, mut unset) = (Object::new(), Vec::new());
         for name in names {
             match old.get(name) {
+                Some(value) if value.to_string().contains(clean::REDACTED) => {
+                    return impossible("what was there before is a secret");
+                }
                 Some(value) if !value.is_array() && !value.is_object() => {
                     again.insert(name.clone(), value.clone());
                 }
@@ -184,91 +216,6 @@ impl<'a> Effects<'a> {
             return impossible("nothing is known that takes it back");
         }
         call(Verb::Put, &self.found.path(), again)
-    }
-
-    fn added(&self, plan: &mut Plan) -> Option<Check> {
-        let below = self.child();
-        if let Some((name, id, can_be_deleted)) = &below {
-            if plan.impact.is_empty() {
-                plan.impact
-                    .push(Impact::new(Effect::Created, name, words::clip(id, SHOWN)));
-            }
-            if *can_be_deleted && plan.made().next().is_none() {
-                let path = format!("{}/{}", self.found.path(), pve::encode_segment(id));
-                plan.undo = call(Verb::Delete, &path, Object::new());
-            }
-        }
-        let (request, method, answer) = self.shown.as_ref()?;
-        let rows = answer.as_array()?;
-        let is_shown = |name: &String| {
-            method.returns.fields.contains(name) || rows.iter().any(|row| row.get(name).is_some())
-        };
-        let fields = if let Some((name, id, _)) = below {
-            let field = method.returns.row_key.clone();
-            let field = field.or_else(|| is_shown(&name).then_some(name));
-            vec![(field?, json!(id))]
-        } else {
-            let given = self
-                .settings()
-                .filter(|(name, value)| is_shown(name) && pve::lenient::as_text(value).is_some());
-            given
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect()
-        };
-        (!fields.is_empty())
-            .then(|| Check::list(request.clone(), "it is listed", Expect::Like(fields)).guessed())
-    }
-
-    /// The name and the id of what a POST to a list makes, and whether it can be deleted by it.
-    fn child(&self) -> Option<(String, String, bool)> {
-        let above = &self.found.method.path;
-        let mut below = self.schema.methods().iter().filter_map(|method| {
-            let (parent, last) = method.path.rsplit_once('/')?;
-            let name = last.strip_prefix('{')?.strip_suffix('}')?;
-            (parent == above).then_some((name, method.verb))
-        });
-        let (name, _) = below.next()?;
-        let id = self.params.get(name).and_then(pve::lenient::as_text)?;
-        let template = format!("{above}/{{{name}}}");
-        let can_be_deleted = self.schema.method(Verb::Delete, &template).is_some();
-        Some((name.to_owned(), id, can_be_deleted))
-    }
-
-    fn removed(&self, plan: &mut Plan) -> Option<Check> {
-        let (name, id) = self.found.captures.last()?;
-        // What a path below ends in is not always what is deleted: `/nodes/{node}/subscription`.
-        if !self.found.method.path.ends_with(&format!("{{{name}}}")) {
-            return None;
-        }
-        let shown = self.shown.as_ref();
-        let field = shown.and_then(|(_, method, _)| method.returns.row_key.clone());
-        let field = field.unwrap_or_else(|| match name.as_str() {
-            "volume" => "volid".to_owned(),
-            other => other.to_owned(),
-        });
-        let rows = shown.and_then(|(_, _, answer)| answer.as_array());
-        let row = rows
-            .into_iter()
-            .flatten()
-            .find(|row| row.get(&field).and_then(pve::lenient::as_text).as_deref() == Some(id));
-        if plan.impact.iter().all(|item| item.id != *id) {
-            let gone = Impact::new(Effect::Destroyed, name, words::clip(id, SHOWN));
-            plan.impact.push(match row {
-                Some(row) => gone.note(brief(row, &self.found.method.path)),
-                None => gone,
-            });
-        }
-        // The rules after a rule move up: that its place is taken says nothing.
-        let (request, ..) = shown.filter(|_| row.is_some() && name != "pos")?;
-        let gone = Expect::Unlisted(field, json!(id));
-        Some(
-            Check::list(
-                request.clone(),
-                format!("{id} is not listed any more"),
-                gone,
-            )
-            .guessed(),
-        )
     }
 }
 
@@ -290,7 +237,7 @@ fn found_parent(found: &Found<'_>) -> Option<String> {
 }
 
 /// A call of our own.
-fn call(verb: Verb, path: &str, params: Object) -> Undo {
+pub(super) fn call(verb: Verb, path: &str, params: Object) -> Undo {
     let mut arguments =
         crate::context::arguments([("method", json!(verb.as_str())), ("path", json!(path))]);
     if !params.is_empty() {
@@ -300,16 +247,4 @@ fn call(verb: Verb, path: &str, params: Object) -> Undo {
         tool: super::write::NAME.to_owned(),
         arguments,
     }
-}
-
-fn shown(value: &Value) -> String {
-    let text = pve::lenient::as_text(value).unwrap_or_else(|| value.to_string());
-    words::clip(&text, SHOWN)
-}
-
-/// What a row held, without secrets.
-fn brief(row: &Value, path: &str) -> String {
-    let mut row = row.clone();
-    clean::answer(&mut row, path);
-    words::clip(&row.to_string(), 200)
 }

@@ -2,11 +2,13 @@
 
 mod describe;
 mod effect;
+mod entry;
 mod needs;
 mod place;
 mod read;
 mod risk;
 mod search;
+mod sent;
 mod shape;
 mod subject;
 mod wide;

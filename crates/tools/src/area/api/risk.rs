@@ -2,8 +2,9 @@
 //! read that no rule names is a read, and a write that none names hands out power until somebody has looked at it.
 
 use pve::Method;
-use serde_json::{Map, Value};
 
+use super::sent::Sent;
+use crate::paths::fits;
 use crate::spec::Risk;
 
 /// What becomes of a call.
@@ -66,7 +67,7 @@ const RULES: &[Rule] = &[
     elsewhere("POST", "/access/ticket", LOGIN),
     elsewhere("POST", "/access/vncticket", LOGIN),
     elsewhere("POST", "/access/openid/**", LOGIN),
-    elsewhere("POST", "/access/users/*/token/*", "PVE tells a token's secret once and it is never shown here; a person makes tokens, in PVE's web interface or with pveum"),
+    elsewhere("POST", "/access/users/*/token/*", "PVE tells a token's secret once and it is never shown here; create_user_token of the toolset access makes tokens and puts the secret into a file, or a person makes tokens in PVE's web interface"),
     elsewhere("POST", "/access/tfa/*", "it answers with a secret, which is never shown here; a person sets up second factors in PVE's web interface"),
     elsewhere("POST", "/cluster/config", CLUSTER),
     elsewhere("POST", "/cluster/config/join", CLUSTER),
@@ -135,7 +136,6 @@ const RULES: &[Rule] = &[
     does("POST", "/nodes/*/aplinfo", Risk::Change),
     does("POST", "/nodes/*/apt/update", Risk::Change),
     does("POST", "/nodes/*/services/*/start", Risk::Change),
-    does("POST", "/nodes/*/services/*/reload", Risk::Change),
     does("POST", "/nodes/*/services/*/*", Risk::Disrupt),
     does("POST", "/nodes/*/network", Risk::Change),
     does("PUT", "/nodes/*/network", Risk::Disrupt),
@@ -202,6 +202,37 @@ const GRANTS: &[&str] = &[
     "sshkeys",
 ];
 
+/// Where `force` overwrites what is there. Elsewhere it passes by a check, or starts what is not started by itself.
+const OVERWRITES: &[&str] = &[
+    "/nodes/{node}/certificates/acme/certificate",
+    "/nodes/{node}/certificates/custom",
+    "/nodes/{node}/lxc",
+    "/nodes/{node}/qemu",
+];
+
+/// Whether an option of a firewall can cut off guests, or the API itself.
+fn shuts_out(option: &str) -> bool {
+    option == "enable" || option.starts_with("policy_")
+}
+
+/// Writes that PVE answers with a secret if they have this parameter, unless it is off.
+const CONFIDES: &[(Method, &str, &str)] = &[
+    (
+        Method::Put,
+        "/access/users/{userid}/token/{tokenid}",
+        "regenerate",
+    ),
+    (Method::Post, "/storage", "encryption-key"),
+    (Method::Put, "/storage/{storage}", "encryption-key"),
+];
+
+/// Whether PVE's answer holds a secret, which goes into a file and is never shown.
+pub(super) fn confides(verb: Method, template: &str, sent: &Sent) -> bool {
+    CONFIDES.iter().any(|(of, path, with)| {
+        (*of, *path) == (verb, template) && sent.has(with) && sent.flag(with) != Some(false)
+    })
+}
+
 /// The class of a method, by its template.
 pub(super) fn class(verb: Method, template: &str) -> Class {
     let rule = RULES.iter().find(|rule| rule.covers(verb, template));
@@ -217,22 +248,22 @@ pub fn left_to(verb: Method, template: &str) -> Option<&'static str> {
 }
 
 /// What these parameters do beyond what the method does without them.
-pub(super) fn of_parameters(template: &str, params: &Map<String, Value>) -> Risk {
-    let is = |name: &str, words: &[&str]| {
-        let value = params.get(name).and_then(pve::lenient::as_text);
-        value.is_some_and(|value| words.contains(&value.as_str()))
-    };
-    let is_on = |name: &str| params.get(name).and_then(pve::lenient::as_bool) == Some(true);
+pub(super) fn of_parameters(template: &str, sent: &Sent) -> Risk {
+    let is_on = |name: &str| sent.flag(name) == Some(true);
     let moves = template.ends_with("/move_disk") || template.ends_with("/move_volume");
-    if params.keys().any(|name| GRANTS.contains(&name.as_str())) {
+    if sent.names().any(|name| GRANTS.contains(&name)) {
         Risk::Grant
-    } else if params.contains_key("prune-backups")
-        || is_on("force")
-        || (moves && (is_on("delete") || params.contains_key("target-vmid")))
-        || (template.ends_with("/content/{volume}") && is("protected", &["0"]))
+    } else if sent.has("prune-backups")
+        || sent.has("maxfiles")
+        || (is_on("force") && OVERWRITES.contains(&template))
+        || !sent.unset().is_empty()
+        || (moves && (is_on("delete") || sent.has("target-vmid")))
+        || (template.ends_with("/content/{volume}") && sent.flag("protected") == Some(false))
     {
         Risk::Destroy
-    } else if template.starts_with("/cluster/ha/resources") && params.contains_key("state") {
+    } else if (template.starts_with("/cluster/ha/resources") && sent.has("state"))
+        || (template.ends_with("/firewall/options") && sent.names().any(shuts_out))
+    {
         Risk::Disrupt
     } else {
         Risk::Read
@@ -246,37 +277,16 @@ impl Rule {
     }
 }
 
-fn fits(pattern: &str, path: &str) -> bool {
-    let mut parts = path.split('/').skip(1).filter(|part| !part.is_empty());
-    for wanted in pattern.split('/').skip(1) {
-        match (wanted, parts.next()) {
-            ("**", _) => return true,
-            ("*", Some(_)) => {}
-            (word, Some(part)) if word == part => {}
-            _ => return false,
-        }
-    }
-    parts.next().is_none()
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-    use std::path::PathBuf;
 
     use pve::apidoc::Schema;
-    use serde_json::json;
+    use pve::{Request, Value as Parameter};
 
     use super::*;
-
-    #[test]
-    fn patterns_cover_what_they_say() {
-        assert!(fits("/nodes/*/qemu", "/nodes/{node}/qemu"));
-        assert!(!fits("/nodes/*/qemu", "/nodes/{node}/qemu/{vmid}"));
-        assert!(fits("/access/**", "/access") && fits("/access/**", "/access/acl"));
-        assert!(!fits("/access/**", "/cluster"));
-        assert!(fits("/**", "/pools"));
-    }
+    use crate::clean::is_secret_at;
+    use crate::reference::schemas;
 
     #[test]
     fn the_first_rule_decides() {
@@ -294,40 +304,43 @@ mod tests {
         assert_eq!(of(Method::Post, "/brand/new"), Class::Does(Risk::Grant));
     }
 
-    #[test]
-    fn parameters_count_too() {
-        let of =
-            |template: &str, params: Value| of_parameters(template, params.as_object().unwrap());
-        let create = "/nodes/{node}/qemu";
-        assert_eq!(of(create, json!({"cores": 2})), Risk::Read);
-        assert_eq!(of(create, json!({"hookscript": "x"})), Risk::Grant);
-        let moving = "/nodes/{node}/qemu/{vmid}/move_disk";
-        assert_eq!(of(moving, json!({"delete": "1"})), Risk::Destroy);
-        assert_eq!(of(moving, json!({"delete": 0})), Risk::Read);
-        let volume = "/nodes/{node}/storage/{storage}/content/{volume}";
-        assert_eq!(of(volume, json!({"protected": false})), Risk::Destroy);
+    fn of(template: &str, params: &[(&str, Parameter)]) -> Risk {
+        let mut request = Request::put("/x");
+        for (name, value) in params {
+            request = request.with(*name, value.clone());
+        }
+        of_parameters(template, &Sent::of(&request, template))
     }
 
-    /// The real schemas, where they are beside the repository.
-    fn real() -> Vec<Schema> {
-        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-        let root = std::env::var_os("OXMOX_REFERENCE").map_or(root, PathBuf::from);
-        let read = |version: &str| {
-            let file = root.join(format!("pve-api/apidoc-{version}.json"));
-            let text = std::fs::read_to_string(file).ok()?;
-            let methods: Vec<Value> = serde_json::from_str(&text).unwrap();
-            Some(Schema::from_methods(&methods))
-        };
-        let all = ["8.4", "9.1", "9.2"].into_iter().map(read);
-        all.collect::<Option<_>>().unwrap_or_else(|| {
-            eprintln!("skipped: the schemas of PVE are not beside this repository");
-            Vec::new()
-        })
+    #[test]
+    fn parameters_count_too() {
+        let text = |text: &str| Parameter::from(text);
+        let create = "/nodes/{node}/qemu";
+        assert_eq!(of(create, &[("cores", text("2"))]), Risk::Read);
+        assert_eq!(of(create, &[("hookscript", text("x"))]), Risk::Grant);
+        assert_eq!(of(create, &[("cipassword", text("x"))]), Risk::Grant);
+        let moving = "/nodes/{node}/qemu/{vmid}/move_disk";
+        assert_eq!(of(moving, &[("delete", true.into())]), Risk::Destroy);
+        assert_eq!(of(moving, &[("delete", false.into())]), Risk::Read);
+        let volume = "/nodes/{node}/storage/{storage}/content/{volume}";
+        assert_eq!(of(volume, &[("protected", false.into())]), Risk::Destroy);
+        let options = "/cluster/options";
+        assert_eq!(of(options, &[("delete", text("ha"))]), Risk::Destroy);
+        assert_eq!(of(options, &[("delete", text(""))]), Risk::Read);
+        let job = "/cluster/backup/{id}";
+        assert_eq!(of(job, &[("maxfiles", 1.into())]), Risk::Destroy);
+        assert_eq!(of(create, &[("force", true.into())]), Risk::Destroy);
+        let starting = "/nodes/{node}/startall";
+        assert_eq!(of(starting, &[("force", true.into())]), Risk::Read);
+        let firewall = "/cluster/firewall/options";
+        assert_eq!(of(firewall, &[("enable", 1.into())]), Risk::Disrupt);
+        assert_eq!(of(firewall, &[("policy_in", text("DROP"))]), Risk::Disrupt);
+        assert_eq!(of(firewall, &[("ebtables", true.into())]), Risk::Read);
     }
 
     #[test]
     fn every_method_of_every_version_was_looked_at_and_no_rule_is_idle() {
-        let schemas = real();
+        let schemas = schemas();
         let mut used = BTreeSet::new();
         for method in schemas.iter().flat_map(Schema::methods) {
             let rule = RULES
@@ -344,8 +357,44 @@ mod tests {
     }
 
     #[test]
+    fn no_write_answers_with_a_secret_that_would_be_shown() {
+        for method in schemas().iter().flat_map(Schema::methods) {
+            let (verb, path) = (method.verb, method.path.as_str());
+            let mut fields = method.returns.fields.iter();
+            let tells = verb != Method::Get && fields.any(|it| is_secret_at(it, path));
+            let known = CONFIDES.iter().any(|it| (it.0, it.1) == (verb, path));
+            let refused = matches!(class(verb, path), Class::Elsewhere(_));
+            assert!(!tells || known || refused, "{method} answers with a secret");
+        }
+    }
+
+    /// Tools that ask the outside world by a method that could ask anybody, and ask only one that nobody chooses.
+    const ASKS_ONE: &[&str] = &["get_acme_tos"];
+
+    #[test]
+    fn a_look_is_as_grave_in_one_tool_as_in_another() {
+        let mut wrong = Vec::new();
+        for tool in crate::registry::all() {
+            let spec = tool.spec();
+            for path in tool.gets() {
+                let should_be = class(Method::Get, &path) == Class::Does(Risk::Read);
+                // One that looks inside a guest leaves a trace instead.
+                if (spec.risk == Risk::Read) != should_be
+                    && !spec.looks_inside
+                    && !ASKS_ONE.contains(&spec.name)
+                {
+                    wrong.push(format!("{}: GET {path}", spec.name));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[test]
     fn few_methods_are_out_of_reach() {
-        let Some(newest) = real().pop() else { return };
+        let Some(newest) = schemas().pop() else {
+            return;
+        };
         let refused = newest
             .methods()
             .iter()

@@ -8,14 +8,14 @@ use pve::apidoc::{Format, Found, Parameter};
 use pve::{GuestKind, GuestRef, Method, NodeName, Resource, Vmid};
 use serde_json::Value;
 
+use super::sent::Sent;
 use super::{risk, wide};
 use crate::area::users::Users;
-use crate::area::volume::{is_same, owners};
+use crate::area::volume::{backup_of, is_same, owners, storage};
 use crate::context::{Cluster, Context, Guest};
 use crate::fault::Fault;
-use crate::plan::{Blocker, Effect, Impact, Needs, Plan, Target};
+use crate::plan::{Blocker, Effect, Impact, Needs, Plan, Target, parts};
 use crate::spec::Risk;
-use crate::tool::Object;
 
 /// Parameters whose volumes are only read.
 const SOURCES: &[&str] = &["archive", "import-from", "ostemplate", "source"];
@@ -31,7 +31,7 @@ pub(super) struct Subject<'a> {
     pub(super) cx: &'a Context,
     pub(super) cluster: &'a Arc<Cluster>,
     pub(super) found: &'a Found<'a>,
-    pub(super) params: &'a Object,
+    pub(super) sent: &'a Sent,
     rows: Vec<Resource>,
 }
 
@@ -40,14 +40,14 @@ impl<'a> Subject<'a> {
         cx: &'a Context,
         cluster: &'a Arc<Cluster>,
         found: &'a Found<'a>,
-        params: &'a Object,
+        sent: &'a Sent,
     ) -> Result<Self, Fault> {
         let rows = cluster.pve.resources().await?;
         Ok(Self {
             cx,
             cluster,
             found,
-            params,
+            sent,
             rows,
         })
     }
@@ -125,7 +125,7 @@ impl<'a> Subject<'a> {
             _ => return Ok(()),
         };
         let (Some(vmid), Some(node), Method::Post) = (
-            self.text(name).as_deref().and_then(vmid_of),
+            self.sent.text(name).as_deref().and_then(vmid_of),
             self.node(),
             self.found.method.verb,
         ) else {
@@ -134,6 +134,7 @@ impl<'a> Subject<'a> {
         let (vmid, guard) = self.cluster.free_vmid(Some(vmid), name).await?;
         plan.guards.push(guard);
         let target = self
+            .sent
             .text("target")
             .and_then(|name| NodeName::new(name).ok());
         let guest = GuestRef {
@@ -141,17 +142,18 @@ impl<'a> Subject<'a> {
             node: target.unwrap_or(node),
             kind,
         };
-        let name = self.text("name").or_else(|| self.text("hostname"));
-        let tags = self.text("tags").unwrap_or_default();
+        let name = self.sent.text("name");
+        let name = name.or_else(|| self.sent.text("hostname"));
+        let tags = self.sent.text("tags").unwrap_or_default();
         let made = Target {
             at: guest,
             name: name.unwrap_or_default(),
-            pool: self.text("pool"),
-            tags: crate::plan::parts(&Value::String(tags)),
+            pool: self.sent.text("pool"),
+            tags: parts(&Value::String(tags)),
             protection: false,
             only_read: false,
         };
-        let runs = self.text("start").as_deref() == Some("1");
+        let runs = self.sent.flag("start") == Some(true);
         plan.impact.push(Impact::new(
             Effect::Created,
             made.at.kind.noun(),
@@ -161,25 +163,19 @@ impl<'a> Subject<'a> {
         Ok(())
     }
 
-    fn text(&self, name: &str) -> Option<String> {
-        self.params.get(name).and_then(pve::lenient::as_text)
-    }
-
     /// The guests that parameters and other parts of the path name by their ids.
     fn named(&self) -> BTreeSet<Vmid> {
         let mut ids = BTreeSet::new();
         let captures = self.found.captures.iter();
         let captures = captures.map(|(name, value)| (name, Value::from(value.as_str())));
-        let params = self
-            .params
-            .iter()
-            .map(|(name, value)| (name, value.clone()));
+        let params = self.sent.shown();
+        let params = params.map(|(name, value)| (name, value.clone()));
         for (name, value) in captures.chain(params) {
             let Some(parameter) = self.found.method.parameter(name) else {
                 continue;
             };
             if is_guest(parameter) {
-                ids.extend(words(&value).iter().filter_map(|word| vmid_in(word)));
+                ids.extend(parts(&value).iter().filter_map(|word| vmid_in(word)));
             }
         }
         ids
@@ -220,7 +216,7 @@ impl<'a> Subject<'a> {
 
     /// Whether the volume in the path stays as it is: its notes are written, or it is copied.
     fn stays(&self) -> bool {
-        let does = risk::of_parameters(self.template(), self.params);
+        let does = risk::of_parameters(self.template(), self.sent);
         self.found.method.verb != Method::Delete && does < Risk::Destroy
     }
 
@@ -256,7 +252,7 @@ impl<'a> Subject<'a> {
     /// PVE takes the name of a volume with and without its storage.
     fn full_name(&self, volume: &str) -> String {
         match self.found.capture("storage") {
-            Some(storage) if !volume.contains(':') => format!("{storage}:{volume}"),
+            Some(place) if storage(volume).is_none() => format!("{place}:{volume}"),
             _ => volume.to_owned(),
         }
     }
@@ -267,15 +263,13 @@ impl<'a> Subject<'a> {
         if let Some(volume) = self.found.capture("volume") {
             names.push((IN_PATH.to_owned(), self.full_name(volume)));
         }
-        let params = self.params.iter();
+        let params = self.sent.shown();
         for (name, value) in params.filter(|(name, _)| !PROSE.contains(&name.as_str())) {
-            for text in words(value) {
-                for part in text.split(',') {
-                    let (key, volume) = part.split_once('=').unwrap_or((name, part));
-                    let is_name = volume.contains(':') || volume.starts_with('/');
-                    if is_name && owners_of(volume).next().is_some() {
-                        names.push((key.to_owned(), volume.to_owned()));
-                    }
+            for part in parts(value) {
+                let (key, volume) = part.split_once('=').unwrap_or((name, &part));
+                let is_name = volume.contains(':') || volume.starts_with('/');
+                if is_name && owners_of(volume).next().is_some() {
+                    names.push((key.to_owned(), volume.to_owned()));
                 }
             }
         }
@@ -293,15 +287,6 @@ impl<'a> Subject<'a> {
 /// The guests whose data a volume holds: those that own a disk, or that a backup is of.
 fn owners_of(volume: &str) -> impl Iterator<Item = Vmid> {
     owners(volume).chain(backup_of(volume))
-}
-
-/// `nas:backup/vzdump-qemu-105-….vma.zst`, `vault:backup/vm/105/…`
-fn backup_of(volume: &str) -> Option<Vmid> {
-    let starts = ["vzdump-qemu-", "vzdump-lxc-", "backup/vm/", "backup/ct/"];
-    let rest = starts
-        .iter()
-        .find_map(|start| Some(volume.split_once(start)?.1))?;
-    vmid_of(rest.split(['-', '/']).next()?)
 }
 
 /// Whether a parameter holds ids of guests.
@@ -323,16 +308,4 @@ fn vmid_in(word: &str) -> Option<Vmid> {
 
 fn vmid_of(text: &str) -> Option<Vmid> {
     Vmid::new(text.parse().ok()?).ok()
-}
-
-/// The words of a text, or of a list of them.
-fn words(value: &Value) -> Vec<String> {
-    let texts: Vec<String> = match value {
-        Value::Array(items) => items.iter().filter_map(pve::lenient::as_text).collect(),
-        one => pve::lenient::as_text(one).into_iter().collect(),
-    };
-    let split = |text: &String| -> Vec<String> {
-        text.split([' ', ';', '\0']).map(str::to_owned).collect()
-    };
-    texts.iter().flat_map(split).collect()
 }

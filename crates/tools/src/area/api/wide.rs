@@ -1,17 +1,15 @@
 //! Calls that are about every guest of a node, a storage or the cluster: what is destroyed with a storage is destroyed for
 //! each guest that has something on it.
 
-use futures_util::{StreamExt as _, stream};
 use pve::{GuestConfig, Method, NodeName};
 
 use super::subject::Subject;
-use crate::context::{Guest, READS};
+use crate::context::stake::{self, has_disk_on};
 use crate::fault::Fault;
-use crate::plan::{Blocker, Effect, Impact, Plan, Target};
-use crate::words;
+use crate::plan::{Effect, Impact, Plan, Target};
 
-/// How many configurations are read at most; the guests beyond count as unreadable.
-const MOST: usize = 1000;
+/// What becomes of guests whose storage or disks go.
+const LOST: (Effect, &str) = (Effect::Destroyed, "may have something there");
 /// How many guests a preview names.
 const NAMED: usize = 20;
 
@@ -31,7 +29,7 @@ impl Reach {
     fn of(subject: &Subject<'_>) -> Self {
         let template = subject.found.method.path.as_str();
         let storage = || subject.found.capture("storage").map(str::to_owned);
-        let named = subject.params.contains_key("vmid") || subject.params.contains_key("vms");
+        let named = subject.sent.has("vmid") || subject.sent.has("vms");
         match (subject.found.method.verb, template) {
             (Method::Delete, "/storage/{storage}") => storage().map_or(Self::Named, Self::Storage),
             (Method::Delete, "/nodes/{node}/storage/{storage}/prunebackups") if !named => {
@@ -65,58 +63,15 @@ pub(super) async fn settle(subject: &Subject<'_>, plan: &mut Plan) -> Result<(),
     match Reach::of(subject) {
         Reach::Named => {}
         Reach::Storage(storage) => {
-            let uses = |config: &GuestConfig| {
-                let mut disks = config.disks().into_iter();
-                disks.any(|disk| disk.storage.as_deref() == Some(&storage))
-            };
-            lost(subject, None, uses, plan).await;
+            let uses = |config: &GuestConfig| has_disk_on(config, &storage);
+            stake::bind(subject.guests_on(None), uses, LOST, plan).await;
         }
-        Reach::Disks(node) => lost(subject, node.as_ref(), |_| true, plan).await,
+        Reach::Disks(node) => {
+            stake::bind(subject.guests_on(node.as_ref()), |_| true, LOST, plan).await;
+        }
         Reach::Running(node) => interrupted(subject, node.as_ref(), plan),
     }
     Ok(())
-}
-
-/// Every guest that has something there is a target, so that one that is protected stands in the way.
-async fn lost(
-    subject: &Subject<'_>,
-    node: Option<&NodeName>,
-    uses: impl Fn(&GuestConfig) -> bool,
-    plan: &mut Plan,
-) {
-    let mut guests = subject.guests_on(node);
-    let mut unread = guests.split_off(guests.len().min(MOST));
-    let read = async |guest: Guest| {
-        let config = guest.config().await;
-        (guest, config)
-    };
-    let mut reads = stream::iter(guests).map(read).buffered(READS);
-    let mut named = Vec::new();
-    while let Some((guest, config)) = reads.next().await {
-        match config {
-            Ok(config) if uses(&config) => {
-                named.push(guest.label());
-                plan.targets.push(guest.target(&config));
-            }
-            Ok(_) => {}
-            Err(_) => unread.push(guest),
-        }
-    }
-    for label in named.iter().take(NAMED) {
-        plan.impact
-            .push(Impact::new(Effect::Destroyed, "guest", label).note("may have something there"));
-    }
-    if !unread.is_empty() {
-        let labels: Vec<_> = unread.iter().take(5).map(Guest::label).collect();
-        plan.blockers.push(Blocker::new(
-            format!(
-                "whether {} guests have something there cannot be read, such as {}",
-                unread.len(),
-                words::list(&labels)
-            ),
-            "try again when all nodes answer, with a token that has VM.Audit on /vms",
-        ));
-    }
 }
 
 /// Their row tells enough: nothing of them is destroyed.

@@ -10,9 +10,9 @@ use serde::Deserialize;
 
 use super::effect::Effects;
 use super::risk::{self, Class};
+use super::sent::Sent as Parameters;
 use super::subject::Subject;
 use super::{needs, place};
-use crate::clean;
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Needs, Plan, Step};
@@ -74,7 +74,7 @@ impl Changes for WriteApi {
         examples: &[
             Example {
                 ask: "Let HTTPS through to staging",
-                args: r#"{"method": "POST", "path": "/nodes/pve1/qemu/105/firewall/rules", "params": {"type": "in", "action": "ACCEPT", "proto": "tcp", "dport": "443"}}"#,
+                args: r#"{"method": "POST", "path": "/nodes/pve1/qemu/105/firewall/rules", "params": {"type": "in", "action": "ACCEPT", "proto": "tcp", "dport": "443", "enable": 1}}"#,
             },
             Example {
                 ask: "Note on pve1 where it stands",
@@ -95,11 +95,19 @@ impl Changes for WriteApi {
         })?;
         let verb = Verb::from(self.method);
         let found = place::find(&schema, verb, &self.path)?;
-        let risk = allowed(&found)?.max(risk::of_parameters(&found.method.path, &self.params));
+        let does = allowed(&found)?;
         let request = found.request(&self.params);
         let request = request.map_err(|problems| place::wrong(found.method, &problems))?;
-        self.planned(cx, &cluster, &schema, (found, request, risk))
-            .await
+        // From here on what is sent counts, not what the caller wrote.
+        let sent = Parameters::of(&request, &found.method.path);
+        let risk = does.max(risk::of_parameters(&found.method.path, &sent));
+        let planning = Planning {
+            cluster: &cluster,
+            schema: &schema,
+            found: &found,
+            sent: &sent,
+        };
+        planning.plan(cx, request, risk).await
     }
 }
 
@@ -118,25 +126,28 @@ fn allowed(found: &Found<'_>) -> Result<Risk, Fault> {
     }
 }
 
-impl WriteApi {
-    async fn planned(
-        self,
-        cx: &Context,
-        cluster: &Arc<Cluster>,
-        schema: &Schema,
-        (found, mut request, risk): (Found<'_>, Request, Risk),
-    ) -> Result<Plan, Fault> {
+/// A call whose method and parameters were found to be right.
+struct Planning<'a> {
+    cluster: &'a Arc<Cluster>,
+    schema: &'a Schema,
+    found: &'a Found<'a>,
+    sent: &'a Parameters,
+}
+
+impl Planning<'_> {
+    async fn plan(&self, cx: &Context, mut request: Request, risk: Risk) -> Result<Plan, Fault> {
+        let (cluster, found) = (self.cluster, self.found);
         let summary = format!("{} {}", found.method.verb, words::clip(&found.path(), 160));
-        let mut plan = Plan::new(&Self::SPEC, &cluster.name, risk, summary.clone());
-        let subject = Subject::of(cx, cluster, &found, &self.params).await?;
+        let mut plan = Plan::new(&WriteApi::SPEC, &cluster.name, risk, summary.clone());
+        let subject = Subject::of(cx, cluster, found, self.sent).await?;
         let mut looks = subject.bind(&mut plan).await?;
-        let effects = Effects::of(&cluster.pve, &found, (&self.params, schema), &mut plan).await;
+        let effects = Effects::of(&cluster.pve, found, (self.sent, self.schema), &mut plan).await;
         if let Some(digest) = effects.digest() {
             request = request.with("digest", digest);
         }
         let after = effects.tell(&mut plan);
-        hide(&mut plan, &mut request, &found);
-        looks.extend(self.required(cluster, &found, &mut plan));
+        self.hide(&mut plan, &mut request);
+        looks.extend(self.required(&mut plan));
         looks.dedup();
         plan.needs = Needs::All(looks);
         if after.is_none() && found.method.verb != Verb::Get {
@@ -149,27 +160,39 @@ impl WriteApi {
             none if none.is_empty() => summary,
             does => format!("{summary} ({does})"),
         };
-        let mut step = Step::request(says, request).shows();
+        let mut step = Step::request(says, request);
+        step = if risk::confides(found.method.verb, &found.method.path, self.sent) {
+            step.confides(words::clip(&found.path(), 80))
+        } else {
+            step.shows()
+        };
         step.after = after;
         plan.steps.push(step);
         Ok(plan)
     }
 
     /// The privileges of the call, as far as the schema tells, and what no token can do.
-    fn required(&self, cluster: &Cluster, found: &Found<'_>, plan: &mut Plan) -> Option<Needs> {
+    fn required(&self, plan: &mut Plan) -> Option<Needs> {
         let value = |name: &str| {
-            let in_path = found.capture(name).map(str::to_owned);
-            in_path.or_else(|| self.params.get(name).and_then(pve::lenient::as_text))
+            let in_path = self.found.capture(name).map(str::to_owned);
+            in_path.or_else(|| self.sent.text(name))
         };
-        let who = cluster.pve.identity();
+        let who = self.cluster.pve.identity();
         let is_token = who.contains('!');
-        if is_token && !found.method.allows_token {
+        if is_token && !self.found.method.allows_token {
             plan.blockers.push(Blocker::new(
                 "PVE takes no API token for it",
                 "a person has to do it, or oxmox has to log in with a password",
             ));
         }
-        match &found.method.permission {
+        let permission = &self.found.method.permission;
+        if let Permission::User(said) | Permission::Check(_, said) = permission
+            && !said.is_empty()
+        {
+            let said = words::clip(said, 200);
+            plan.warnings.push(format!("privileges: {said}"));
+        }
+        match permission {
             Permission::RootOnly if who != "root@pam" => {
                 plan.blockers.push(Blocker::new(
                     "PVE lets only root@pam itself do it, no token and no other user",
@@ -177,21 +200,16 @@ impl WriteApi {
                 ));
                 None
             }
-            Permission::User(said) if !said.is_empty() => {
-                plan.warnings
-                    .push(format!("privileges: {}", words::clip(said, 200)));
-                None
-            }
             permission => needs::of(permission, &value),
         }
     }
-}
 
-/// Puts holes where secrets stand.
-fn hide(plan: &mut Plan, request: &mut Request, found: &Found<'_>) {
-    for (name, value) in &mut request.params {
-        if clean::is_secret_parameter(name, &found.method.path) {
-            *value = plan.secret(name, SecretString::from(value.to_string()));
+    /// Puts holes where secrets stand.
+    fn hide(&self, plan: &mut Plan, request: &mut Request) {
+        for (name, value) in &mut request.params {
+            if self.sent.is_hidden(name) {
+                *value = plan.secret(name, SecretString::from(value.to_string()));
+            }
         }
     }
 }

@@ -164,6 +164,14 @@ const WAYS: &[(&str, &str)] = &[
     ),
     (
         "write_proxmox_api",
+        r#"{"method": "PUT", "path": "/nodes/pve1/storage/nas/content/nas:backup/vzdump-qemu-101-2026_01_01-00_00_00.vma.zst", "params": {"protected": "off"}}"#,
+    ),
+    (
+        "write_proxmox_api",
+        r#"{"method": "DELETE", "path": "/nodes/pve1/storage/nas/prunebackups", "params": {"vmid": null, "prune-backups": "keep-last=1"}}"#,
+    ),
+    (
+        "write_proxmox_api",
         r#"{"method": "DELETE", "path": "/nodes/pve1/storage/nas/prunebackups", "params": {"vmid": 101, "prune-backups": "keep-last=1"}}"#,
     ),
     (
@@ -202,6 +210,10 @@ const WAYS: &[(&str, &str)] = &[
     (
         "delete_storage_volume",
         r#"{"node": "pve1", "storage": "vault", "volume": "vault:backup/vm/101/2026-11-14T01:00:05Z"}"#,
+    ),
+    (
+        "delete_storage_volume",
+        r#"{"node": "pve1", "storage": "vault", "volume": "backup/vm/101/2026-11-14T01:00:05Z"}"#,
     ),
     (
         "prune_storage_backups",

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::house::{House, Meanwhile};
 
 const TOOL: &str = "write_proxmox_api";
 
@@ -82,13 +82,13 @@ async fn a_volume_in_use_is_not_deleted() {
 #[tokio::test]
 async fn a_guest_that_changed_meanwhile_is_not_touched() {
     let house = House::new().await;
-    let args = json!({"method": "POST", "path": "/nodes/pve1/qemu/105/firewall/rules", "params": {"type": "in", "action": "ACCEPT"}});
-    let shown = house.preview(TOOL, &args.to_string()).await.unwrap();
-    assert!(
-        shown.text.contains("/nodes/pve1/qemu/105/firewall/rules"),
-        "{}",
-        shown.text
-    );
-    let done = house.call(TOOL, &args.to_string()).await.unwrap();
-    assert_eq!(done.data["status"], "applied", "{}", done.text);
+    let args = json!({"method": "POST", "path": "/nodes/pve1/qemu/105/template"}).to_string();
+    let replaced = Meanwhile(|| {
+        house.set(105, "smbios1", "uuid=99999999-0000-4000-8000-000000000069");
+        house.set(105, "vmgenid", "99999999-0000-4000-8000-000000000070");
+        house.set(105, "meta", "creation-qemu=10.1.2,ctime=1790000000");
+    });
+    let fault = house.ask(TOOL, &args, &replaced).await.unwrap_err();
+    assert!(fault.message.contains("105"), "{fault}");
+    assert_eq!(house.writes(), [""; 0]);
 }

@@ -173,6 +173,18 @@ async fn risk_goes_by_path_and_parameters() {
             json!({"method": "DELETE", "path": "/cluster/firewall/groups/none"}),
             "destroy",
         ),
+        (
+            json!({"method": "PUT", "path": "/cluster/firewall/options", "params": {"policy_in": "DROP"}}),
+            "disrupt",
+        ),
+        (
+            json!({"method": "PUT", "path": "/nodes/pve1/firewall/options", "params": {"enable": 1}}),
+            "disrupt",
+        ),
+        (
+            json!({"method": "POST", "path": "/nodes/pve1/startall", "params": {"force": 1}}),
+            "change",
+        ),
     ] {
         let shown = preview(&house, args.clone()).await;
         assert_eq!(shown.data["risk"], risk, "{args}: {}", shown.text);

@@ -1,0 +1,123 @@
+//! What is really sent. What a call does and to whom is read from here, never from what the caller wrote: PVE takes "off"
+//! for 0 and "105;106" for two guests, and a null is not sent at all.
+
+use std::collections::BTreeSet;
+
+use pve::{Request, Value as Parameter};
+use serde_json::Value;
+
+use crate::clean;
+use crate::plan::parts;
+use crate::tool::Object;
+
+/// The parameters of a request beside its path, by their names in PVE.
+#[derive(Debug)]
+pub(super) struct Sent {
+    /// A flag is a boolean, a repeated parameter a list. Secrets have no value here.
+    values: Object,
+    hidden: BTreeSet<String>,
+}
+
+impl Sent {
+    /// Of a request to this method.
+    pub(super) fn of(request: &Request, template: &str) -> Self {
+        let (mut values, mut hidden) = (Object::new(), BTreeSet::new());
+        for (name, value) in &request.params {
+            let value = if clean::is_secret_parameter(name, template, &value.to_string()) {
+                hidden.insert(name.clone());
+                Value::Null
+            } else {
+                plain(value)
+            };
+            match values.get_mut(name) {
+                None => drop(values.insert(name.clone(), value)),
+                Some(Value::Array(all)) => all.push(value),
+                Some(one) => *one = Value::Array(vec![one.take(), value]),
+            }
+        }
+        Self { values, hidden }
+    }
+
+    /// Whether it is sent.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
+    /// The names of all that is sent.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.values.keys().map(String::as_str)
+    }
+
+    /// All that may be looked at.
+    pub(super) fn shown(&self) -> impl Iterator<Item = (&String, &Value)> {
+        let all = self.values.iter();
+        all.filter(|(name, _)| !self.is_hidden(name))
+    }
+
+    /// Whether it is a secret.
+    pub(super) fn is_hidden(&self, name: &str) -> bool {
+        self.hidden.contains(name)
+    }
+
+    /// Whether a secret is sent.
+    pub(super) fn hides(&self) -> bool {
+        !self.hidden.is_empty()
+    }
+
+    /// A value as PVE reads it.
+    pub(super) fn text(&self, name: &str) -> Option<String> {
+        self.values.get(name).and_then(pve::lenient::as_text)
+    }
+
+    /// Whether a flag is on or off; `None` if it is not sent, or no flag.
+    pub(super) fn flag(&self, name: &str) -> Option<bool> {
+        self.values.get(name).and_then(pve::lenient::as_bool)
+    }
+
+    /// The settings that PVE is told to unset. Some methods have a flag of that name, which unsets none.
+    pub(super) fn unset(&self) -> Vec<String> {
+        let listed = self.values.get("delete").filter(|it| !it.is_boolean());
+        listed.map(parts).unwrap_or_default()
+    }
+}
+
+fn plain(value: &Parameter) -> Value {
+    match value {
+        Parameter::Bool(flag) => Value::Bool(*flag),
+        Parameter::Int(number) => Value::from(*number),
+        other => Value::String(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_sent_is_told_without_its_secrets() {
+        let request = Request::put("/x")
+            .with("enable", false)
+            .with("vms", "105, 106")
+            .with("delete", "a,b;c")
+            .with("password", "hunter2")
+            .with("secret", "name=a")
+            .with("secret", "name=b")
+            .with("command", "ls")
+            .with("command", "-l");
+        let sent = Sent::of(&request, "/x");
+        assert!(!format!("{sent:?}").contains("hunter2"));
+        assert_eq!(sent.flag("enable"), Some(false));
+        assert_eq!(sent.unset(), ["a", "b", "c"]);
+        assert!(sent.has("password") && sent.hides() && sent.text("password").is_none());
+        let shown: Vec<_> = sent.shown().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(shown, ["enable", "vms", "delete", "command"]);
+        assert_eq!(sent.values["command"], json!(["ls", "-l"]));
+        assert!(
+            Sent::of(&Request::put("/x").with("delete", true), "/x")
+                .unset()
+                .is_empty()
+        );
+    }
+}
