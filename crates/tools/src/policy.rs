@@ -58,7 +58,7 @@ pub struct Rule {
     pub risk: Option<Risk>,
     /// The cluster's name.
     pub cluster: Option<String>,
-    /// A node that a target is on.
+    /// A node that a target is on, or that the plan itself acts on.
     pub node: Option<String>,
     /// A pool that a target is in.
     pub pool: Option<String>,
@@ -103,7 +103,8 @@ impl Policy {
                     .hint("preview_proxmox_change shows what it would do; a person can start oxmox with --mode ask"),
             );
         }
-        if let Some(fault) = self.frozen() {
+        // A plan without steps sends nothing that could be stopped.
+        if let Some(fault) = self.frozen().filter(|_| !plan.steps.is_empty()) {
             return Decision::Deny(fault);
         }
         if let Some(fault) = protection(plan) {
@@ -129,26 +130,31 @@ impl Policy {
         }
     }
 
-    /// The strictest of the verdicts on each guest that a plan does one of its things to. A guest that is only read from
-    /// loses nothing, whatever the plan does elsewhere.
+    /// The strictest of the verdicts on each guest and each node that a plan does one of its things to. A guest that is
+    /// only read from loses nothing, whatever the plan does elsewhere.
     fn strictest(&self, plan: &Plan, risk: Risk) -> Verdict {
         let (read, done_to): (Vec<_>, Vec<_>) =
             plan.targets.iter().partition(|target| target.only_read);
-        let verdict = |risk, target| self.verdict(plan, risk, Some(target));
+        let verdict = |risk, target| self.verdict(plan, risk, On::Guest(target));
         let done_to = done_to.into_iter().map(|target| verdict(risk, target));
+        let nodes = plan.nodes();
+        let nodes = nodes
+            .iter()
+            .map(|node| self.verdict(plan, risk, On::Node(node)));
         let read = read
             .into_iter()
             .map(|it| verdict(risk.min(Risk::Change), it));
         let on_plan = done_to
+            .chain(nodes)
             .max()
-            .unwrap_or_else(|| self.verdict(plan, risk, None));
+            .unwrap_or_else(|| self.verdict(plan, risk, On::Nothing));
         read.fold(on_plan, Verdict::max)
     }
 
     /// What the first rule that matches orders, or else the mode.
-    fn verdict(&self, plan: &Plan, risk: Risk, target: Option<&Target>) -> Verdict {
+    fn verdict(&self, plan: &Plan, risk: Risk, on: On<'_>) -> Verdict {
         let rules = &mut self.rules.iter();
-        let rule = rules.find(|rule| rule.matches(plan, risk, target));
+        let rule = rules.find(|rule| rule.matches(plan, risk, on));
         match rule.and_then(|rule| rule.verdict) {
             Some(verdict) => verdict,
             None if self.mode == Mode::Trusted || risk <= Risk::Change => Verdict::Allow,
@@ -207,8 +213,17 @@ pub fn protection(plan: &Plan) -> Option<Fault> {
     )
 }
 
+/// What a plan does something to.
+#[derive(Clone, Copy)]
+enum On<'a> {
+    Guest(&'a Target),
+    Node(&'a str),
+    /// Neither: the cluster's settings.
+    Nothing,
+}
+
 impl Rule {
-    fn matches(&self, plan: &Plan, risk: Risk, target: Option<&Target>) -> bool {
+    fn matches(&self, plan: &Plan, risk: Risk, on: On<'_>) -> bool {
         let is = |wanted: &Option<String>, have: &str| {
             wanted.as_deref().is_none_or(|wanted| wanted == have)
         };
@@ -216,7 +231,12 @@ impl Rule {
             let Some(wanted) = wanted.as_deref() else {
                 return true;
             };
-            target.is_some_and(|target| test(target, wanted))
+            matches!(on, On::Guest(target) if test(target, wanted))
+        };
+        let node = match on {
+            On::Guest(target) => Some(target.at.node.as_str()),
+            On::Node(node) => Some(node),
+            On::Nothing => None,
         };
         let by_name = is(&self.tool, &plan.tool)
             || plan
@@ -226,7 +246,10 @@ impl Rule {
         by_name
             && self.risk.is_none_or(|wanted| wanted == risk)
             && is(&self.cluster, &plan.cluster)
-            && on_target(&self.node, &|target, node| target.at.node.as_str() == node)
+            && self
+                .node
+                .as_deref()
+                .is_none_or(|wanted| node == Some(wanted))
             && on_target(&self.pool, &|target, pool| {
                 target.pool.as_deref() == Some(pool)
             })

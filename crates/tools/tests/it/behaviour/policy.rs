@@ -319,3 +319,57 @@ async fn a_rule_looks_at_the_guest_whose_disk_is_copied() {
     );
     house.agreed("update_proxmox_vm", &replaced).await.unwrap();
 }
+
+#[tokio::test]
+async fn a_rule_about_a_node_holds_for_what_is_done_to_the_node_itself() {
+    let deny = Rule {
+        node: Some("pve1".to_owned()),
+        verdict: Some(Verdict::Deny),
+        ..Rule::default()
+    };
+    let house = with_rules(Mode::Trusted, vec![deny]).await;
+    let on = |node: &str| {
+        [
+            (
+                "manage_node_service",
+                format!(r#"{{"node": "{node}", "service": "pvestatd", "action": "restart"}}"#),
+            ),
+            (
+                "write_proxmox_api",
+                format!(
+                    r#"{{"method": "PUT", "path": "/nodes/{node}/config", "params": {{"description": "x"}}}}"#
+                ),
+            ),
+        ]
+    };
+    for (tool, args) in on("pve1") {
+        let fault = house.call(tool, &args).await.unwrap_err();
+        assert!(
+            fault.message.contains("a rule in the configuration"),
+            "{tool}: {fault}"
+        );
+    }
+    assert_eq!(house.writes(), [""; 0]);
+    for (tool, args) in on("pve2") {
+        house.call(tool, &args).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_rule_that_allows_guests_allows_nothing_to_their_node() {
+    let allow = Rule {
+        vmid: Some("100-999".to_owned()),
+        verdict: Some(Verdict::Allow),
+        ..Rule::default()
+    };
+    let house = with_rules(Mode::Ask, vec![allow]).await;
+    let reboot =
+        r#"{"method": "POST", "path": "/nodes/pve1/status", "params": {"command": "reboot"}}"#;
+    let asked = house.call("write_proxmox_api", reboot).await.unwrap();
+    assert_eq!(asked.data["status"], "needs_confirmation", "{}", asked.text);
+    let stop = house
+        .call("stop_proxmox_vm", r#"{"vmid": 100}"#)
+        .await
+        .unwrap();
+    assert_eq!(stop.data["status"], "applied", "{}", stop.text);
+}
