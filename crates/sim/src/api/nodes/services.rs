@@ -107,7 +107,10 @@ fn act(world: &mut World, call: &Call, action: &'static str) -> Reply {
             let node = world.nodes.get_mut(&node);
             match node.and_then(|node| node.services.get_mut(&name)) {
                 Some(service) if service.unit != "not-found" => {
-                    service.set_running(action != "stop");
+                    // PVE sends `try-reload-or-restart`, which leaves alone what does not run.
+                    if action != "reload" {
+                        service.set_running(action != "stop");
+                    }
                     Ok(())
                 }
                 _ => Err(format!(

@@ -14,9 +14,9 @@ use crate::words;
 
 /// Starts, stops, restarts or reloads one of the daemons that PVE depends on.
 ///
-/// list_node_services shows their names and states; try reload or restart on a failed one first. Guests go on running.
-/// Restarting pveproxy, pvedaemon or pve-cluster cuts the API off for some seconds, and PVE refuses to stop them;
-/// corosync and pve-ha-lrm can make HA fence the node. Needs Sys.Modify and Sys.Audit on /nodes/NAME. Undo: start for
+/// list_node_services shows their names and states; restart a failed one, reload does nothing to it. Guests go on running.
+/// Reload restarts what cannot reload. Restarting pveproxy, pvedaemon or pve-cluster cuts the API off for some seconds,
+/// and PVE refuses to stop them; corosync and pve-ha-lrm can make HA fence the node. Needs Sys.Modify and Sys.Audit on /nodes/NAME. Undo: start for
 /// stop and the reverse.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ManageService {
@@ -48,8 +48,9 @@ impl Action {
         }
     }
 
+    /// PVE reloads with `try-reload-or-restart`: what cannot reload is restarted.
     fn interrupts(self) -> bool {
-        matches!(self, Self::Stop | Self::Restart)
+        matches!(self, Self::Stop | Self::Restart | Self::Reload)
     }
 }
 
@@ -146,6 +147,15 @@ impl ManageService {
             return Some(Blocker::new(
                 format!("{} is not installed on {}", self.service, self.node),
                 "list_node_services shows those that are",
+            ));
+        }
+        if self.action == Action::Reload && row["state"] != "running" {
+            return Some(Blocker::new(
+                format!(
+                    "{} does not run on {}, and reload does nothing to what does not run",
+                    self.service, self.node
+                ),
+                "send action: \"restart\" or \"start\"",
             ));
         }
         let cuts_off = self.action == Action::Stop && API.contains(&self.service.as_str());
