@@ -138,6 +138,14 @@ pub trait Tool: Send + Sync {
     fn relays(&self) -> bool {
         false
     }
+    /// The paths that it reads, with what the caller chooses filled in, if it is a GET and nothing more.
+    fn gets(&self) -> Vec<String> {
+        Vec::new()
+    }
+    /// Its arguments, each with what PVE calls it, if it is a method and nothing more.
+    fn sent_as(&self) -> Vec<(&'static str, &'static str)> {
+        Vec::new()
+    }
     /// Parses the arguments and runs it.
     fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>>;
 }

@@ -14,6 +14,18 @@ const COMMENT: Arg = text("comment", "What it is for.");
 const THE_POOL: Entry = an("pool", &["poolid"]).listed("/pools", "poolid");
 const AUDIT: Need = Need::On("/pool/{poolid}", "Pool.Audit");
 const ALLOCATE: Need = Need::All(&[AUDIT, Need::On("/pool/{poolid}", "Pool.Allocate")]);
+/// To be put into a pool or taken out of it.
+const GUEST: Need = Need::All(&[
+    Need::On("/vms/{vms}", "VM.Audit"),
+    Need::Any(&[
+        Need::On("/vms/{vms}", "VM.Allocate"),
+        Need::On("/vms/{vms}", "Permissions.Modify"),
+    ]),
+]);
+const PLACE: Need = Need::Any(&[
+    Need::On("/storage/{storage}", "Datastore.Allocate"),
+    Need::On("/storage/{storage}", "Permissions.Modify"),
+]);
 
 const LIST: Plain = read(Toolset::Pools, "list_pools", "List pools", "/pools")
     .says(
@@ -63,21 +75,31 @@ const UPDATE: Plain = change(
     "/pools",
 )
 .says(
-    "Changes a pool's comment, or adds guests and storages to it; with delete, takes these out of it.\n\nRights given on the pool hold for its members from then on, so that adding one hands out power: it asks for a confirmation. A guest is in one pool at most and is refused if it is in another. get_pool shows the members. Needs Pool.Allocate and Pool.Audit on the pool, VM.Allocate on each guest. Undo: the same call with or without delete.",
+    "Changes a pool's comment, or adds guests and storages to it; with delete, takes these out of it.\n\nRights given on the pool hold for its members from then on, so that adding one hands out power: it asks for a confirmation. A guest is in one pool at most and is refused if it is in another. get_pool shows the members. Needs Pool.Allocate and Pool.Audit on the pool, VM.Audit and VM.Allocate on each guest, Datastore.Allocate on each storage. Undo: the same call with or without delete.",
 )
 .takes(&[
     POOL,
     COMMENT,
-    list("vms", "Guests by id, separated by commas.").not_kept(),
-    list("storage", "Storages, separated by commas.").not_kept(),
+    list("vms", "Guests by id, separated by commas.").guests().member("vmid"),
+    list("storage", "Storages, separated by commas.").member("storage"),
     flag("delete", "Take them out instead of adding them.").not_kept(),
 ])
-.needs(ALLOCATE)
-.edits(THE_POOL.by_row().not_undone("the same call with delete turned round takes members back"))
-.examples(&[Example {
-    ask: "Say what the pool lab is for",
-    args: r#"{"poolid": "lab", "comment": "breaks on purpose"}"#,
-}]);
+.needs(Need::All(&[
+    ALLOCATE,
+    Need::Each("vms", &GUEST),
+    Need::Each("storage", &PLACE),
+]))
+.edits(THE_POOL.by_row().members("/pools", "poolid", "members"))
+.examples(&[
+    Example {
+        ask: "Say what the pool lab is for",
+        args: r#"{"poolid": "lab", "comment": "breaks on purpose"}"#,
+    },
+    Example {
+        ask: "Put the CI runner into the pool lab",
+        args: r#"{"poolid": "lab", "vms": "111"}"#,
+    },
+]);
 
 const DELETE: Plain = change(
     (Toolset::Pools, Risk::Destroy),

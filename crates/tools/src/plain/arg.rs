@@ -30,6 +30,10 @@ pub(crate) struct Arg {
     pub(super) otherwise: Option<&'static str>,
     /// Whether PVE ignores the other settings if this one is given.
     pub(super) alone: bool,
+    /// Whether its words are ids of guests that the change is about.
+    pub(super) guests: bool,
+    /// What the members of the entry call its words, where it puts these into the entry or takes them out.
+    pub(super) member: Option<&'static str>,
     /// Whether it bounds the rows that are shown, and is not sent.
     pub(super) limit: bool,
 }
@@ -106,6 +110,8 @@ impl Arg {
             form: None,
             otherwise: None,
             alone: false,
+            guests: false,
+            member: None,
             limit: false,
         }
     }
@@ -169,6 +175,19 @@ impl Arg {
     /// for afterwards.
     pub(crate) const fn alone(mut self) -> Self {
         self.alone = true;
+        self.compared = false;
+        self
+    }
+
+    /// It names guests: rules about them and what protects them hold.
+    pub(crate) const fn guests(mut self) -> Self {
+        self.guests = true;
+        self
+    }
+
+    /// Its words become members of the entry, or cease to be with `delete`; a member has its own in this field.
+    pub(crate) const fn member(mut self, field: &'static str) -> Self {
+        self.member = Some(field);
         self.compared = false;
         self
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::arg::Kind as ArgKind;
 use super::entry::{Entry, Shown};
 use super::place::{Place, shown};
-use super::{Arg, Grave, Plain, fill, path, word};
+use super::{Arg, Plain, fill, path, word};
 use crate::context::Context;
 use crate::fault::{Fault, Kind};
 use crate::plan::{Check, Effect, Expect, Impact, Plan, Step, Trace, parts};
@@ -94,6 +94,8 @@ impl Plain {
             let config = guest.config().await?;
             guest.bind(&mut plan, &config);
         }
+        self.bind_named(&values, cx, &mut plan).await?;
+        self.bind_stranded(&values, &place, &mut plan).await?;
         plan.needs = self.needs.of(&values);
         let request = self.request(&values, |arg, value| {
             if arg.secret {
@@ -134,24 +136,12 @@ impl Plain {
         if self.confides {
             step = step.confides(planning.name());
         }
+        if self.tells {
+            step = step.shows();
+        }
         plan.summary.clone_from(&step.says);
         plan.steps.push(step);
         Ok(plan)
-    }
-}
-
-impl Plain {
-    /// How grave these arguments are.
-    fn risk(&self, values: &Object) -> Risk {
-        let grave = match self.grave {
-            Grave::Always => true,
-            Grave::With(arguments) => arguments.iter().any(|(name, words)| {
-                let value = values.get(*name);
-                value.is_some() && (words.is_empty() || words.contains(&word(value).as_str()))
-            }),
-            Grave::Unless(name, calm) => word(values.get(name)) != calm,
-        };
-        if grave { self.spec.risk } else { Risk::Change }
     }
 }
 
@@ -189,7 +179,10 @@ impl Planning<'_> {
                 plan.impact
                     .push(self.impact(Effect::Changed, Some(changes)));
                 plan.undo = self.undo_edit(&old);
-                step.after = self.reads_so();
+                step.after = match (self.reads_so(), self.has_members()) {
+                    (Some(settings), Some(members)) => Some(settings.and(members)),
+                    (settings, members) => settings.or(members),
+                };
             }
             Act::Removes(_) => {
                 let rows = self.rows().await?;
@@ -197,6 +190,7 @@ impl Planning<'_> {
                 plan.impact
                     .push(self.impact(Effect::Destroyed, Some(in_words(&old))));
                 plan.undo = self.undo_removal(&old);
+                plan.warnings.extend(self.not_brought_back(&old).await);
                 self.hold_positions(plan, &rows);
                 step.after = if self.entry.numbered {
                     self.one_less(&rows)

@@ -21,6 +21,8 @@ pub(crate) struct Entry {
     pub(super) emptied: bool,
     /// A list, the parameter that shows what is pending in it, and the field that no row has once nothing is.
     pub(super) settled: Option<(&'static str, &'static str, &'static str)>,
+    /// A list, the parameter that picks the entry from it, and the field with its members.
+    pub(super) members: Option<(&'static str, &'static str, &'static str)>,
     pub(super) undo: Undone,
 }
 
@@ -42,6 +44,8 @@ pub(super) enum Undone {
     By(&'static str),
     /// By the same tool, with the settings as they were.
     BySettingBack,
+    /// By the same tool with `delete` turned round, where only members come or go.
+    ByTurningRound,
     /// Not, and why.
     Not(&'static str),
 }
@@ -58,6 +62,7 @@ pub(crate) const fn an(what: &'static str, id: &'static [&'static str]) -> Entry
         numbered: false,
         emptied: false,
         settled: None,
+        members: None,
         undo: Undone::BySettingBack,
     }
 }
@@ -113,6 +118,19 @@ impl Entry {
         field: &'static str,
     ) -> Self {
         self.settled = Some((list, view, field));
+        self
+    }
+
+    /// Its members show in this list, read with this parameter, in this field of its row. The same call with `delete`
+    /// turned round takes them back.
+    pub(crate) const fn members(
+        mut self,
+        list: &'static str,
+        by: &'static str,
+        field: &'static str,
+    ) -> Self {
+        self.members = Some((list, by, field));
+        self.undo = Undone::ByTurningRound;
         self
     }
 

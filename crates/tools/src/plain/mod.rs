@@ -4,8 +4,11 @@
 
 mod alias;
 mod arg;
+mod bound;
 mod change;
 mod entry;
+mod grave;
+mod lines;
 mod need;
 mod place;
 mod read;
@@ -33,6 +36,7 @@ pub(crate) use need::Need;
 pub(crate) use place::{login_only, only_cluster};
 
 use change::Act;
+use grave::Grave;
 use show::Shows;
 use template::{fill, path, word};
 
@@ -59,20 +63,15 @@ pub(crate) struct Plain {
     /// The argument that names the guest that it is about, where its path does not: `vm:105`.
     about: Option<&'static str>,
     grave: Grave,
+    /// The argument that names a storage whose guests cannot be started afterwards, and those that make it so; always
+    /// where there are none.
+    strands: Option<(&'static str, &'static [&'static str])>,
     /// Whether PVE's answer holds a secret.
     confides: bool,
+    /// Whether PVE's answer is what was asked for.
+    tells: bool,
     by: By,
     work: Work,
-}
-
-/// When a change is as grave as it declares; otherwise it is a mere change.
-#[derive(Debug, Clone, Copy)]
-enum Grave {
-    Always,
-    /// With one of these arguments and, where any are named, one of these values.
-    With(&'static [(&'static str, &'static [&'static str])]),
-    /// Unless this argument has this value.
-    Unless(&'static str, &'static str),
 }
 
 /// Who can use a tool.
@@ -149,7 +148,9 @@ impl Plain {
             even_offline: false,
             about: None,
             grave: Grave::Always,
+            strands: None,
             confides: false,
+            tells: false,
             by: By::Anybody,
             work,
         }
@@ -214,25 +215,26 @@ impl Plain {
         self
     }
 
-    /// It is as grave as it declares only with one of these arguments and, where any are named, one of these values;
-    /// otherwise it is a mere change.
-    pub(crate) const fn grave_with(
+    /// Guests with disks on the storage that this argument names cannot be started afterwards: always, or with one of
+    /// these arguments. Rules about them and what protects them hold.
+    pub(crate) const fn strands(
         mut self,
-        grave: &'static [(&'static str, &'static [&'static str])],
+        storage: &'static str,
+        with: &'static [&'static str],
     ) -> Self {
-        self.grave = Grave::With(grave);
-        self
-    }
-
-    /// With this value of this argument it is a mere change.
-    pub(crate) const fn calm_if(mut self, argument: &'static str, value: &'static str) -> Self {
-        self.grave = Grave::Unless(argument, value);
+        self.strands = Some((storage, with));
         self
     }
 
     /// PVE answers with a secret, once: it goes into a file and nowhere else.
     pub(crate) const fn confides(mut self) -> Self {
         self.confides = true;
+        self
+    }
+
+    /// It is a look, and more than one: PVE's answer is part of the outcome.
+    pub(crate) const fn tells(mut self) -> Self {
+        self.tells = true;
         self
     }
 
@@ -329,6 +331,27 @@ impl Tool for Plain {
             path: self.path,
             params: self.sent().map(Arg::param).chain(always).collect(),
         })
+    }
+
+    fn gets(&self) -> Vec<String> {
+        if self.method != Method::Get {
+            return Vec::new();
+        }
+        let mut paths = vec![self.path.to_owned()];
+        for arg in self.args.iter().filter(|arg| self.captures(arg)) {
+            if let arg::Kind::Choice(words) = arg.kind {
+                let capture = format!("{{{}}}", arg.name);
+                let each = paths
+                    .iter()
+                    .flat_map(|path| words.iter().map(|word| path.replace(&capture, word)));
+                paths = each.collect();
+            }
+        }
+        paths
+    }
+
+    fn sent_as(&self) -> Vec<(&'static str, &'static str)> {
+        self.args.iter().map(|arg| (arg.name, arg.sent)).collect()
     }
 
     fn output(&self) -> Object {

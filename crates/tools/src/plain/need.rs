@@ -1,6 +1,6 @@
 //! The privileges of a plain tool, as data.
 
-use crate::plan::Needs;
+use crate::plan::{Needs, parts};
 use crate::tool::Object;
 
 /// What a call takes. Paths may hold `{argument}`s.
@@ -16,6 +16,8 @@ pub(crate) enum Need {
     Any(&'static [Need]),
     /// This, if the argument is given.
     If(&'static str, &'static Need),
+    /// This for each of the words in the argument, which stands for one of them in it.
+    Each(&'static str, &'static Need),
     /// This, if the argument is one of these.
     IfIs(&'static str, &'static [&'static str], &'static Need),
 }
@@ -33,6 +35,15 @@ impl Need {
                 if words.contains(&super::word(values.get(argument)).as_str()) =>
             {
                 need.of(values)
+            }
+            Self::Each(argument, need) => {
+                let words = values.get(argument).map(parts).unwrap_or_default();
+                let one = |word: String| {
+                    let mut values = values.clone();
+                    values.insert(argument.to_owned(), word.into());
+                    need.of(&values)
+                };
+                Needs::All(words.into_iter().map(one).collect())
             }
             Self::Nothing | Self::If(..) | Self::IfIs(..) => Needs::Nothing,
         }

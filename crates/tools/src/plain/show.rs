@@ -5,16 +5,17 @@ use std::borrow::Cow;
 use pve::lenient::{as_text, as_u64};
 use serde_json::{Value, json};
 
+use super::lines::lines_shown;
 use super::tree::leaves;
 use crate::fault::{Fault, Kind};
 use crate::tool::{Object, Rendered};
 use crate::words;
 
 /// Characters of an answer, text and data together, before rows are left out. About four are a token.
-const ROOM: usize = 6_500;
+pub(super) const ROOM: usize = 6_500;
 /// Characters of one cell, and of one value.
 const CELL: usize = 60;
-const VALUE: usize = 400;
+pub(super) const VALUE: usize = 400;
 
 /// The form of an answer. A column is a field's name; `maxmem|bytes`, `ctime|time` and `uptime|duration` say how it is
 /// written for reading.
@@ -32,6 +33,8 @@ pub(super) enum Shows {
     Only(&'static [&'static str]),
     /// Lines of text: PVE's `{n, t}`, or texts.
     Lines,
+    /// The same, of which the first are kept where they are too many.
+    LinesFromStart,
     /// One value, under this name.
     Value(&'static str),
 }
@@ -81,6 +84,12 @@ impl super::Plain {
         self
     }
 
+    /// The answer is lines of text that are read from their start on.
+    pub(crate) const fn lines_from_start(mut self) -> Self {
+        self.work = super::Work::Shows(Shows::LinesFromStart);
+        self
+    }
+
     /// The answer is one value.
     pub(crate) const fn value(mut self, name: &'static str) -> Self {
         self.work = super::Work::Shows(Shows::Value(name));
@@ -90,9 +99,9 @@ impl super::Plain {
 
 /// An answer, ready to be rendered.
 pub(super) struct Shown {
-    text: String,
-    data: Object,
-    empty: bool,
+    pub(super) text: String,
+    pub(super) data: Object,
+    pub(super) empty: bool,
 }
 
 impl Shown {
@@ -132,7 +141,7 @@ impl Shows {
                 "item": {"type": "object", "properties": fields(columns)},
                 "note": {"type": "string"},
             }),
-            Self::Lines => json!({
+            Self::Lines | Self::LinesFromStart => json!({
                 "lines": {"type": "array", "items": {"type": "string"}},
                 "left_out": {"type": "integer"},
                 "note": {"type": "string"},
@@ -167,12 +176,14 @@ impl Shows {
                 Ok(item_shown(fields, &item))
             }
             (Self::Item(_) | Self::Only(_), Value::Null) => Ok(nothing("item", json!({}))),
-            (Self::Lines, Value::Array(lines)) => Ok(lines_shown(&lines)),
-            (Self::Lines, Value::String(text)) => {
+            (Self::Lines, Value::Array(lines)) => Ok(lines_shown(&lines, false)),
+            (Self::LinesFromStart, Value::Array(lines)) => Ok(lines_shown(&lines, true)),
+            (Self::Lines | Self::LinesFromStart, Value::String(text)) => {
                 let lines: Vec<_> = text.lines().map(|line| json!(line)).collect();
-                Ok(lines_shown(&lines))
+                let from_start = matches!(self, Self::LinesFromStart);
+                Ok(lines_shown(&lines, from_start))
             }
-            (Self::Lines, Value::Null) => Ok(nothing("lines", json!([]))),
+            (Self::Lines | Self::LinesFromStart, Value::Null) => Ok(nothing("lines", json!([]))),
             (Self::Value(name), value) => Ok(value_shown(name, value)),
             (_, other) => {
                 let what = match other {
@@ -189,7 +200,7 @@ impl Shows {
     }
 }
 
-fn nothing(name: &str, empty: Value) -> Shown {
+pub(super) fn nothing(name: &str, empty: Value) -> Shown {
     Shown {
         text: "there is nothing to show\n".to_owned(),
         data: Object::from_iter([(name.to_owned(), empty)]),
@@ -240,7 +251,7 @@ fn rows_shown(columns: &[&str], rows: &[Value]) -> Shown {
     shown
 }
 
-fn leave_out(shown: &mut Shown, count: usize) {
+pub(super) fn leave_out(shown: &mut Shown, count: usize) {
     if count > 0 {
         shown.data.insert("left_out".to_owned(), json!(count));
         shown.note(format!(
@@ -291,38 +302,6 @@ fn item_shown(fields: &[&str], item: &Object) -> Shown {
             "{left_out} fields are too large to show; read_proxmox_api shows them"
         ));
     }
-    shown
-}
-
-/// The end of a log is what matters most.
-fn lines_shown(lines: &[Value]) -> Shown {
-    if lines.is_empty() {
-        return nothing("lines", json!([]));
-    }
-    let texts: Vec<String> = lines
-        .iter()
-        .filter_map(|line| as_text(line.get("t").unwrap_or(line)))
-        .map(|line| words::clip(&crate::clean::line_without_secret(&line), VALUE))
-        .collect();
-    let mut room = ROOM;
-    let kept = texts
-        .iter()
-        .rev()
-        .take_while(|line| match room.checked_sub(2 * line.len() + 6) {
-            Some(left) => {
-                room = left;
-                true
-            }
-            None => false,
-        })
-        .count();
-    let last = &texts[texts.len() - kept..];
-    let mut shown = Shown {
-        text: format!("  | {}\n", last.join("\n  | ")),
-        data: Object::from_iter([("lines".to_owned(), json!(last))]),
-        empty: false,
-    };
-    leave_out(&mut shown, texts.len() - kept);
     shown
 }
 
@@ -407,6 +386,9 @@ mod tests {
             .collect();
         let shown = Shows::Lines.show(json!(lines)).unwrap();
         assert!(shown.text.contains("line 999\n") && !shown.text.contains("line 0\n"));
+        let shown = Shows::LinesFromStart.show(json!(lines)).unwrap();
+        assert!(shown.text.contains("line 0\n") && !shown.text.contains("line 999\n"));
+        assert!(shown.text.contains("more are left out"), "{}", shown.text);
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl Planning<'_> {
             return Ok(Object::new());
         };
         if let Some(Value::Object(row)) = self.row(rows) {
-            return Ok(row.clone());
+            return Ok(without_secrets(row.clone(), self.tool.path));
         }
         let what = self.entry.what;
         let message = format!("there is no {what} {}{}", self.name(), self.whose());
@@ -71,7 +71,7 @@ impl Planning<'_> {
             return Ok(row);
         }
         match self.place.cluster.pve.get(self.read_path()).await? {
-            Value::Object(item) => Ok(item),
+            Value::Object(item) => Ok(without_secrets(item, self.tool.path)),
             _ => Ok(Object::new()),
         }
     }
@@ -170,6 +170,45 @@ impl Planning<'_> {
             says,
             row,
         ))
+    }
+}
+
+impl Planning<'_> {
+    /// What the members of the entry must be afterwards.
+    pub(super) fn has_members(&self) -> Option<Check> {
+        let (list, by, field) = self.entry.members?;
+        let is_out = self.values.get("delete") == Some(&Value::Bool(true));
+        let member = |(arg, value): (&Arg, &Value)| Some((arg.member?, parts(value)));
+        let named = self.altering().filter_map(member);
+        let expect = named.flat_map(|(name, ids)| {
+            ids.into_iter().map(move |id| match is_out {
+                true => Expect::Unlisted(name.to_owned(), json!(id)),
+                false => Expect::Listed(name.to_owned(), json!(id)),
+            })
+        });
+        let expect: Vec<_> = expect.collect();
+        if expect.is_empty() {
+            return None;
+        }
+        let id = self.id()?;
+        let read = Request::get(path(list, self.values)).with(by, word(Some(&id)));
+        let says = format!("{} {} has its members so", self.entry.what, self.name());
+        let row = Expect::Row(
+            by.to_owned(),
+            id,
+            vec![Expect::Within(field.to_owned(), expect)],
+        );
+        Some(Check::list(read, says, row))
+    }
+}
+
+/// What was there, to be shown and to be written back.
+fn without_secrets(item: Object, path: &str) -> Object {
+    let mut item = Value::Object(item);
+    crate::clean::answer(&mut item, path);
+    match item {
+        Value::Object(item) => item,
+        _ => Object::new(),
     }
 }
 

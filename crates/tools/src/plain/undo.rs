@@ -7,7 +7,8 @@ use super::change::Planning;
 use super::entry::Undone;
 use super::{Arg, word};
 use crate::plan::Undo;
-use crate::tool::Object;
+use crate::tool::{Object, Tool};
+use crate::words;
 
 impl Planning<'_> {
     /// The arguments that name the entry.
@@ -18,7 +19,7 @@ impl Planning<'_> {
         let called = self
             .entry
             .called
-            .map(|(_, argument)| (argument.to_owned(), json!(self.name())));
+            .and_then(|(_, argument)| Some((argument.to_owned(), self.id()?)));
         names
             .chain(node)
             .filter_map(|name| Some((name.to_owned(), self.values.get(name)?.clone())))
@@ -40,7 +41,9 @@ impl Planning<'_> {
                 }
             }
             Undone::Not(because) => not(because),
-            Undone::BySettingBack => not("nothing is known that takes it back"),
+            Undone::BySettingBack | Undone::ByTurningRound => {
+                not("nothing is known that takes it back")
+            }
         }
     }
 
@@ -56,7 +59,8 @@ impl Planning<'_> {
         // What has a number gets a new one.
         arguments.retain(|name, _| schema["properties"].get(name).is_some());
         for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-            if let Some(value) = old.get(name) {
+            let kept = old.get(called(maker, name));
+            if let Some(value) = kept.filter(|value| !is_hidden(value)) {
                 arguments.insert(name.clone(), typed(value, property["type"].as_str()));
             }
         }
@@ -70,12 +74,22 @@ impl Planning<'_> {
         match self.entry.undo {
             Undone::Not(because) => return not(because),
             Undone::By(_) => return self.undo_making(),
-            Undone::BySettingBack => {}
+            Undone::ByTurningRound if self.altering().any(|(arg, _)| arg.member.is_some()) => {
+                return self.turned_round();
+            }
+            Undone::BySettingBack | Undone::ByTurningRound => {}
         }
         let mut arguments = self.naming();
         let mut unset = Vec::new();
+        let is_secret = |key: &str| old.get(key).is_some_and(is_hidden);
+        if self.cleared().iter().any(|key| is_secret(key)) {
+            return not("a secret is cleared, which is shown nowhere");
+        }
         for (arg, _) in self.altering() {
             match old.get(arg.sent) {
+                Some(value) if is_hidden(value) => {
+                    return not("the secret that was there before is not known");
+                }
                 _ if arg.alone => return not("where it was before is not where it is now"),
                 _ if arg.secret => return not("the secret that was there before is not known"),
                 Some(value) => drop(arguments.insert(arg.name.to_owned(), arg.typed(value))),
@@ -108,6 +122,58 @@ impl Planning<'_> {
             arguments,
         }
     }
+}
+
+/// What PVE calls an argument of a tool.
+fn called<'a>(tool: &dyn Tool, argument: &'a str) -> &'a str {
+    let mut known = tool.sent_as().into_iter();
+    let sent = known.find_map(|(name, sent)| (name == argument).then_some(sent));
+    sent.unwrap_or(argument)
+}
+
+impl Planning<'_> {
+    /// What PVE could be told to make an entry as it was, and the tool that makes it again cannot tell it.
+    pub(super) async fn not_brought_back(&self, old: &Object) -> Option<String> {
+        let Undone::By(tool) = self.entry.undo else {
+            return None;
+        };
+        let maker = crate::registry::find_change(tool).ok()?;
+        let method = maker.method()?;
+        let schema = self.place.cluster.schema().await.ok()?;
+        let settable = schema.method(method.method, method.path)?;
+        let told: Vec<&str> = maker.sent_as().iter().map(|(_, sent)| *sent).collect();
+        let is_lost = |name: &str, value: &Value| {
+            is_hidden(value) || (settable.parameter(name).is_some() && !told.contains(&name))
+        };
+        let lost = old.iter().filter(|(name, value)| is_lost(name, value));
+        let names: Vec<_> = lost.map(|(name, _)| name.as_str()).collect();
+        (!names.is_empty()).then(|| {
+            let names = words::clip(&names.join(", "), 200);
+            format!("{tool} does not bring back {names}")
+        })
+    }
+
+    /// The same members the other way.
+    fn turned_round(&self) -> Undo {
+        let mut arguments = self.naming();
+        let is_out = self.values.get("delete") == Some(&Value::Bool(true));
+        for (arg, value) in self.altering() {
+            if arg.member.is_none() {
+                return not("settings and members are not taken back by one call");
+            }
+            arguments.insert(arg.name.to_owned(), value.clone());
+        }
+        arguments.insert("delete".to_owned(), json!(!is_out));
+        Undo::Call {
+            tool: self.tool.spec.name.to_owned(),
+            arguments,
+        }
+    }
+}
+
+/// Whether a secret stood there.
+fn is_hidden(value: &Value) -> bool {
+    value.to_string().contains(crate::clean::REDACTED)
 }
 
 fn not(because: &str) -> Undo {

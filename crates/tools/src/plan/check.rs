@@ -56,6 +56,8 @@ pub enum Expect {
     SomeRow(Vec<Expect>),
     /// The read answers a list, and none of its rows shows all of these.
     NoRow(Vec<Expect>),
+    /// This field is a list or an object of its own, and shows all of these.
+    Within(String, Vec<Expect>),
     /// `/cluster/nextid` says that the id is free. It answers every user, so a guest hidden by a missing privilege
     /// never looks like a deleted one.
     Free,
@@ -199,6 +201,7 @@ impl Expect {
             Expect::NoRow(expect) => answer
                 .as_array()
                 .is_some_and(|rows| !rows.iter().any(|row| shows(row, expect))),
+            Expect::Within(name, expect) => shows(field(name), expect),
             Expect::Free => true,
         }
     }

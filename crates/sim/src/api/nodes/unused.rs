@@ -20,6 +20,10 @@ pub const ROUTES: &[Route] = &[
         .allow(Perm::On("/storage", &["Datastore.Allocate"]))
         .params(&[NODE, text("server")])
         .proxied(),
+    get("/nodes/{node}/scan/lvm", volume_groups)
+        .allow(Perm::On("/storage", &["Datastore.Allocate"]))
+        .params(&[NODE])
+        .proxied(),
     get("/nodes/{node}/sdn", sdn)
         .allow(Perm::User)
         .params(&[NODE])
@@ -55,6 +59,17 @@ fn is_url(text: &str) -> bool {
 
 fn scan(_: &mut World, _: &Call) -> Reply {
     index("method", &["cifs", "iscsi", "lvm", "nfs", "pbs", "zfs"])
+}
+
+/// The volume groups that storages lie on here; there are no others.
+fn volume_groups(world: &mut World, call: &Call) -> Reply {
+    let here = world.storages.values();
+    let here = here.filter(|storage| storage.is_on(call.node()));
+    let mut names: Vec<_> = here.filter_map(|it| it.props.get("vgname")).collect();
+    names.sort();
+    names.dedup();
+    let found = names.into_iter().map(|name| json!({ "vg": name }));
+    Ok(found.collect::<Value>().into())
 }
 
 /// The exports of the servers that storages are on; nobody else answers.

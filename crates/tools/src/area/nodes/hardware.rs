@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use pve::{NodeName, Request};
+use pve::{Method, NodeName, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{AUDIT, AUDIT_ALL};
 use crate::context::Context;
 use crate::fault::Fault;
-use crate::plain::{NODE, Need, Plain, choice, flag, read, text};
+use crate::plain::{NODE, Need, Plain, an, change, choice, flag, read, text};
 use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::tool::{Answer, Read, Reads, Tool};
 use crate::words;
@@ -23,8 +23,11 @@ pub(in crate::area) const TOOLS: &[&dyn Tool] = &[
     &USB,
     &Read::<GetCapabilities>::NEW,
     &SCAN,
+    &SCAN_SERVER,
     &APPLIANCES,
 ];
+
+const ALLOCATE: Need = Need::On("/storage", "Datastore.Allocate");
 
 const DISKS: Plain = read(
     Toolset::Nodes,
@@ -113,17 +116,42 @@ const SCAN: Plain = read(
     "/nodes/{node}/scan/{scan_type}",
 )
 .says(
-    "Lets a node look for storage that it could use: exports of an NFS server, shares of a CIFS server, targets of an iSCSI portal, or its own volume groups, thin pools and ZFS pools.\n\nUse it before create_storage. The node connects to the server that is named. Needs Datastore.Allocate on /storage.",
+    "Lists the volume groups, thin pools or ZFS pools of a node's own that a storage could lie on.\n\nUse it before create_storage; scan_storage_server looks for what another host offers. Needs Datastore.Allocate on /storage.",
 )
 .takes(&[
     NODE,
-    choice("scan_type", &["nfs", "cifs", "iscsi", "lvm", "lvmthin", "zfs"], "What to look for.").required(),
-    text("server", "For nfs and cifs: name or address."),
-    text("portal", "For iscsi: address, with port if unusual."),
+    choice("scan_type", &["lvm", "lvmthin", "zfs"], "What to look for.").required(),
     text("vg", "For lvmthin: the volume group."),
 ])
-.needs(Need::On("/storage", "Datastore.Allocate"))
-.rows(&["path", "options", "share", "description", "target", "portal", "vg", "lv", "pool"])
+.needs(ALLOCATE)
+.rows(&["vg", "lv", "pool"])
+.examples(&[Example {
+    ask: "Which volume groups does pve1 have?",
+    args: r#"{"node": "pve1", "scan_type": "lvm"}"#,
+}]);
+
+const SCAN_SERVER: Plain = change(
+    (Toolset::Nodes, Risk::Change),
+    "scan_storage_server",
+    "Look for storage on a server",
+    Method::Get,
+    "/nodes/{node}/scan/{scan_type}",
+)
+.says(
+    "Lets a node ask a server what storage it offers: the exports of NFS, the shares of CIFS, the targets of iSCSI.\n\nUse it before create_storage. The node connects to whatever host is named, so that it counts as a change though nothing is altered; get_node_storage_scan looks at the node's own disks. Needs Datastore.Allocate on /storage. Undo: not needed.",
+)
+.takes(&[
+    NODE,
+    choice("scan_type", &["nfs", "cifs", "iscsi"], "What to look for.").required(),
+    text("server", "For nfs and cifs: name or address."),
+    text("portal", "For iscsi: address, with port if unusual."),
+])
+.needs(ALLOCATE)
+.tells()
+.does(
+    "Let node {node} look for {scan_type} storage on {server}{portal}",
+    an("storage server", &["server", "portal"]).not_undone("nothing is altered"),
+)
 .examples(&[Example {
     ask: "What does the NAS export?",
     args: r#"{"node": "pve1", "scan_type": "nfs", "server": "192.168.1.5"}"#,

@@ -31,7 +31,7 @@ const SYSLOG_LINES: Plain = read(
     text("service", "Only of this service, like pveproxy."),
 ])
 .needs(SYSLOG)
-.lines()
+.lines_from_start()
 .examples(&[Example {
     ask: "What does the log of pve1 say?",
     args: r#"{"node": "pve1", "limit": 20}"#,
@@ -116,7 +116,7 @@ const TASK_LOG: Plain = read(
 )
 .takes(&[NODE, UPID, LIMIT, START])
 .needs(AUDIT)
-.lines()
+.lines_from_start()
 .examples(&[Example {
     ask: "Why did the backup of 107 fail?",
     args: r#"{"node": "pve3", "upid": "UPID:pve3:000003FA:000186A0:6AF83F30:vzdump:107:root@pam:"}"#,

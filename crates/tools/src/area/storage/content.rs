@@ -22,6 +22,12 @@ pub(in crate::area) const TOOLS: &[&dyn Tool] = &[
     &Read::<ListFileRestore>::NEW,
 ];
 
+/// Whether PVE keeps a file under this very name: it drops what looks like a path and puts `_` for all but these.
+fn is_kept(name: &str) -> bool {
+    let kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
+    !name.is_empty() && name.chars().all(kept)
+}
+
 const VOLUME: Arg = text("volume", "The volume, like nas:iso/x.iso.").required();
 
 const LIST: Plain = read(
@@ -112,7 +118,7 @@ const DOWNLOAD: Plain = change(
     STORAGE,
     text("url", "http:// or https:// address.").required(),
     choice("content", &["iso", "vztmpl", "import"], "What it is.").required(),
-    text("filename", "Name to keep it under, with its ending.").required(),
+    text("filename", "Name to keep it under: letters, digits, _ . -, with its ending.").required().shaped(is_kept),
     text("checksum", "Expected, in hex."),
     choice("checksum_algorithm", &["md5", "sha1", "sha224", "sha256", "sha384", "sha512"], "Of the checksum.").sent_as("checksum-algorithm"),
 ])

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::owners;
 use crate::area::users::Users;
-use crate::area::volume::{self, backup_of, last_part};
+use crate::area::volume::{self, backup_of, last_part, storage};
 use crate::context::{Cluster, Context};
 use crate::fault::{Fault, Kind};
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
@@ -111,10 +111,10 @@ impl Changes for DeleteVolume {
 impl DeleteVolume {
     /// The volume with its storage in front.
     fn volid(&self) -> Result<String, Fault> {
-        match self.volume.split_once(':') {
+        match storage(&self.volume) {
             None => Ok(format!("{}:{}", self.storage, self.volume)),
-            Some((storage, _)) if storage == self.storage => Ok(self.volume.clone()),
-            Some((storage, _)) => Err(Fault::bad_input(format!(
+            Some(storage) if storage == self.storage => Ok(self.volume.clone()),
+            Some(storage) => Err(Fault::bad_input(format!(
                 "{} is on storage {}, not on {}",
                 words::clip(&self.volume, 200),
                 words::clip(storage, 60),

@@ -36,6 +36,7 @@ mod migrate;
 mod nodes;
 mod password;
 mod policy;
+mod pools;
 mod power;
 mod qemu;
 mod restore;

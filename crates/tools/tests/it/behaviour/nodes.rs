@@ -17,6 +17,29 @@ async fn what_the_api_runs_on_is_restarted_and_never_stopped() {
 }
 
 #[tokio::test]
+async fn a_reload_may_be_a_restart() {
+    let house = House::new().await;
+    let reload = |service: &str| {
+        format!(r#"{{"node": "pve1", "service": "{service}", "action": "reload"}}"#)
+    };
+    let args = reload("corosync");
+    let preview = house.preview("manage_node_service", &args).await.unwrap();
+    assert_eq!(preview.data["risk"], "disrupt", "{}", preview.text);
+    assert!(preview.text.contains("it is fenced"), "{}", preview.text);
+    house.sim.world(|world| {
+        let node = world.nodes.get_mut("pve1").unwrap();
+        node.services.get_mut("chrony").unwrap().set_running(false);
+    });
+    let fault = house.agreed("manage_node_service", &reload("chrony")).await;
+    let fault = fault.unwrap_err();
+    assert!(fault.message.contains("reload does nothing"), "{fault}");
+    let api = r#"{"method": "POST", "path": "/nodes/pve1/services/corosync/reload"}"#;
+    let preview = house.preview("write_proxmox_api", api).await.unwrap();
+    assert_eq!(preview.data["risk"], "disrupt", "{}", preview.text);
+    assert_eq!(house.writes(), [""; 0]);
+}
+
+#[tokio::test]
 async fn an_unknown_service_is_answered_with_those_there_are() {
     let house = House::in_mode(Mode::Trusted).await;
     let args = r#"{"node": "pve1", "service": "pveprxy", "action": "restart"}"#;
@@ -80,4 +103,16 @@ async fn a_node_that_is_off_is_woken() {
     let answer = house.call("wakeonlan_node", args).await.unwrap();
     assert_eq!(answer.data["status"], "applied", "{}", answer.text);
     assert!(house.sim.world(|world| world.nodes["pve3"].is_online()));
+}
+
+#[tokio::test]
+async fn a_look_that_connects_out_is_a_change() {
+    let house = House::new().await;
+    let args = r#"{"node": "pve1", "scan_type": "nfs", "server": "192.168.1.5"}"#;
+    let fault = house.call("get_node_storage_scan", args).await.unwrap_err();
+    assert!(fault.to_string().contains("scan_type"), "{fault}");
+    let found = house.call("scan_storage_server", args).await.unwrap();
+    assert_eq!(found.data["status"], "applied", "{}", found.text);
+    assert!(found.text.contains("/volume1"), "{}", found.text);
+    assert_eq!(house.audit(), (1, vec!["applied".to_owned()]));
 }

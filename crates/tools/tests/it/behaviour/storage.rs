@@ -129,3 +129,97 @@ async fn who_agrees_sees_which_disk_it_is() {
         assert!(preview.text.contains(part), "{part}: {}", preview.text);
     }
 }
+
+#[tokio::test]
+async fn a_look_at_what_would_be_pruned_sends_nothing_and_says_so() {
+    let house = House::new().await;
+    let args = r#"{"node": "pve1", "storage": "nas", "vmid": 200, "prune_backups": "keep-last=1"}"#;
+    let told = house.call("prune_storage_backups", args).await.unwrap();
+    assert!(told.text.starts_with("nothing was sent: "), "{}", told.text);
+    assert!(told.text.contains("would go"), "{}", told.text);
+    assert!(
+        told.text.contains("next: nothing was sent"),
+        "{}",
+        told.text
+    );
+    assert_eq!(house.writes(), [""; 0]);
+    assert_eq!(house.audit(), (1, vec!["nothing_sent".to_owned()]));
+}
+
+#[tokio::test]
+async fn what_a_change_of_a_storage_does_goes_by_its_settings() {
+    let house = House::new().await;
+    for (settings, risk) in [
+        (r#""content": "images,backup""#, "change"),
+        (r#""disable": false"#, "change"),
+        (r#""disable": true"#, "disrupt"),
+        (r#""nodes": "pve1""#, "disrupt"),
+        (r#""prune_backups": "keep-last=1""#, "destroy"),
+        (
+            r#""disable": true, "prune_backups": "keep-last=1""#,
+            "destroy",
+        ),
+    ] {
+        let args = format!(r#"{{"storage": "nas", {settings}}}"#);
+        let shown = house.preview("update_storage", &args).await.unwrap();
+        assert_eq!(shown.data["risk"], risk, "{settings}");
+    }
+}
+
+#[tokio::test]
+async fn a_storage_comes_back_with_its_retention_and_what_does_not_is_told() {
+    let house = House::new().await;
+    house.sim.world(|world| {
+        let props = &mut world.storages.get_mut("vault").unwrap().props;
+        props.insert("prune-backups".to_owned(), "keep-last=3".to_owned());
+        props.insert("namespace".to_owned(), "home".to_owned());
+    });
+    let shown = house
+        .preview("delete_storage", r#"{"storage": "vault"}"#)
+        .await
+        .unwrap();
+    assert!(
+        shown.text.contains("does not bring back namespace"),
+        "{}",
+        shown.text
+    );
+    let undo = &shown.data["undo"]["arguments"];
+    assert_eq!(undo["prune_backups"], "keep-last=3", "{}", shown.text);
+}
+
+#[tokio::test]
+async fn a_file_is_downloaded_under_the_name_that_pve_keeps() {
+    let house = House::in_mode(Mode::Trusted).await;
+    for name in ["Windows 11.iso", "iso/x.iso", "ü.iso"] {
+        let args = json!({"node": "pve1", "storage": "nas", "url": "https://x/y.iso", "content": "iso", "filename": name});
+        let fault = house
+            .call("download_url_to_storage", &args.to_string())
+            .await;
+        let fault = fault.unwrap_err().to_string();
+        assert!(fault.contains("letters, digits"), "{fault}");
+    }
+    assert_eq!(house.writes(), [""; 0]);
+}
+
+#[tokio::test]
+async fn guests_that_lose_a_storage_are_told_and_keep_what_protects_them() {
+    let house = House::new().await;
+    let disable = r#"{"storage": "local-lvm", "disable": true}"#;
+    let shown = house.preview("update_storage", disable).await.unwrap();
+    assert!(
+        shown.text.contains("cannot be started without it"),
+        "{}",
+        shown.text
+    );
+    assert!(shown.text.contains("VM 100 (web)"), "{}", shown.text);
+    // What stays on their node is lost to nobody.
+    let kept = r#"{"storage": "local-lvm", "nodes": "pve1,pve2,pve3"}"#;
+    let shown = house.preview("update_storage", kept).await.unwrap();
+    assert!(!shown.text.contains("cannot be started"), "{}", shown.text);
+    let fault = house
+        .agreed("delete_storage", r#"{"storage": "local-lvm"}"#)
+        .await;
+    let fault = fault.unwrap_err();
+    assert!(fault.message.contains("is protected ("), "{fault}");
+    assert_eq!(house.writes(), [""; 0]);
+}
