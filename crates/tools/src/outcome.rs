@@ -207,7 +207,11 @@ impl Outcome {
 
 impl Answer for Outcome {
     fn text(&self) -> String {
-        let mut out = format!("{}: {}\n", self.status.word(), self.summary);
+        let word = match self.status {
+            Status::Applied if self.steps.is_empty() => "nothing was sent",
+            status => status.word(),
+        };
+        let mut out = format!("{word}: {}\n", self.summary);
         out.push_str(&self.steps_text());
         for item in &self.affects {
             let _ = writeln!(out, "- {}", crate::clean::line(item));

@@ -143,6 +143,9 @@ impl Engine {
     }
 }
 
+/// What becomes of a plan without steps: things are so already, or it was only asked how they are.
+const NOTHING_SENT: &str = "nothing was sent: there was nothing to do";
+
 /// The outcome that the steps add up to.
 pub(super) fn finished(id: &str, plan: &Plan, steps: Vec<StepOutcome>) -> Outcome {
     let any = |state| steps.iter().any(|step| step.state == state);
@@ -161,6 +164,7 @@ pub(super) fn finished(id: &str, plan: &Plan, steps: Vec<StepOutcome>) -> Outcom
         Status::NotApplied
     };
     let next = match status {
+        Status::Applied if steps.is_empty() => Some(NOTHING_SENT.to_owned()),
         Status::Unknown => Some(unknown_hint(plan, &steps)),
         Status::Running => Some(ended_early_hint(id, &steps)),
         _ => None,
@@ -292,6 +296,9 @@ fn unknown_hint(plan: &Plan, steps: &[StepOutcome]) -> String {
     let vmids = vmids.join(", then ");
     let mut looks = unknown.iter().filter_map(|step| step.action.seen_with());
     let mut hint = match looks.next() {
+        None if vmids.is_empty() => {
+            "do not send it again before looking: read_proxmox_api shows what came of it".to_owned()
+        }
         Some(tool) => format!(
             "do not send it again before looking: {tool} with vmid {vmids} shows what came of it"
         ),

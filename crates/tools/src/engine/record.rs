@@ -17,7 +17,6 @@ pub(super) struct Attempt {
     engine: Arc<Engine>,
     caller: String,
     tool: String,
-    arguments: Value,
     known: Mutex<Known>,
 }
 
@@ -25,6 +24,7 @@ pub(super) struct Attempt {
 #[derive(Default)]
 struct Known {
     plan: String,
+    arguments: Value,
     summary: Option<String>,
     risk: Option<Risk>,
     digest: Option<String>,
@@ -35,14 +35,14 @@ impl Attempt {
     pub(super) fn new(engine: &Arc<Engine>, call: &Call) -> Self {
         let mut arguments = call.arguments.clone();
         arguments.remove("confirm");
-        crate::clean::object(&mut arguments);
+        crate::clean::arguments(&mut arguments);
         Self {
             engine: engine.clone(),
             caller: call.caller.clone(),
             tool: call.tool.clone(),
-            arguments: Value::Object(arguments),
             known: Mutex::new(Known {
                 plan: keys::short_id(),
+                arguments: Value::Object(arguments),
                 ..Known::default()
             }),
         }
@@ -56,6 +56,11 @@ impl Attempt {
     /// Who asked for it.
     pub(super) fn caller(&self) -> &str {
         &self.caller
+    }
+
+    /// What a plan keeps to itself is kept out of the trail, too, whatever the argument is called.
+    pub(super) fn conceal(&self, plan: &Plan) {
+        plan.secrets.blank(&mut self.known().arguments);
     }
 
     /// A plan was made.
@@ -86,9 +91,9 @@ impl Attempt {
             caller: self.caller.clone(),
             tool: self.tool.clone(),
             arguments: if known.summary.is_some() {
-                self.arguments.clone()
+                known.arguments.clone()
             } else {
-                crate::clean::outline(&self.arguments)
+                crate::clean::outline(&known.arguments)
             },
             summary: known.summary.clone(),
             risk: known.risk,
@@ -210,5 +215,8 @@ fn without_result(step: &StepOutcome) -> StepOutcome {
 
 /// The audit trail's word for an outcome.
 fn result_word(outcome: &Outcome) -> String {
+    if outcome.status == Status::Applied && outcome.steps.is_empty() {
+        return "nothing_sent".to_owned();
+    }
     outcome.status.word().replace(' ', "_")
 }

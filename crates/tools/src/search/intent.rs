@@ -2,7 +2,7 @@
 
 use pve::Method as Verb;
 
-/// The four things that can be done to a thing. Requests often say none of them outright.
+/// The five things that can be done to a thing. Requests often say none of them outright.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Intent {
     /// Look at it.

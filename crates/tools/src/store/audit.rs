@@ -44,7 +44,7 @@ pub enum AuditEntry {
         at: i64,
         /// The plan's id.
         plan: String,
-        /// `applied`, `not_applied`, `running`, `unknown`, `needs_confirmation`, `refused` or `failed`.
+        /// `applied`, `nothing_sent`, `not_applied`, `running`, `unknown`, `needs_confirmation`, `refused` or `failed`.
         result: String,
         /// Why, where it was not applied.
         #[serde(skip_serializing_if = "Option::is_none")]

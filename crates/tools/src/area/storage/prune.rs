@@ -40,6 +40,9 @@ pub(super) struct Pruning {
     dry_run: bool,
 }
 
+/// Backups that a look lists.
+const TOLD: usize = 100;
+
 fn yes() -> bool {
     true
 }
@@ -120,7 +123,10 @@ impl Pruning {
             doomed.len()
         );
         let mut plan = Plan::new(&Self::SPEC, &cluster.name, Risk::Change, summary);
-        for row in rows {
+        // What would go comes first: a list that is cut must not lose it.
+        let goes = |row: &&Value| row["mark"] == "remove";
+        let (gone, kept): (Vec<_>, Vec<_>) = rows.iter().partition(goes);
+        for row in gone.into_iter().chain(kept).take(TOLD) {
             let volid = words::clip(row["volid"].as_str().unwrap_or_default(), 200);
             let fate = match row["mark"].as_str() {
                 Some("remove") => "would go",
@@ -130,7 +136,12 @@ impl Pruning {
             };
             plan.warnings.push(format!("{volid}: {fate}"));
         }
-        plan.warnings.truncate(100);
+        if rows.len() > TOLD {
+            plan.warnings.push(format!(
+                "and {} more, which are not listed",
+                rows.len() - TOLD
+            ));
+        }
         plan.undo = Undo::Impossible {
             because: "nothing is changed".to_owned(),
         };

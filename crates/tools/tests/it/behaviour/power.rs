@@ -19,8 +19,15 @@ async fn what_runs_already_is_left_alone() {
             .unwrap();
         assert_eq!(answer.data["status"], "applied");
         assert!(answer.text.contains("nothing to do"), "{}", answer.text);
+        assert!(
+            answer.text.starts_with("nothing was sent: "),
+            "{}",
+            answer.text
+        );
     }
     assert_eq!(house.writes(), [""; 0]);
+    let (_, results) = house.audit();
+    assert!(results.iter().all(|it| it == "nothing_sent"), "{results:?}");
 }
 
 #[tokio::test]

@@ -185,6 +185,10 @@ async fn a_tool_of_the_same_name_sends_the_same() {
                 "{}: {method} {path} {params:?}, ours {said}",
                 seed.name
             )),
+            // What is more than one method is only compared as far as its examples go.
+            (None, Some(_)) if tool.method().is_some() => {
+                wrong.push(format!("{}: does not differ any more", seed.name));
+            }
             (None, _) => same += 1,
             (Some(_), Some(_)) => {}
         }
