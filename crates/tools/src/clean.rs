@@ -5,9 +5,7 @@ mod answer;
 mod secrets;
 
 pub(crate) use answer::{answer, line_without_secret};
-#[cfg(test)]
-pub(crate) use secrets::is_secret_at;
-pub(crate) use secrets::{is_secret, is_secret_parameter};
+pub(crate) use secrets::{is_secret, is_secret_at, is_secret_parameter};
 
 use serde_json::{Value, json};
 

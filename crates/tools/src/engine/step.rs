@@ -76,9 +76,10 @@ impl Engine {
             known.result = known.result.or(told.result);
             picture = told.picture;
         }
+        let detail = known.detail.map(|detail| plan.secrets.out_of(detail));
         report.step(index, |outcome| {
             outcome.state = known.state;
-            outcome.detail = known.detail;
+            outcome.detail = detail;
             outcome.result = known.result;
             outcome.picture = picture;
         });

@@ -26,6 +26,17 @@ impl Secrets {
         hole
     }
 
+    /// A text without them: PVE may repeat what it refuses.
+    pub(crate) fn out_of(&self, text: String) -> String {
+        // What is shorter stands in any text.
+        const SHORTEST: usize = 4;
+        let secrets = self.0.values().map(|secret| secret.expose_secret());
+        let secrets = secrets.filter(|secret| secret.len() >= SHORTEST);
+        secrets.fold(text, |text, secret| {
+            text.replace(secret, crate::clean::REDACTED)
+        })
+    }
+
     /// Blanks the secrets among some arguments, by whatever name they were given.
     pub(crate) fn blank(&self, value: &mut Json) {
         match value {

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use pve::apidoc::{Found, Method, NearMiss, Problem, Schema};
+use pve::apidoc::{Found, Method, NearMiss, Problem, Schema, Wrong};
 use pve::{Method as Verb, NodeName};
 
+use crate::clean;
 use crate::context::{Cluster, Context};
 use crate::fault::{Fault, Kind};
 use crate::words;
@@ -76,7 +77,14 @@ pub(super) fn bad_path(why: &str) -> Fault {
 
 /// Everything that PVE would refuse of the parameters, and what the method takes.
 pub(super) fn wrong(method: &Method, problems: &[Problem]) -> Fault {
-    let said: Vec<_> = problems.iter().map(ToString::to_string).collect();
+    let said = |problem: &Problem| match &problem.wrong {
+        // The words about a form may hold a part of what was sent.
+        Wrong::Format(_) if clean::is_secret_at(&problem.parameter, &method.path) => {
+            format!("{}: it does not look as it must", problem.parameter)
+        }
+        _ => problem.to_string(),
+    };
+    let said: Vec<_> = problems.iter().map(said).collect();
     Fault::bad_input(format!(
         "{method} would be refused: {}",
         words::clip(&said.join("; "), 1_500)

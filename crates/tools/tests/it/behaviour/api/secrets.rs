@@ -187,3 +187,20 @@ async fn who_agrees_to_a_key_sees_which() {
     let shown = house.preview(TOOL, &args.to_string()).await.unwrap();
     assert!(shown.text.contains("key=ctrl-alt-delete"), "{}", shown.text);
 }
+
+#[tokio::test]
+async fn what_is_refused_is_not_repeated() {
+    let (house, dir) = (House::new().await, tempfile::tempdir().unwrap());
+    let path = "/access/domains";
+    let engine = knowing(&house, dir.path(), &[("POST", path, text("client-key"))]).await;
+    let words = format!("invalid key '{CANARY}'");
+    house.sim.fault(Fault::refuse(400, &words).on("POST", path));
+    let args = json!({"method": "POST", "path": path, "params": {"client-key": CANARY}});
+    let call = call(TOOL, &args.to_string());
+    let fault = done(engine.call(call, &Person::saying_yes()).await).unwrap_err();
+    assert!(
+        fault.to_string().contains("invalid key '<redacted>'"),
+        "{fault}"
+    );
+    assert!(!format!("{fault:?}{}", kept(&engine, dir.path())).contains(CANARY));
+}
