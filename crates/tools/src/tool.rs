@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use crate::context::Context;
 use crate::fault::{Fault, Kind};
 use crate::outcome::Outcome;
-use crate::plan::Plan;
+use crate::plan::{Needs, Plan};
 use crate::schema;
 use crate::spec::Spec;
 
@@ -145,6 +145,10 @@ pub trait Tool: Send + Sync {
     /// Its arguments, each with what PVE calls it, if it is a method and nothing more.
     fn sent_as(&self) -> Vec<(&'static str, &'static str)> {
         Vec::new()
+    }
+    /// The privileges that it takes with these arguments, where it declares them.
+    fn needs(&self, _: &Object) -> Option<Needs> {
+        None
     }
     /// Parses the arguments and runs it.
     fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>>;

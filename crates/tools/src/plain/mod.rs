@@ -25,6 +25,7 @@ use serde_json::Value;
 use crate::context::Context;
 use crate::fault::{Fault, Kind};
 use crate::outcome::Outcome;
+use crate::plan::Needs;
 use crate::schema;
 use crate::spec::{Example, Risk, Spec, Toolset};
 use crate::tool::{ApiMethod, ApiParam, Object, Ran, Tool};
@@ -352,6 +353,10 @@ impl Tool for Plain {
 
     fn sent_as(&self) -> Vec<(&'static str, &'static str)> {
         self.args.iter().map(|arg| (arg.name, arg.sent)).collect()
+    }
+
+    fn needs(&self, values: &Object) -> Option<Needs> {
+        Some(self.needs.of(values))
     }
 
     fn output(&self) -> Object {

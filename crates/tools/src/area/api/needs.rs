@@ -90,7 +90,11 @@ pub(super) fn words(needs: &Needs) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
     use super::*;
+    use crate::reference::schemas;
+    use crate::tool::Object;
 
     fn on(path: &str, privileges: &[&str], only_with: Option<&str>) -> Check {
         Check::On {
@@ -128,5 +132,102 @@ mod tests {
             "Realm.AllocateUser on /access/realm/pve"
         );
         assert_eq!(said(Check::OwnUser), None);
+    }
+
+    /// Declared privileges that do not add up to what the schema says, and why they are right.
+    const REVIEWED: &[(&str, &str)] = &[];
+
+    type Leaves = BTreeSet<(String, String)>;
+
+    /// Every set of leaves that fulfils a tree.
+    fn ways(needs: &Needs) -> Vec<Leaves> {
+        match needs {
+            Needs::Nothing => vec![Leaves::new()],
+            Needs::Has { privilege, path } => {
+                vec![Leaves::from([(path.clone(), privilege.clone())])]
+            }
+            Needs::Any(parts) => parts.iter().flat_map(ways).collect(),
+            Needs::All(parts) => parts.iter().fold(vec![Leaves::new()], |all, part| {
+                let ways = ways(part);
+                let with = |so_far: &Leaves| -> Vec<Leaves> {
+                    ways.iter()
+                        .map(|way| so_far.union(way).cloned().collect())
+                        .collect()
+                };
+                all.iter().flat_map(with).collect()
+            }),
+        }
+    }
+
+    /// Rights reach below the path that they are given on.
+    fn has(leaves: &Leaves, path: &str, privilege: &str) -> bool {
+        leaves.iter().any(|(at, has)| {
+            let below = path.strip_prefix(at.trim_end_matches('/'));
+            has == privilege && below.is_some_and(|it| it.is_empty() || it.starts_with('/'))
+        })
+    }
+
+    fn shape(path: &str) -> Vec<&str> {
+        let part = |part| {
+            if str::starts_with(part, '{') {
+                "{}"
+            } else {
+                part
+            }
+        };
+        path.split('/').map(part).collect()
+    }
+
+    #[test]
+    fn what_a_tool_declares_is_enough_for_what_pve_checks() {
+        let Some(schema) = schemas().pop() else {
+            return;
+        };
+        let (mut wrong, mut used) = (Vec::new(), BTreeSet::new());
+        for tool in crate::registry::all() {
+            let (name, Some(ours)) = (tool.spec().name, tool.method()) else {
+                continue;
+            };
+            let mut methods = schema.methods().iter();
+            let method =
+                methods.find(|it| it.verb == ours.method && shape(&it.path) == shape(ours.path));
+            let Some(method) = method else { continue };
+            for example in tool.spec().examples {
+                let mut values: Object = serde_json::from_str(example.args).expect("an object");
+                values.entry("node").or_insert("pve1".into());
+                let called: BTreeMap<_, _> = tool
+                    .sent_as()
+                    .into_iter()
+                    .map(|(name, sent)| (sent, name))
+                    .collect();
+                let value = |sent: &str| {
+                    let argument = called.get(sent).copied().unwrap_or(sent);
+                    values.get(argument).and_then(pve::lenient::as_text)
+                };
+                let Some(wanted) = of(&method.permission, &value) else {
+                    continue;
+                };
+                let declared = tool.needs(&values).unwrap_or(Needs::Nothing);
+                let lacking = ways(&declared)
+                    .iter()
+                    .flat_map(|leaves| {
+                        wanted.missing(&|path, privilege| has(leaves, path, privilege))
+                    })
+                    .collect::<BTreeSet<_>>();
+                if lacking.is_empty() {
+                    continue;
+                }
+                used.insert(name);
+                if !REVIEWED.iter().any(|(known, _)| *known == name) {
+                    wrong.push(format!("{name}: {method} takes {lacking:?}"));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+        let stale: Vec<_> = REVIEWED
+            .iter()
+            .filter(|(name, _)| !used.contains(name))
+            .collect();
+        assert!(stale.is_empty(), "{stale:?}");
     }
 }

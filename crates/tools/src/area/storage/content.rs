@@ -37,7 +37,7 @@ const LIST: Plain = read(
     "/nodes/{node}/storage/{storage}/content",
 )
 .says(
-    "Lists the volumes on a storage as a node sees them: disks, images, templates, backups, with size and guest.\n\nUse it for the name that other tools take; get_storage_volume_info tells more about one. Disks need VM.Config.Disk on their guest, backups VM.Backup and Datastore.AllocateSpace, or all of it Datastore.Allocate on /storage/NAME: the rest is left out.",
+    "Lists the volumes on a storage as a node sees them: disks, images, templates, backups, with size and guest.\n\nUse it for the name that other tools take; get_storage_volume_info tells more about one. Needs Datastore.Audit or Datastore.AllocateSpace on /storage/NAME; disks VM.Config.Disk on their guest, backups VM.Backup and Datastore.AllocateSpace, or all of it Datastore.Allocate there: the rest is left out.",
 )
 .takes(&[
     NODE,
@@ -45,7 +45,7 @@ const LIST: Plain = read(
     choice("content", &["images", "rootdir", "iso", "vztmpl", "backup", "snippets", "import"], "Only of this kind."),
     whole("vmid", "Only of this guest.").within(100, 999_999_999),
 ])
-.needs(SEE_ALL)
+.needs(Need::All(&[SEE, SEE_ALL]))
 .filtered()
 .rows(&["volid", "content", "format", "size|bytes", "vmid", "ctime|time", "protected", "notes"])
 .examples(&[Example {
