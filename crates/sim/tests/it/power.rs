@@ -115,3 +115,44 @@ async fn a_stopped_task_leaves_its_guest_alone() {
     assert_eq!(client.wait_for("pve1", &upid).await, "received interrupt");
     assert_eq!(state(&client, "/nodes/pve1/qemu/105").await, "stopped");
 }
+
+/// Saved RAM takes more than switching off, and lands on a storage.
+#[tokio::test]
+async fn hibernating_takes_a_disk_and_room_for_it() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    sim.world(|world| {
+        world.add_token("eve@pve!t", "secret");
+        world.grant("eve@pve", "/vms/106", &["VM.PowerMgmt"]);
+    });
+    let eve = Client::anonymous(&sim).token("eve@pve!t", "secret");
+    let suspend = "/nodes/pve3/qemu/106/status/suspend";
+    let missing = eve.post(suspend, "todisk=1").await;
+    assert_eq!(
+        missing.reason,
+        "Permission check failed (/vms/106, VM.Config.Disk)"
+    );
+    let both = ["VM.PowerMgmt", "VM.Config.Disk"];
+    sim.world(|world| world.grant("eve@pve", "/vms/106", &both));
+    let missing = eve.post(suspend, "todisk=1").await;
+    assert_eq!(
+        missing.reason,
+        "Permission check failed (/storage/local-lvm, Datastore.AllocateSpace)"
+    );
+    let space = ["Datastore.AllocateSpace"];
+    sim.world(|world| world.grant("eve@pve", "/storage/local-lvm", &space));
+    let upid = eve.post(suspend, "todisk=1").await.upid();
+    let root = Client::root(&sim);
+    assert_eq!(root.wait_for("pve3", &upid).await, "OK");
+    let config = root.get("/nodes/pve3/qemu/106/config").await;
+    assert_eq!(config.data()["lock"], "suspended");
+    let saved = config.data()["vmstate"].as_str().expect("a volume");
+    assert!(
+        saved.starts_with("local-lvm:vm-106-state-suspend-"),
+        "{saved}"
+    );
+    assert_eq!(state(&root, "/nodes/pve3/qemu/106").await, "stopped");
+    let ha = root
+        .post("/nodes/pve2/qemu/102/status/suspend", "todisk=1")
+        .await;
+    assert_eq!(ha.reason, "Cannot suspend HA managed VM to disk");
+}

@@ -7,6 +7,7 @@ pub mod create;
 mod devices;
 pub mod disk;
 mod drive;
+mod hibernate;
 pub mod keyboard;
 pub mod monitor;
 mod options;

@@ -1,5 +1,6 @@
 //! Power of a virtual machine. What goes wrong usually goes wrong in the task, after the UPID was given.
 
+use super::hibernate;
 use crate::api::nodes::guest::access::is_network_device;
 use crate::api::nodes::guest::only_root;
 use crate::api::nodes::guest::power::{
@@ -8,10 +9,9 @@ use crate::api::nodes::guest::power::{
 use crate::call::Call;
 use crate::error::{ApiError, Reply};
 use crate::world::World;
-use crate::world::config::{format_size, property};
+use crate::world::config::property;
 use crate::world::guest::Kind::Qemu;
 use crate::world::guest::{Guest, Power, no_vm_on_node};
-use crate::world::storage::Volume;
 use crate::world::work::Job;
 
 /// How long PVE waits for a guest to shut down if nothing else is said.
@@ -235,9 +235,7 @@ pub(super) fn suspend(world: &mut World, call: &Call) -> Reply {
     need_running(world, call)?;
     let (vmid, node) = (call.vmid(), call.node().to_owned());
     if call.flag("todisk") {
-        let work =
-            work(Qemu, "suspend", vmid).run(move |world, job| hibernate(world, job, &node, vmid));
-        return spawn(world, call, work);
+        return hibernate::start(world, call);
     }
     let work = work(Qemu, "pause", vmid)
         .wait(1)
@@ -261,61 +259,5 @@ fn set_paused(world: &mut World, node: &str, vmid: u32, pause: bool) -> Result<(
     if let Power::Running { paused, .. } = &mut guest.power {
         *paused = pause;
     }
-    Ok(())
-}
-
-/// Saves the RAM to a volume beside the first disk and stops the machine, which stays locked as `suspended`.
-fn hibernate(world: &mut World, job: &mut Job, node: &str, vmid: u32) -> Result<(), String> {
-    let now = world.now;
-    let guest = in_task(world, Qemu, node, vmid)?;
-    guest.check_lock()?;
-    let disk = guest
-        .config
-        .drives()
-        .find(|drive| !drive.is_cdrom() && drive.storage().is_some());
-    let storage = disk
-        .and_then(|drive| drive.storage().map(str::to_owned))
-        .unwrap_or_else(|| "local".to_owned());
-    let day = now
-        .to_string()
-        .split(' ')
-        .next()
-        .unwrap_or_default()
-        .to_owned();
-    let volid = format!("{storage}:{vmid}/vm-{vmid}-state-suspend-{day}.raw");
-    let size = guest.max_memory() * 2 + (500 << 20);
-    guest.config.set("vmstate", &volid);
-    guest.config.set("lock", "suspended");
-    let nets = guest
-        .config
-        .iter()
-        .filter(|(key, _)| key.starts_with("net"));
-    let mtus: Vec<String> = nets.map(|(key, _)| format!("{key}=1500")).collect();
-    guest.config.set("runningmachine", "pc-i440fx-10.0");
-    guest.config.set(
-        "runningcpu",
-        "kvm64,enforce,+kvm_pv_eoi,+kvm_pv_unhalt,+lahf_lm,+sep",
-    );
-    if !mtus.is_empty() {
-        guest.config.set("running-nets-host-mtu", mtus.join(","));
-    }
-    let shared = world
-        .storages
-        .get(&storage)
-        .is_some_and(|storage| storage.shared);
-    let owner = (!shared).then(|| node.to_owned());
-    let image = Volume::image(volid.clone(), owner, vmid, "raw", size, now);
-    world.volumes.push(Volume {
-        used: size,
-        ..image
-    });
-    job.log(format!(
-        "Formatting '{volid}', fmt=raw size={} preallocation=off",
-        format_size(size)
-    ));
-    job.wait(2);
-    job.log("State saved, quitting");
-    let node = node.to_owned();
-    job.then(move |world, _| stop_now(world, Qemu, &node, vmid));
     Ok(())
 }

@@ -150,7 +150,7 @@ fn save_ram(
 }
 
 /// Where RAM is saved: where the config says, or beside a disk, on shared storage and in files if there is a choice.
-fn state_storage(world: &World, config: &Config) -> String {
+pub(crate) fn state_storage(world: &World, config: &Config) -> String {
     if let Some(storage) = config.get("vmstatestorage") {
         return storage.to_owned();
     }

@@ -5,6 +5,8 @@ pub(super) mod create;
 pub(super) mod remove;
 pub(super) mod rollback;
 
+pub(crate) use create::state_storage;
+
 use serde_json::{Value, json};
 
 use crate::api::bit;

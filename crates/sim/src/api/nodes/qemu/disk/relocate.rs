@@ -82,6 +82,9 @@ fn check(world: &World, call: &Call, storage: &str) -> Result<Journey, ApiError>
 fn set_out(world: &mut World, journey: Journey, job: &mut Job) -> Result<(), String> {
     let (node, vmid) = (journey.call.node().to_owned(), journey.call.vmid());
     let (key, old) = (journey.key.clone(), journey.drive.file().to_owned());
+    if journey.running && key == "tpmstate0" {
+        return Err("cannot move TPM state while VM is running".to_owned());
+    }
     let from = old.split(':').next().unwrap_or_default();
     let to = &journey.storage;
     job.log(format!(
