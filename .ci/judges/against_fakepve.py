@@ -25,7 +25,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.types import CallToolResult
 
 NODE, OTHER = "pve1", "pve2"
-WEB, SPARE, TEMPLATE, CONTAINER, COPY = 100, 101, 102, 200, 150
+WEB, SPARE, TEMPLATE, CONTAINER, COPY, NAMED = 100, 101, 102, 200, 150, 160
 TOKEN_USER, TOKEN_NAME, TOKEN_SECRET = "root@pam", "oxmox", "11111111-2222-3333-4444-555555555555"
 OUR_FAULT = {400, 401, 403, 501}
 TAKEN = "/api2/json/cluster/nextid?vmid="
@@ -119,6 +119,9 @@ TOLD = "core,ops,qemu,console"
 # fakepve serves no consoles: these are held against the simulator and a real QEMU instead.
 NO_CONSOLE = {"type_vm_text", "capture_vm_screen", "run_proxmox_vm_command", "read_vm_terminal",
               "send_vm_terminal_line"}
+# It checks these requests and does nothing about them, so that what oxmox reads back is not so: they are held against
+# the simulator alone.
+NO_EFFECT = {"resize_vm_disk", "reboot_vm", "move_vm_disk", "migrate_vm", "update_vm_cloudinit"}
 # It serves no API schema: nothing is written unchecked then, and reads say that they are.
 NO_SCHEMA = {"search_proxmox_api", "write_proxmox_api"}
 STORY: list[tuple[str, dict[str, Any], Effect]] = [
@@ -170,6 +173,41 @@ STORY: list[tuple[str, dict[str, Any], Effect]] = [
      lambda pve: pve.guest(CONTAINER).node == OTHER and pve.guest(CONTAINER).status == "running"),
     ("delete_proxmox_vm_preview", {"node": NODE, "vmid": COPY}, lambda pve: pve.vm(COPY) is not None),
     ("delete_proxmox_vm", {"vmid": COPY}, lambda pve: pve.vm(COPY) is None),
+    # The same and more by the names of other servers.
+    ("list_vms", {"node": NODE}, lambda pve: pve.accepted("GET", f"/nodes/{NODE}/qemu")),
+    ("get_vm_status", {"vmid": WEB}, lambda pve: pve.accepted("GET", f"/qemu/{WEB}/status/current")),
+    ("get_vm_config", {"vmid": WEB}, lambda pve: pve.accepted("GET", f"/qemu/{WEB}/config")),
+    ("get_vm_pending", {"vmid": WEB}, lambda pve: pve.accepted("GET", f"/qemu/{WEB}/pending")),
+    ("get_vm_feature", {"vmid": WEB, "feature": "snapshot"}, lambda pve: pve.accepted("GET", f"/qemu/{WEB}/feature")),
+    ("get_vm_rrddata", {"vmid": WEB}, lambda pve: pve.accepted("GET", f"/qemu/{WEB}/rrddata")),
+    ("create_vm", {"node": NODE, "vmid": NAMED, "name": "named", "scsi0": "local-lvm:4", "onboot": True,
+                   "description": "by the names of PVE"}, lambda pve: pve.vm(NAMED).config["onboot"] in (1, "1")),
+    ("clone_vm", {"vmid": NAMED, "newid": NAMED + 1, "name": "second"}, lambda pve: pve.vm(NAMED + 1) is not None),
+    ("update_vm_config", {"vmid": NAMED, "memory": 4096, "delete": "description"},
+     lambda pve: str(pve.vm(NAMED).config["memory"]) == "4096" and "description" not in pve.vm(NAMED).config),
+    ("create_vm_snapshot", {"vmid": SPARE, "snapname": "before"}, lambda pve: "before" in pve.vm(SPARE).snapshots),
+    ("list_vm_snapshots", {"vmid": SPARE}, lambda pve: pve.accepted("GET", f"/qemu/{SPARE}/snapshot")),
+    ("get_vm_snapshot_config", {"vmid": SPARE, "snapname": "before"},
+     lambda pve: pve.accepted("GET", f"/qemu/{SPARE}/snapshot/before/config")),
+    ("rollback_vm_snapshot", {"vmid": SPARE, "snapname": "before"},
+     lambda pve: pve.accepted("POST", f"/qemu/{SPARE}/snapshot/before/rollback")),
+    ("delete_vm_snapshot", {"vmid": SPARE, "snapname": "before"}, lambda pve: not pve.vm(SPARE).snapshots),
+    ("get_vm_cloudinit", {"vmid": COPY + 3}, lambda pve: pve.accepted("GET", f"/qemu/{COPY + 3}/cloudinit")),
+    ("dump_vm_cloudinit", {"vmid": COPY + 3}, lambda pve: pve.accepted("GET", f"/qemu/{COPY + 3}/cloudinit/dump")),
+    ("start_vm", {"vmid": NAMED}, lambda pve: pve.vm(NAMED).status == "running"),
+    ("send_vm_monitor_command", {"vmid": NAMED, "command": "info status"},
+     lambda pve: pve.accepted("POST", f"/qemu/{NAMED}/monitor")),
+    ("get_vm_vncproxy", {"vmid": NAMED}, lambda pve: pve.accepted("POST", f"/qemu/{NAMED}/vncproxy")),
+    ("get_vm_spiceproxy", {"vmid": NAMED}, lambda pve: pve.accepted("POST", f"/qemu/{NAMED}/spiceproxy")),
+    ("suspend_vm", {"vmid": NAMED}, lambda pve: pve.accepted("POST", f"/qemu/{NAMED}/status/suspend")),
+    ("resume_vm", {"vmid": NAMED}, lambda pve: pve.accepted("POST", f"/qemu/{NAMED}/status/resume")),
+    ("suspend_vm", {"vmid": NAMED, "todisk": True}, lambda pve: pve.vm(NAMED).status == "stopped"),
+    ("start_vm", {"vmid": NAMED}, lambda pve: pve.vm(NAMED).status == "running"),
+    ("reset_vm", {"vmid": NAMED}, lambda pve: pve.accepted("POST", f"/qemu/{NAMED}/status/reset")),
+    ("shutdown_vm", {"vmid": NAMED}, lambda pve: pve.vm(NAMED).status == "stopped"),
+    ("stop_vm", {"vmid": COPY + 3}, lambda pve: pve.vm(COPY + 3).status == "stopped"),
+    ("convert_vm_to_template", {"vmid": NAMED + 1}, lambda pve: pve.vm(NAMED + 1).template),
+    ("delete_vm", {"vmid": NAMED}, lambda pve: pve.vm(NAMED) is None),
 ]
 
 
@@ -179,7 +217,7 @@ async def tell_story(report: Report) -> None:
         listed = [tool.name for tool in (await client.list_tools()).tools]
         for name in listed:
             # fakepve's guests have no agent.
-            outside = name in NO_CONSOLE | NO_SCHEMA or name.startswith("vm_agent_")
+            outside = name in NO_CONSOLE | NO_SCHEMA | NO_EFFECT or name.startswith("vm_agent_")
             told = outside or any(name == told for told, _, _ in STORY)
             report.check(told, f"{name} has a part in STORY")
         for name, template, effect in STORY:

@@ -39,6 +39,7 @@ mod task_rows;
 mod update;
 mod users;
 mod virtual_networks;
+mod vms;
 mod volume;
 mod vzdump;
 
@@ -55,6 +56,14 @@ pub const ALL: &[&[&dyn Tool]] = &[
     CONSOLE,
     api::TOOLS,
     ops::TOOLS,
+    vms::ABOUT,
+    vms::POWER,
+    vms::CONFIG,
+    vms::LIFE,
+    vms::DISKS,
+    vms::SNAPSHOTS,
+    vms::CLOUDINIT,
+    vms::CONSOLE,
     qemu::TOOLS,
     containers::SHOW,
     containers::POWER,

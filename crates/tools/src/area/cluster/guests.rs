@@ -1,12 +1,13 @@
-//! Power over many guests at once.
+//! What is done to many guests at once.
 
+use super::migrate::MigrateGuests;
 use crate::area::power::{StartVm, StopVm};
 use crate::plain::{Alias, Arg, alias, list};
 use crate::spec::{Example, Risk, Toolset};
 use crate::tool::{Change, Tool};
 
 /// The tools of this subject.
-pub(in crate::area) const TOOLS: &[&dyn Tool] = &[&START, &SHUTDOWN];
+pub(in crate::area) const TOOLS: &[&dyn Tool] = &[&START, &SHUTDOWN, &Change::<MigrateGuests>::NEW];
 
 const GUESTS: Arg = list("vms", "Their ids, as 105,203.")
     .sent_as("vmids")

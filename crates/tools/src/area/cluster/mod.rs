@@ -4,6 +4,7 @@ mod acme;
 mod corosync;
 mod guests;
 mod messages;
+mod migrate;
 mod overview;
 mod replication;
 mod settings;

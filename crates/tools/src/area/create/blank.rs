@@ -2,6 +2,7 @@
 
 use pve::{GuestKind, GuestRef, Request, Size};
 
+use super::more_of_vm::More;
 use super::network::{self, Bridge};
 use super::place::{Content, Place, Wanted};
 use super::space::{self, Limit};
@@ -27,6 +28,8 @@ struct Hardware {
     cores: u32,
     sockets: u32,
     disk: Size,
+    /// The disk in PVE's own words, where the caller wrote it so.
+    drive: Option<String>,
 }
 
 impl Hardware {
@@ -41,12 +44,13 @@ impl Hardware {
             cores: args.cores.unwrap_or(CORES),
             sockets: args.sockets.unwrap_or(1),
             disk: args.disk_size.unwrap_or(DISK),
+            drive: args.more.scsi0.clone(),
         }
     }
 
-    /// The slot of the disk: one that the installer can see without drivers of its own.
+    /// The slot of the disk: one that the installer can see without drivers of its own, unless the caller chose it.
     fn slot(&self) -> &'static str {
-        if self.ostype.has_virtio() {
+        if self.ostype.has_virtio() || self.drive.is_some() {
             "scsi0"
         } else {
             "sata0"
@@ -75,25 +79,35 @@ impl Hardware {
             .collect()
     }
 
-    fn request(&self, request: Request, storage: &str) -> Request {
+    fn request(&self, request: Request, storage: &str, more: &More) -> Request {
         let options = if self.ostype.has_virtio() {
             ",discard=on,iothread=1"
         } else {
             ",discard=on"
         };
-        let disk = format!("{storage}:{}{options}", self.disk.in_gib());
+        let disk = self.drive.clone();
+        let disk = disk.unwrap_or_else(|| format!("{storage}:{}{options}", self.disk.in_gib()));
+        let or = |chosen: &Option<String>, usual: &str| {
+            chosen.clone().unwrap_or_else(|| usual.to_owned())
+        };
         let mut request = request
             .with("memory", self.memory.to_string())
             .with("cores", self.cores)
             .with("sockets", self.sockets)
             // Without it PVE gives a processor that current distributions refuse to run on.
-            .with("cpu", "x86-64-v2-AES")
+            .with("cpu", or(&more.cpu, "x86-64-v2-AES"))
             .with("ostype", self.ostype.word())
-            .with("scsihw", "virtio-scsi-single")
-            .with(self.slot(), disk);
+            .with("scsihw", or(&more.scsihw, "virtio-scsi-single"))
+            .with(self.slot(), disk)
+            .maybe("boot", more.boot.as_ref())
+            .maybe("agent", more.agent.as_ref())
+            .maybe("onboot", more.onboot)
+            .maybe("description", more.description.as_ref());
         if self.uefi {
-            request = request.with("bios", "ovmf").with("machine", "q35");
+            request = request.with("bios", "ovmf");
         }
+        let machine = self.uefi.then_some("q35");
+        request = request.maybe("machine", more.machine.as_deref().or(machine));
         for (slot, value, _) in self.state_volumes() {
             request = request.with(slot, format!("{storage}:{value}"));
         }
@@ -103,7 +117,8 @@ impl Hardware {
 
 impl CreateVm {
     /// The plan for a new machine, with what the caller left out chosen.
-    pub(super) async fn blank(self, cx: &Context) -> Result<Plan, Fault> {
+    pub(super) async fn blank(mut self, cx: &Context) -> Result<Plan, Fault> {
+        self.spell_out()?;
         let cloud_init = self.cloud_init()?;
         let hardware = Hardware::of(&self);
         let card = self.card().of_vm(hardware.card(), None)?;
@@ -122,7 +137,7 @@ impl CreateVm {
         let with_cloud_init = !cloud_init.is_empty() || self.cipassword.is_some();
         impact(&mut plan, &hardware, &place, with_cloud_init);
         self.check_fit(&mut plan, &hardware, &place);
-        plan.needs = needs(&new, &place, &bridge);
+        plan.needs = needs(&new, &place, &bridge, &self.more);
         plan.warnings.extend(bridge.warning);
 
         let storage = &place.storage.storage;
@@ -130,7 +145,7 @@ impl CreateVm {
             .with("vmid", vmid)
             .with("name", &new.name);
         let mut request = hardware
-            .request(request, storage)
+            .request(request, storage, &self.more)
             .with("net0", card.to_string())
             .maybe(
                 "ide2",
@@ -221,7 +236,7 @@ fn impact(plan: &mut Plan, hardware: &Hardware, place: &Place, cloud_init: bool)
 }
 
 /// PVE asks for what each setting takes. Drives take nothing more than room on their storage while a machine is new.
-fn needs(new: &NewGuest, place: &Place, bridge: &Bridge) -> Needs {
+fn needs(new: &NewGuest, place: &Place, bridge: &Bridge, more: &More) -> Needs {
     let storage = &place.storage.storage;
     let mut all = new.needs(&[
         "VM.Allocate",
@@ -237,6 +252,7 @@ fn needs(new: &NewGuest, place: &Place, bridge: &Bridge) -> Needs {
         "Datastore.AllocateSpace",
     ));
     all.push(bridge.needs.clone());
+    all.extend(more.needs(new));
     all.extend(place.medium.as_ref().and_then(|iso| iso.needs(storage)));
     Needs::All(all)
 }

@@ -10,6 +10,7 @@ mod from_template;
 mod lxc;
 mod media;
 mod more;
+mod more_of_vm;
 pub(super) mod network;
 pub(super) mod place;
 mod settings;

@@ -6,6 +6,7 @@ use secrecy::SecretString;
 use serde::Deserialize;
 
 use super::card::Asked;
+use super::more_of_vm::More;
 use super::network::{self, Vlan};
 use super::values::{Line, SshKeys, Tags, secret};
 use crate::context::Context;
@@ -75,6 +76,10 @@ pub(in super::super) struct CreateVm {
     /// Start it.
     #[serde(default)]
     pub(super) start: bool,
+    /// Not listed: what goes by other names only in create_vm.
+    #[serde(default)]
+    #[schemars(skip)]
+    pub(super) more: More,
 }
 
 /// What PVE tunes the machine for.

@@ -137,6 +137,23 @@ impl Changes for MigrateVm {
 }
 
 impl MigrateVm {
+    /// One of several guests that go to the same node.
+    pub(super) fn one_of_several(
+        vmid: Vmid,
+        target: &NodeName,
+        restart: bool,
+        with_local_disks: bool,
+    ) -> Self {
+        Self {
+            vmid,
+            target: Some(target.clone()),
+            online: None,
+            restart,
+            with_local_disks,
+            target_storage: None,
+        }
+    }
+
     /// Arguments that no guest, or no guest of this kind, can be moved by.
     fn check(&self, guest: &Guest) -> Result<(), Fault> {
         let label = guest.label();

@@ -18,6 +18,7 @@ mod volumes;
 use crate::tool::{Read, Tool};
 
 pub use code::document;
+pub(super) use metrics::GetMetrics;
 
 /// The tools, in the order of the documentation.
 pub(super) const TOOLS: &[&dyn Tool] = &[

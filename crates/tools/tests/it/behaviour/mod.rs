@@ -53,3 +53,4 @@ mod typed_secrets;
 mod typing;
 mod update;
 mod users;
+mod vms;

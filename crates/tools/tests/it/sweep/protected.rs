@@ -194,6 +194,35 @@ const WAYS: &[(&str, &str)] = &[
         "write_proxmox_api",
         r#"{"method": "POST", "path": "/nodes/pve1/qemu", "params": {"vmid": 990, "hookscript": "local:snippets/x.pl", "scsi0": "file=/dev/pve/vm-101-disk-1,size=4G"}}"#,
     ),
+    // By the names of other servers.
+    ("delete_vm", r#"{"vmid": 105, "purge": true}"#),
+    ("update_vm_config", r#"{"vmid": 101, "delete": "scsi1"}"#),
+    ("update_vm_config", r#"{"vmid": 109, "tags": "network"}"#),
+    (
+        "delete_vm_snapshot",
+        r#"{"vmid": 101, "snapname": "weekly"}"#,
+    ),
+    (
+        "rollback_vm_snapshot",
+        r#"{"vmid": 109, "snapname": "weekly"}"#,
+    ),
+    ("convert_vm_to_template", r#"{"vmid": 109}"#),
+    (
+        "move_vm_disk",
+        r#"{"vmid": 109, "disk": "scsi0", "storage": "tank", "delete_original": true}"#,
+    ),
+    (
+        "move_vm_disk",
+        r#"{"vmid": 105, "disk": "scsi0", "storage": "tank", "delete_original": true}"#,
+    ),
+    (
+        "move_vm_disk",
+        r#"{"vmid": 101, "disk": "scsi1", "target_vmid": 105, "target_disk": "scsi5"}"#,
+    ),
+    (
+        "send_vm_monitor_command",
+        r#"{"vmid": 101, "command": "block_resize drive-scsi1 1G"}"#,
+    ),
     // Straight from the storage: its own disks, another's that it uses, its backups.
     (
         "delete_storage_volume",

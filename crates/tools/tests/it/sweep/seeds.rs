@@ -65,6 +65,42 @@ const DIFFERENT: &[(&str, &str)] = &[
         "disks that the configuration does not name stay, whoever asks",
     ),
     (
+        "bulk_migrate_guests",
+        "a request per guest, so that each result is known; vms says which, never all there are",
+    ),
+    (
+        "create_vm",
+        "cdrom is the drive; ide2 is the same. It has a name, as a VM here always does",
+    ),
+    (
+        "update_vm_config",
+        "POST does the same in a task, which can be found again if the answer is lost",
+    ),
+    (
+        "update_vm_cloudinit",
+        "PVE takes settings with the configuration only; the other request writes the drive anew",
+    ),
+    (
+        "delete_vm",
+        "disks that the settings do not name are nobody's to delete unseen",
+    ),
+    (
+        "start_vm",
+        "it waits as long as PVE does; the engine's wait bounds the call",
+    ),
+    (
+        "stop_vm",
+        "at once, so there is no timeout; a lock is not skipped",
+    ),
+    (
+        "shutdown_vm",
+        "force_stop is off unless asked for: it can lose data",
+    ),
+    (
+        "get_vm_rrddata",
+        "the figures in sum; so many rows fit no answer",
+    ),
+    (
         "send_vm_key",
         "a key is pressed after the VM was looked up; look and hold go another way",
     ),

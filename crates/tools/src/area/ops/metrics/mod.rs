@@ -34,7 +34,7 @@ const PANELS: usize = 4;
 /// where it is not shared). Times without figures (off, or not recorded) are counted as gaps, not as zero. Times are
 /// UTC. Reads only. Needs VM.Audit, Sys.Audit or Datastore.Audit on what is shown.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(super) struct GetMetrics {
+pub(in crate::area) struct GetMetrics {
     /// The guest.
     vmid: Option<Vmid>,
     /// The node, or where the storage is.
@@ -98,7 +98,7 @@ struct Row {
 
 /// A history.
 #[derive(Debug, Default, Serialize, JsonSchema)]
-pub(super) struct History {
+pub(in crate::area) struct History {
     /// What it is about.
     object: String,
     /// The first moment; absent where nothing is recorded yet.
