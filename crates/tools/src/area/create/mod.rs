@@ -9,7 +9,7 @@ mod card;
 mod from_template;
 mod lxc;
 mod media;
-mod more;
+mod more_of_lxc;
 mod more_of_vm;
 pub(super) mod network;
 pub(super) mod place;
