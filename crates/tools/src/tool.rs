@@ -102,7 +102,7 @@ pub struct ApiMethod {
     /// Its verb.
     pub method: pve::Method,
     /// Its path, with `{parameters}` in it.
-    pub path: &'static str,
+    pub path: String,
     /// The other parameters that can be sent with it.
     pub params: Vec<ApiParam>,
 }
@@ -126,9 +126,9 @@ pub trait Tool: Send + Sync {
     fn input(&self) -> Object;
     /// The schema of its answer, cleaned.
     fn output(&self) -> Object;
-    /// The method of PVE's API that it is, if it is one and nothing more.
-    fn method(&self) -> Option<ApiMethod> {
-        None
+    /// The methods of PVE's API that it is, if it is that and nothing more.
+    fn methods(&self) -> Vec<ApiMethod> {
+        Vec::new()
     }
     /// The tool that it is another name of.
     fn alias_of(&self) -> Option<&'static dyn Tool> {
@@ -137,10 +137,6 @@ pub trait Tool: Send + Sync {
     /// Whether it only hands on calls of other tools.
     fn relays(&self) -> bool {
         false
-    }
-    /// The paths that it reads, with what the caller chooses filled in, if it is a GET and nothing more.
-    fn gets(&self) -> Vec<String> {
-        Vec::new()
     }
     /// Its arguments, each with what PVE calls it, if it is a method and nothing more.
     fn sent_as(&self) -> Vec<(&'static str, &'static str)> {

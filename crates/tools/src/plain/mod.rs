@@ -316,28 +316,8 @@ impl Tool for Plain {
         arg::schema(self.args, self.says)
     }
 
-    /// None where a word of the path is chosen by the caller: then it is several methods.
-    fn method(&self) -> Option<ApiMethod> {
-        let chooses = |arg: &Arg| self.captures(arg) && matches!(arg.kind, arg::Kind::Choice(_));
-        if self.args.iter().any(chooses) {
-            return None;
-        }
-        let always = self.always.iter().map(|(name, value)| ApiParam {
-            name,
-            takes: serde_json::json!({"type": "string", "enum": [value]}),
-            always: true,
-        });
-        Some(ApiMethod {
-            method: self.method,
-            path: self.path,
-            params: self.sent().map(Arg::param).chain(always).collect(),
-        })
-    }
-
-    fn gets(&self) -> Vec<String> {
-        if self.method != Method::Get {
-            return Vec::new();
-        }
+    /// Several where the caller chooses a word of the path.
+    fn methods(&self) -> Vec<ApiMethod> {
         let mut paths = vec![self.path.to_owned()];
         for arg in self.args.iter().filter(|arg| self.captures(arg)) {
             if let arg::Kind::Choice(words) = arg.kind {
@@ -348,7 +328,18 @@ impl Tool for Plain {
                 paths = each.collect();
             }
         }
-        paths
+        let always = self.always.iter().map(|(name, value)| ApiParam {
+            name,
+            takes: serde_json::json!({"type": "string", "enum": [value]}),
+            always: true,
+        });
+        let params: Vec<_> = self.sent().map(Arg::param).chain(always).collect();
+        let methods = paths.into_iter().map(|path| ApiMethod {
+            method: self.method,
+            path,
+            params: params.clone(),
+        });
+        methods.collect()
     }
 
     fn sent_as(&self) -> Vec<(&'static str, &'static str)> {

@@ -138,9 +138,12 @@ impl Planning<'_> {
             return None;
         };
         let maker = crate::registry::find_change(tool).ok()?;
-        let method = maker.method()?;
+        let methods = maker.methods();
+        let [method] = &methods[..] else {
+            return None;
+        };
         let schema = self.place.cluster.schema().await.ok()?;
-        let settable = schema.method(method.method, method.path)?;
+        let settable = schema.method(method.method, &method.path)?;
         let told: Vec<&str> = maker.sent_as().iter().map(|(_, sent)| *sent).collect();
         let is_lost = |name: &str, value: &Value| {
             is_hidden(value) || (settable.parameter(name).is_some() && !told.contains(&name))

@@ -48,13 +48,13 @@ async fn named(methods: &[Value]) -> BTreeSet<Place> {
         named.extend(places.iter().find(|place| fits(place, verb, path)).cloned());
     };
     for tool in registry::all().filter(|tool| !is_generic(*tool)) {
-        if let Some(method) = tool.method() {
-            add(method.method.as_str(), method.path);
+        for method in tool.methods() {
+            add(method.method.as_str(), &method.path);
         }
     }
     for asked in crate::requests::all().await {
         let tool = registry::all().find(|tool| tool.spec().name == asked.tool);
-        if tool.is_some_and(|tool| tool.method().is_none() && !is_generic(tool)) {
+        if tool.is_some_and(|tool| tool.methods().is_empty() && !is_generic(tool)) {
             add(&asked.verb, &asked.path);
         }
     }
