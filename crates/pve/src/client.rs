@@ -5,13 +5,16 @@
 mod connection;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzing;
+mod pace;
 mod policy;
 mod reply;
 mod session;
 mod tls;
 mod upgrade;
+mod upload;
 mod wire;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -21,6 +24,7 @@ use tokio::sync::Semaphore;
 use crate::error::Error;
 use crate::request::Request;
 use crate::settings::{Host, Settings};
+use crate::source::Source;
 
 use connection::Endpoint;
 use policy::{Next, Retries};
@@ -28,6 +32,7 @@ pub(crate) use reply::Answer;
 use reply::Reply;
 use session::{Session, Signature};
 pub(crate) use upgrade::Socket;
+use upload::Upload;
 use wire::Wire;
 
 /// A PVE node has three API workers; more reads than this at once only wait there instead of here.
@@ -74,8 +79,26 @@ impl Client {
 
     /// Sends a request, logging in and renewing the login as needed.
     pub(crate) async fn call(&self, request: &Request) -> Result<Answer, Error> {
-        let (_, _, reply) = self.signed(request).await?;
+        let (_, _, reply) = self.signed(&Wire::new(request)?).await?;
         reply.into_answer(request)
+    }
+
+    /// Sends a request that ends with a file. A file that cannot be read to its end leaves PVE with a form that has none,
+    /// which it throws away: that is not the doubt of a connection that broke.
+    pub(crate) async fn upload(
+        &self,
+        request: &Request,
+        source: Arc<dyn Source>,
+    ) -> Result<Answer, Error> {
+        let upload = Upload::new(request, source)?;
+        let broken = upload.broken();
+        match self.signed(&Wire::upload(request, upload)).await {
+            Ok((_, _, reply)) => reply.into_answer(request),
+            Err(error) => Err(match broken.get() {
+                Some(why) => request.build_error(&format!("the file cannot be read: {why}")),
+                None => error,
+            }),
+        }
     }
 
     /// Sends a request that opens a proxy on the node that is asked, and then the one that its answer leads to, which
@@ -85,7 +108,7 @@ impl Client {
         proxy: &Request,
         leads_to: impl FnOnce(&T) -> Request,
     ) -> Result<(T, Socket), Error> {
-        let (at, signature, reply) = self.signed(proxy).await?;
+        let (at, signature, reply) = self.signed(&Wire::new(proxy)?).await?;
         let opened = reply.into_answer(proxy)?.decode()?;
         let wire = Wire::new(&leads_to(&opened))?;
         let socket = self.endpoints[at]
@@ -95,15 +118,14 @@ impl Client {
     }
 
     /// The answer to a request, which of the hosts gave it, and the signature that it accepted.
-    async fn signed(&self, request: &Request) -> Result<(usize, Signature, Reply), Error> {
-        let wire = Wire::new(request)?;
+    async fn signed(&self, wire: &Wire) -> Result<(usize, Signature, Reply), Error> {
         let mut signature = self.session.signature(self).await?;
-        let (mut at, mut reply) = self.exchange(&wire, Some(&signature)).await?;
+        let (mut at, mut reply) = self.exchange(wire, Some(&signature)).await?;
         if reply.status == 401
             && let Some(fresh) = self.session.renewed(self, &signature).await?
         {
             // A 401 comes before anything is done, so repeating is safe for writes too.
-            (at, reply) = self.exchange(&wire, Some(&fresh)).await?;
+            (at, reply) = self.exchange(wire, Some(&fresh)).await?;
             signature = fresh;
         }
         if reply.status == 401 {

@@ -138,15 +138,24 @@ impl Request {
 
     /// The parameters as a form, ready for a query or a body.
     pub(crate) fn form(&self) -> Result<String, Error> {
+        let pairs = self.pairs()?;
+        let encoded = pairs
+            .iter()
+            .map(|(key, text)| format!("{}={}", encode_value(key), encode_value(text)));
+        Ok(encoded.collect::<Vec<_>>().join("&"))
+    }
+
+    /// The parameters as text, in order, of a request that can be sent.
+    pub(crate) fn pairs(&self) -> Result<Vec<(&str, String)>, Error> {
         check_path(&self.path).map_err(|what| self.build_error(&what))?;
         let mut pairs = Vec::with_capacity(self.params.len());
         for (key, value) in &self.params {
             let Some(text) = value.wire_text() else {
                 return Err(self.build_error(&format!("{key} is not filled in yet ({value})")));
             };
-            pairs.push(format!("{}={}", encode_value(key), encode_value(&text)));
+            pairs.push((key.as_str(), text));
         }
-        Ok(pairs.join("&"))
+        Ok(pairs)
     }
 
     pub(crate) fn build_error(&self, what: &str) -> Error {

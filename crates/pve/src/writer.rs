@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::client::Client;
 use crate::error::Error;
 use crate::request::{Method, Request};
+use crate::source::Source;
 
 /// Sends changes to a cluster. Made only by [`connect`](crate::connect), and there is one per connection.
 ///
@@ -37,5 +38,20 @@ impl Writer {
             return Err(request.build_error("a writer does not send GET"));
         }
         self.client.call(request).await?.decode()
+    }
+
+    /// Sends a POST whose last parameter is a file: the parameter's value is its name, and `source` holds its bytes. The
+    /// others become the parts of the form before it, in their order, which matters to PVE.
+    ///
+    /// The same rules as for [`send`](Self::send) hold. What takes long is not lost as long as bytes move.
+    pub async fn upload(
+        &self,
+        request: &Request,
+        source: Arc<dyn Source>,
+    ) -> Result<serde_json::Value, Error> {
+        if request.method != Method::Post {
+            return Err(request.build_error("a file goes with a POST"));
+        }
+        self.client.upload(request, source).await?.decode()
     }
 }

@@ -6,9 +6,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use hyper::StatusCode;
-use hyper::body::{Body, Bytes, Incoming};
+use hyper::body::{Body, Incoming};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
@@ -19,11 +19,12 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use super::pace::Pace;
 use super::reply::Reply;
 use super::session::Signature;
 use super::tls;
 use super::upgrade::{Offer, Socket};
-use super::wire::Wire;
+use super::wire::{Outgoing, Wire};
 use crate::error::{Cause, Error};
 use crate::settings::{Host, Settings, Timeouts};
 
@@ -31,7 +32,7 @@ use crate::settings::{Host, Settings, Timeouts};
 const MAX_IDLE: Duration = Duration::from_secs(3);
 const MAX_IDLE_CONNECTIONS: usize = 8;
 
-type Sender = SendRequest<Full<Bytes>>;
+type Sender = SendRequest<Outgoing>;
 
 /// One host with its TLS settings, built at first use, and its idle connections.
 #[derive(Debug)]
@@ -91,7 +92,7 @@ impl Endpoint {
         signature: &Signature,
     ) -> Result<Socket, Error> {
         let offer = Offer::new();
-        let mut request = wire.to_http(&self.host, settings, Some(signature))?;
+        let (mut request, _) = wire.to_http(&self.host, settings, Some(signature))?;
         request.headers_mut().extend(offer.headers());
         let mut sender = self.connect(settings).await?;
         let limit = settings.timeouts.answer;
@@ -120,7 +121,7 @@ impl Endpoint {
     async fn over(
         &self,
         mut sender: Sender,
-        request: hyper::Request<Full<Bytes>>,
+        (request, pace): (hyper::Request<Outgoing>, Arc<Pace>),
         settings: &Settings,
     ) -> Result<Reply, Failure> {
         let limit = settings.timeouts.answer;
@@ -132,9 +133,10 @@ impl Endpoint {
             })?;
             read(response, settings.max_answer_bytes).await
         };
-        let reply = timeout(limit, attempt)
+        let reply = pace
+            .while_moving(limit, attempt)
             .await
-            .unwrap_or_else(|_| Err(Failure::Lost(format!("it did not come within {limit:?}"))))?;
+            .unwrap_or_else(|| Err(Failure::Lost(format!("it did not come within {limit:?}"))))?;
         self.checkin(sender);
         Ok(reply)
     }

@@ -1,21 +1,64 @@
 //! A request in the form in which it is sent.
 
-use http_body_util::Full;
-use hyper::body::Bytes;
-use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
+use std::io;
+use std::sync::Arc;
 
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
+use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, USER_AGENT};
+
+use super::pace::Pace;
 use super::session::Signature;
+use super::upload::Upload;
 use crate::error::Error;
 use crate::request::{Method, Request};
 use crate::settings::{Host, Settings};
+
+/// What is sent after the head of a request.
+pub(super) type Outgoing = UnsyncBoxBody<Bytes, io::Error>;
 
 /// Path, query and body of a request, checked and encoded once for all attempts.
 pub(super) struct Wire {
     method: Method,
     target: String,
-    body: Bytes,
+    body: Payload,
     /// True if PVE may carry it out twice without harm.
     pub(super) repeatable: bool,
+}
+
+/// What a request carries.
+enum Payload {
+    /// Parameters, or nothing.
+    Form(Bytes),
+    /// A file, read anew for every attempt.
+    Upload(Upload),
+}
+
+impl Payload {
+    fn length(&self) -> u64 {
+        match self {
+            Self::Form(form) => form.len() as u64,
+            Self::Upload(upload) => upload.length(),
+        }
+    }
+
+    fn content_type(&self) -> Option<String> {
+        match self {
+            Self::Form(form) if form.is_empty() => None,
+            Self::Form(_) => Some("application/x-www-form-urlencoded".to_owned()),
+            Self::Upload(upload) => Some(upload.content_type()),
+        }
+    }
+
+    fn outgoing(&self, pace: &Arc<Pace>) -> Outgoing {
+        match self {
+            Self::Form(form) => Full::new(form.clone())
+                .map_err(|never| match never {})
+                .boxed_unsync(),
+            Self::Upload(upload) => upload.outgoing(pace),
+        }
+    }
 }
 
 impl Wire {
@@ -32,9 +75,19 @@ impl Wire {
         Ok(Self {
             method: request.method,
             target,
-            body,
+            body: Payload::Form(body),
             repeatable: request.method == Method::Get,
         })
+    }
+
+    /// A request whose parameters are parts of a form that ends with a file.
+    pub(super) fn upload(request: &Request, upload: Upload) -> Self {
+        Self {
+            method: request.method,
+            target: format!("/api2/json{}", request.path),
+            body: Payload::Upload(upload),
+            repeatable: false,
+        }
     }
 
     /// A file outside the API.
@@ -55,13 +108,13 @@ impl Wire {
         matches!(self.method, Method::Post | Method::Put)
     }
 
-    /// The HTTP request for one host.
+    /// The HTTP request for one host, and what tells whether its body gets on.
     pub(super) fn to_http(
         &self,
         host: &Host,
         settings: &Settings,
         signature: Option<&Signature>,
-    ) -> Result<hyper::Request<Full<Bytes>>, Error> {
+    ) -> Result<(hyper::Request<Outgoing>, Arc<Pace>), Error> {
         let mut builder = hyper::Request::builder()
             .method(self.method.as_str())
             .uri(&self.target)
@@ -69,21 +122,23 @@ impl Wire {
             .header(USER_AGENT, &settings.user_agent);
         if self.has_body() {
             // Hyper leaves it out for an empty body, which servers may take for a missing length.
-            builder = builder.header(CONTENT_LENGTH, self.body.len());
+            // PVE refuses bodies whose length is not told beforehand.
+            builder = builder.header(CONTENT_LENGTH, self.body.length());
         }
-        if !self.body.is_empty() {
-            let form = HeaderValue::from_static("application/x-www-form-urlencoded");
-            builder = builder.header(CONTENT_TYPE, form);
+        if let Some(kind) = self.body.content_type() {
+            builder = builder.header(CONTENT_TYPE, kind);
         }
         let is_write = self.method != Method::Get;
         for (name, value) in signature.map(|s| s.headers(is_write)).into_iter().flatten() {
             builder = builder.header(name, value);
         }
+        let pace = Arc::new(Pace::default());
         // The cause would quote the value at fault, which may be a secret.
-        builder
-            .body(Full::new(self.body.clone()))
+        let request = builder
+            .body(self.body.outgoing(&pace))
             .map_err(|_| Error::Build {
                 what: "the request makes no valid HTTP request".to_owned(),
-            })
+            })?;
+        Ok((request, pace))
     }
 }

@@ -18,3 +18,4 @@ mod simulated;
 mod tasks;
 mod terminals;
 mod trust;
+mod uploads;

@@ -62,6 +62,18 @@ pub(crate) fn raw(status: u16, reason: &[u8], body: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// How much of a request the server reads before it acts.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Reading {
+    /// All of it.
+    #[default]
+    Whole,
+    /// So many bytes; then it hangs up.
+    Cut(usize),
+    /// Its head; then it answers, and reads nothing more.
+    Head(Vec<u8>),
+}
+
 type Script = dyn Fn(&Seen) -> Act + Send + Sync;
 
 struct Shared {
@@ -70,6 +82,7 @@ struct Shared {
     connections: AtomicUsize,
     /// So many connections are dropped before TLS.
     drop_first: usize,
+    reading: Reading,
     acceptor: TlsAcceptor,
 }
 
@@ -87,9 +100,22 @@ impl Server {
         Self::start_dropping(0, script).await
     }
 
+    /// Reads no request to its end.
+    pub(crate) async fn start_reading(reading: Reading) -> Self {
+        Self::start_with(0, reading, |_| Act::Close).await
+    }
+
     /// The first `drop_first` connections are closed as soon as they are made.
     pub(crate) async fn start_dropping(
         drop_first: usize,
+        script: impl Fn(&Seen) -> Act + Send + Sync + 'static,
+    ) -> Self {
+        Self::start_with(drop_first, Reading::Whole, script).await
+    }
+
+    async fn start_with(
+        drop_first: usize,
+        reading: Reading,
         script: impl Fn(&Seen) -> Act + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -99,6 +125,7 @@ impl Server {
             seen: Mutex::default(),
             connections: AtomicUsize::new(0),
             drop_first,
+            reading,
             acceptor: TlsAcceptor::from(Arc::new(config)),
         });
         let addr = listener.local_addr().unwrap();
@@ -196,7 +223,7 @@ async fn serve(stream: TcpStream, connection: usize, shared: Arc<Shared>) {
         return;
     };
     let mut buffer = Vec::new();
-    while let Some(mut request) = read_request(&mut stream, &mut buffer).await {
+    while let Some(mut request) = read_request(&mut stream, &mut buffer, &shared.reading).await {
         request.connection = connection;
         {
             let mut seen = shared.seen.lock().unwrap();
@@ -223,8 +250,18 @@ async fn serve(stream: TcpStream, connection: usize, shared: Arc<Shared>) {
 async fn read_request(
     stream: &mut tokio_rustls::server::TlsStream<TcpStream>,
     buffer: &mut Vec<u8>,
+    reading: &Reading,
 ) -> Option<Seen> {
     loop {
+        match reading {
+            Reading::Cut(bytes) if buffer.len() >= *bytes => return None,
+            Reading::Head(answer) if head_end(buffer).is_some() => {
+                stream.write_all(answer).await.ok()?;
+                stream.flush().await.ok()?;
+                std::future::pending::<()>().await;
+            }
+            _ => {}
+        }
         if let Some((request, length)) = parse(buffer) {
             buffer.drain(..length);
             return Some(request);
@@ -235,8 +272,12 @@ async fn read_request(
     }
 }
 
+fn head_end(buffer: &[u8]) -> Option<usize> {
+    buffer.windows(4).position(|bytes| bytes == b"\r\n\r\n")
+}
+
 fn parse(buffer: &[u8]) -> Option<(Seen, usize)> {
-    let head_end = buffer.windows(4).position(|bytes| bytes == b"\r\n\r\n")?;
+    let head_end = head_end(buffer)?;
     let head = String::from_utf8(buffer[..head_end].to_vec()).unwrap();
     let mut lines = head.split("\r\n");
     let mut first = lines.next()?.split(' ');
