@@ -141,12 +141,8 @@ impl Cluster {
         if !self.is_reachable(&request.endpoint) {
             return Outcome::HangUp;
         }
-        let path = request.path();
-        let below = path
-            .strip_prefix("/api2/json")
-            .or_else(|| path.strip_prefix("/api2/extjs"));
-        match self.faults.take(request, below.unwrap_or(&path)) {
-            Some(Trouble::DropBefore) => Outcome::HangUp,
+        match self.faults.take(request, &below_api(request)) {
+            Some(Trouble::DropBefore | Trouble::DropDuring) => Outcome::HangUp,
             Some(Trouble::DropAfter) => {
                 self.carry_out(request);
                 Outcome::HangUp
@@ -170,6 +166,11 @@ impl Cluster {
             Some(Trouble::Delay(delay)) => self.carry_out_or_connect(request, delay),
             None => self.carry_out_or_connect(request, Duration::ZERO),
         }
+    }
+
+    /// Whether the connection of this request breaks while its body comes.
+    pub(crate) fn cuts_off(&mut self, head: &Request) -> bool {
+        self.faults.cuts_off(head, &below_api(head))
     }
 
     /// Answers a request, or connects it to a console if that is what it asks for.
@@ -247,4 +248,13 @@ impl Cluster {
     pub fn clear_requests(&mut self) {
         self.requests.clear();
     }
+}
+
+/// The path that faults are matched with.
+fn below_api(request: &Request) -> String {
+    let path = request.path();
+    let below = path
+        .strip_prefix("/api2/json")
+        .or_else(|| path.strip_prefix("/api2/extjs"));
+    below.map(str::to_owned).unwrap_or(path)
 }

@@ -64,6 +64,7 @@ enum FaultKind {
         seconds: f64,
     },
     DropBefore,
+    DropDuring,
     DropAfter,
     FailTask {
         task: String,
@@ -79,6 +80,7 @@ impl From<FaultOrder> for Fault {
             FaultKind::Answer { data } => Self::answer("GET", "*", data),
             FaultKind::Delay { seconds } => Self::delay(Duration::from_secs_f64(seconds.max(0.0))),
             FaultKind::DropBefore => Self::drop_before(),
+            FaultKind::DropDuring => Self::drop_during(),
             FaultKind::DropAfter => Self::drop_after(),
             FaultKind::FailTask { task, line, exit } => Self::fail_task(&task, &line, &exit),
         };

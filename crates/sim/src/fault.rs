@@ -23,6 +23,8 @@ pub enum Trouble {
     Delay(Duration),
     /// The connection closes, and nothing happened.
     DropBefore,
+    /// The connection closes in the middle of the request, and nothing happened.
+    DropDuring,
     /// The connection closes without an answer, but the request was carried out.
     DropAfter,
 }
@@ -85,6 +87,11 @@ impl Fault {
     /// Closes the connection before anything happened.
     pub fn drop_before() -> Self {
         Self::request(Trouble::DropBefore)
+    }
+
+    /// Closes the connection while the body of the request is on its way.
+    pub fn drop_during() -> Self {
+        Self::request(Trouble::DropDuring)
     }
 
     /// Carries the request out and closes the connection without an answer.
@@ -151,10 +158,20 @@ impl Faults {
         self.0.clear();
     }
 
-    /// The first fault that fits a request; it is used up by one.
+    /// The first fault that fits a request which has come; it is used up by one.
     pub(crate) fn take(&mut self, request: &Request, path: &str) -> Option<Trouble> {
+        self.take_one(request, path, false)
+    }
+
+    /// Whether a request is cut off while it comes.
+    pub(crate) fn cuts_off(&mut self, request: &Request, path: &str) -> bool {
+        self.take_one(request, path, true).is_some()
+    }
+
+    fn take_one(&mut self, request: &Request, path: &str, during: bool) -> Option<Trouble> {
         let fits = |fault: &RequestFault| {
             fault.times != Some(0)
+                && (fault.trouble == Trouble::DropDuring) == during
                 && fault
                     .method
                     .as_ref()

@@ -52,7 +52,7 @@ pub use clock::{Clock, Time};
 pub use cluster::{Cluster, Logged, Outcome};
 pub use fault::{Fault, RequestFault, Trouble};
 pub use http::websocket::Accepted;
-pub use http::{Request, Response};
+pub use http::{Form, Received, Request, Response};
 pub use qemu::Qemu;
 pub use sim::{Builder, Sim, StartError};
 pub use world::World;

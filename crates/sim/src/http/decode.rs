@@ -4,7 +4,8 @@ use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{Request, multipart};
+use super::multipart::Reader;
+use super::{Form, Received, Request};
 use crate::call::{Given, Params};
 use crate::error::ApiError;
 use crate::world::hex;
@@ -16,7 +17,7 @@ const FORM: &str = "application/x-www-form-urlencoded";
 pub(crate) struct Sent {
     pub(crate) params: Params,
     /// An uploaded file, with the name that it has on the node until somebody takes it.
-    pub(crate) file: Option<(String, Vec<u8>)>,
+    pub(crate) file: Option<(String, Received)>,
 }
 
 /// Reads all parameters of a request. Query and body merge; a repeated key becomes a list.
@@ -38,12 +39,8 @@ pub(crate) fn read(request: &Request) -> Result<Sent, ApiError> {
         None | Some(FORM) => add_form(&mut params, &String::from_utf8_lossy(&request.body)),
         Some("application/json") => add_json(&mut params, &request.body)?,
         Some("multipart/form-data") if request.path().ends_with("/upload") => {
-            let full = content_type.unwrap_or_default();
-            let data = multipart::read(&mut params, full, &request.body)?;
-            let digest = Sha256::digest(&data);
-            let name = format!("/var/tmp/pveupload-{}", hex(&digest[..16]));
-            params.set("tmpfilename", Given::Text(name.clone()));
-            file = Some((name, data));
+            let form = form(request).ok_or_else(|| ApiError::bare(400, "Bad Request"))?;
+            file = Some(add_upload(&mut params, form));
         }
         Some(_) => {
             let full = content_type.unwrap_or_default();
@@ -52,6 +49,28 @@ pub(crate) fn read(request: &Request) -> Result<Sent, ApiError> {
         }
     }
     Ok(Sent { params, file })
+}
+
+/// The form of an upload, read on its way here or in one piece.
+fn form(request: &Request) -> Option<Form> {
+    if request.form.is_some() {
+        return request.form.clone();
+    }
+    let mut reader = Reader::of(request)?;
+    reader.feed(&request.body);
+    reader.end()
+}
+
+/// Its fields become parameters, and its file waits under a name on the node.
+fn add_upload(params: &mut Params, form: Form) -> (String, Received) {
+    let digest = Sha256::digest(format!("{form:?}"));
+    let name = format!("/var/tmp/pveupload-{}", hex(&digest[..16]));
+    for (field, text) in form.fields {
+        params.set(field, Given::Text(text));
+    }
+    params.set("filename", Given::Text(form.file_name));
+    params.set("tmpfilename", Given::Text(name.clone()));
+    (name, form.file)
 }
 
 fn add_form(params: &mut Params, encoded: &str) {

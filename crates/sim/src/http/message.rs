@@ -2,6 +2,8 @@
 
 use percent_encoding::percent_decode_str;
 
+use super::Form;
+
 /// A request as it came off the wire.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
@@ -15,6 +17,8 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
+    /// The form that came in place of a body, read while it came.
+    pub form: Option<Form>,
 }
 
 impl Request {

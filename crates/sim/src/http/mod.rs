@@ -2,10 +2,11 @@
 
 pub(crate) mod decode;
 pub(crate) mod message;
-mod multipart;
+pub(crate) mod multipart;
 pub(crate) mod render;
 pub(crate) mod server;
 pub(crate) mod tls;
 pub(crate) mod websocket;
 
 pub use message::{Request, Response};
+pub use multipart::{Form, Received};

@@ -17,6 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
+use super::multipart::Reader;
 use super::websocket::{Accepted, Line};
 use super::{Request, Response};
 use crate::cluster::{Cluster, Outcome};
@@ -82,7 +83,10 @@ async fn exchange(
     connected: &Mutex<Option<Connected>>,
 ) -> Result<hyper::Response<Full<Bytes>>, HangUp> {
     let upgrade = hyper::upgrade::on(&mut request);
-    let request = read(request, node).await?;
+    let (head, body) = request.into_parts();
+    let mut request = described(&head, node);
+    let cut_off = lock(cluster).cuts_off(&request);
+    receive(&mut request, body, cut_off).await?;
     let outcome = lock(cluster).serve(&request);
     match outcome {
         Outcome::Answer { response, delay } => {
@@ -130,15 +134,14 @@ fn switch(accepted: &Accepted) -> Option<hyper::Response<Full<Bytes>>> {
     answer.body(Full::default()).ok()
 }
 
-async fn read(request: hyper::Request<Incoming>, node: &str) -> Result<Request, HangUp> {
-    let (head, body) = request.into_parts();
-    let body = body.collect().await.map_err(|_| HangUp)?.to_bytes();
+/// A request as its head tells it.
+fn described(head: &hyper::http::request::Parts, node: &str) -> Request {
     let target = head
         .uri
         .path_and_query()
         .map_or("/", |target| target.as_str());
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    Ok(Request {
+    Request {
         endpoint: node.to_owned(),
         method: head.method.to_string(),
         target: target.to_owned(),
@@ -147,8 +150,28 @@ async fn read(request: hyper::Request<Incoming>, node: &str) -> Result<Request, 
             .iter()
             .map(|(name, value)| (name.to_string(), text(value)))
             .collect(),
-        body: body.to_vec(),
-    })
+        ..Request::default()
+    }
+}
+
+/// Takes the body of a request. An upload is read as it comes; all others are small.
+async fn receive(request: &mut Request, mut body: Incoming, cut_off: bool) -> Result<(), HangUp> {
+    let mut form = Reader::of(request);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| HangUp)?;
+        if cut_off {
+            return Err(HangUp);
+        }
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        match &mut form {
+            Some(form) => form.feed(&data),
+            None => request.body.extend_from_slice(&data),
+        }
+    }
+    request.form = form.and_then(Reader::end);
+    Ok(())
 }
 
 fn write(response: Response) -> hyper::Response<Full<Bytes>> {

@@ -38,6 +38,7 @@ use sha2::{Digest, Sha256};
 
 use crate::clock::Time;
 use crate::error::ApiError;
+use crate::http::Received;
 use access::Access;
 use console::Console;
 use firewall::{Firewall, Scope};
@@ -117,7 +118,7 @@ pub struct World {
     /// Signs tickets.
     pub signer: Signer,
     /// Files that a request has brought and its handler may take, by the name they have on the node.
-    pub uploads: BTreeMap<String, Vec<u8>>,
+    pub uploads: BTreeMap<String, Received>,
     next_pid: u32,
     seed: u64,
 }

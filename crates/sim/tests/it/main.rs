@@ -26,3 +26,4 @@ mod rfb;
 mod routes;
 mod snapshot;
 mod storage;
+mod uploads;

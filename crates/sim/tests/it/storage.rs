@@ -6,7 +6,7 @@ use sim::worlds::homelab;
 
 use crate::client::{Client, Reply};
 
-async fn start() -> (Sim, Client) {
+pub(crate) async fn start() -> (Sim, Client) {
     let sim = Sim::start(homelab()).await.expect("starts");
     let client = Client::root(&sim);
     (sim, client)
@@ -17,7 +17,7 @@ async fn send(client: &Client, method: &str, path: &str) -> Reply {
     client.send(method, &target, "").await.expect("an answer")
 }
 
-async fn content(client: &Client, query: &str) -> Vec<Value> {
+pub(crate) async fn content(client: &Client, query: &str) -> Vec<Value> {
     let reply = client.get(&format!("/nodes/pve1/storage/{query}")).await;
     reply.data().as_array().expect("a list").clone()
 }
@@ -86,32 +86,6 @@ async fn pruning_keeps_the_newest_and_the_protected() {
     assert_eq!(client.wait_for("pve1", &upid).await, "OK");
     let left = content(&client, "nas/content?content=backup&vmid=200").await;
     assert_eq!(left.len(), 1);
-}
-
-#[tokio::test]
-async fn an_upload_becomes_a_volume() {
-    let (_sim, client) = start().await;
-    let part = |head: &str, body: &str| {
-        format!("--B\r\nContent-Disposition: form-data; name={head}\r\n\r\n{body}\r\n")
-    };
-    let body = part("\"content\"", "iso")
-        + &part("\"filename\"; filename=\"my disk.iso\"", "DATA")
-        + "--B--\r\n";
-    let target = "/api2/json/nodes/pve1/storage/nas/upload";
-    let multipart = client
-        .clone()
-        .header("content-type", "multipart/form-data; boundary=B");
-    let upid = multipart
-        .send("POST", target, &body)
-        .await
-        .expect("an answer")
-        .upid();
-    assert_eq!(client.wait_for("pve1", &upid).await, "OK");
-    let volumes = content(&client, "nas/content?content=iso").await;
-    let uploaded = volumes
-        .iter()
-        .find(|volume| volume["volid"] == "nas:iso/my_disk.iso");
-    assert_eq!(uploaded.expect("the file")["size"], 4);
 }
 
 #[tokio::test]

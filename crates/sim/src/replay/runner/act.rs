@@ -77,7 +77,7 @@ impl Runner<'_> {
             method: "POST".to_owned(),
             target: format!("/api2/json{path}?websocket=1"),
             headers: self.token_headers("root@pam!mcp").unwrap_or_default(),
-            body: Vec::new(),
+            ..Request::default()
         };
         if let Outcome::Answer { response, .. } = self.cluster.serve(&request) {
             let recorded = json!({ "data": { "port": port, "ticket": "" } });
@@ -101,7 +101,7 @@ impl Runner<'_> {
             method: method.to_owned(),
             target: format!("/api2/json{path}?{params}"),
             headers: self.token_headers("root@pam!mcp").unwrap_or_default(),
-            body: Vec::new(),
+            ..Request::default()
         };
         let Outcome::Answer { response, .. } = self.cluster.serve(&request) else {
             return;

@@ -68,6 +68,7 @@ impl Runner<'_> {
             target,
             headers,
             body: body.into_bytes(),
+            form: None,
         })
     }
 

@@ -8,7 +8,7 @@ use crate::error::{ApiError, Reply};
 use crate::world::World;
 use crate::world::layout::{Layout, import_format, is_iso, template_format};
 use crate::world::storage::Volume;
-use crate::world::work::Work;
+use crate::world::work::{Job, Work};
 
 /// Bytes of everything that is downloaded: there is no network to ask.
 const SIZE: u64 = 700 << 20;
@@ -54,7 +54,7 @@ pub(super) fn start(world: &mut World, call: &Call) -> Reply {
             }
             job.log(format!("--{now}--  {url}"));
             reach(&url, job)?;
-            job.wait(seconds_to_copy(SIZE));
+            fetch(job, &path);
             job.log(format!("download of '{url}' to '{path}' finished"));
             job.then(move |world, _| {
                 let created = world.now;
@@ -66,8 +66,37 @@ pub(super) fn start(world: &mut World, call: &Call) -> Reply {
     spawn(world, call, work)
 }
 
+/// What wget says while it goes on: a dot for each megabyte, 32 of them in a line.
+fn fetch(job: &mut Job, path: &str) {
+    const LINE: u64 = 32 << 20;
+    let (seconds, lines) = (seconds_to_copy(SIZE), SIZE.div_ceil(LINE));
+    let rate = SIZE / seconds >> 20;
+    job.log("HTTP request sent, awaiting response... 200 OK");
+    job.log(format!("Length: {SIZE} ({}M)", SIZE >> 20));
+    job.log(format!("Saving to: '{path}.tmp_dwnl.1'"));
+    let mut passed = 0;
+    for line in 0..lines {
+        let done = ((line + 1) * LINE).min(SIZE);
+        let until = seconds * done / SIZE;
+        job.wait(until - passed);
+        passed = until;
+        let dots = usize::try_from((done - line * LINE) >> 20).unwrap_or_default();
+        let dots: Vec<_> = (0..4)
+            .map(|group| ".".repeat(dots.saturating_sub(group * 8).min(8)))
+            .collect();
+        job.log(format!(
+            "{:>6}K {:<35} {:>3}% {:>5}M {}s",
+            line * LINE >> 10,
+            dots.join(" "),
+            done * 100 / SIZE,
+            rate,
+            seconds - until
+        ));
+    }
+}
+
 /// Nothing listens on the node itself, and names below `.invalid` do not exist; everything else answers.
-fn reach(url: &str, job: &mut crate::world::work::Job) -> Result<(), String> {
+fn reach(url: &str, job: &mut Job) -> Result<(), String> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let host = rest.split('/').next().unwrap_or_default();
     let name = host.split(':').next().unwrap_or_default();

@@ -1,56 +1,56 @@
 //! `upload`: a file that the client sends becomes a volume.
+//!
+//! The node that was asked receives the file and runs the task, whichever node it is for, and copies it there.
 
-use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
+use serde_json::json;
 
 use super::download::{check_name, safe_name};
 use super::storage_id;
-use crate::api::nodes::guest::power::spawn;
 use crate::call::Call;
 use crate::error::{ApiError, Reply};
+use crate::http::Received;
+use crate::world::World;
 use crate::world::layout::Layout;
 use crate::world::storage::Volume;
 use crate::world::work::{Job, Work};
-use crate::world::{World, hex};
 
 /// `POST upload`. An existing file is overwritten.
 pub(super) fn start(world: &mut World, call: &Call) -> Reply {
     let text = |name: &str| call.text(name).unwrap_or_default().to_owned();
-    let (volume, path) = target(world, call)?;
+    let (volume, path, file) = target(world, call)?;
     let (temporary, node, expected) = (
         text("tmpfilename"),
         call.node().to_owned(),
         text("checksum"),
     );
-    let data = world
-        .uploads
-        .get(&temporary)
-        .map(Vec::as_slice)
-        .unwrap_or_default();
-    let sum = call
-        .text("checksum-algorithm")
-        .map(|algorithm| (algorithm.to_owned(), hash(algorithm, data)));
+    let algorithm = call.text("checksum-algorithm").map(str::to_owned);
+    let command = command(world, call, &temporary, &path)?;
     let work = Work::new("imgcopy", "")
         .log(format!("starting file import from: {temporary}"))
         .run(move |world, job| {
-            if let Some((algorithm, sum)) = sum {
-                verify(job, &algorithm, sum, &expected)?;
+            if let Some(algorithm) = algorithm {
+                verify(job, &algorithm, file.sum, &expected)?;
             }
             job.log(format!("target node: {node}"));
             job.log(format!("target file: {path}"));
             job.log(format!("file size is: {}", volume.size));
-            job.log(format!("command: cp -- {temporary} {path}"));
-            world
-                .volumes
-                .retain(|old| !(old.volid == volume.volid && old.is_seen_from(&node)));
+            job.log(format!("command: {command}"));
+            let is_it = |old: &Volume| old.volid == volume.volid && old.is_seen_from(&node);
+            world.volumes.retain(|old| !is_it(old));
+            if !fits(world, &node, &volume) {
+                let line = format!("cp: error writing '{path}': No space left on device");
+                job.log(line.clone());
+                return Err(format!("import failed: {line}"));
+            }
             world.volumes.push(volume);
             job.log("finished file import successfully");
             Ok(())
         });
-    spawn(world, call, work)
+    Ok(json!(world.start_task(&call.who, &call.endpoint, work)).into())
 }
 
-/// The volume that the file will be, and its path.
-fn target(world: &World, call: &Call) -> Result<(Volume, String), ApiError> {
+/// The volume that the file will be, its path, and the file.
+fn target(world: &World, call: &Call) -> Result<(Volume, String, Received), ApiError> {
     let text = |name: &str| call.text(name).unwrap_or_default();
     let (id, content, temporary) = (storage_id(call), text("content"), text("tmpfilename"));
     let storage = world.storage_on(call.node(), id).map_err(ApiError::fail)?;
@@ -61,7 +61,7 @@ fn target(world: &World, call: &Call) -> Result<(Volume, String), ApiError> {
     if temporary.is_empty() {
         return refused("missing temporary file name".to_owned());
     }
-    let Some(data) = world.uploads.get(temporary) else {
+    let Some(received) = world.uploads.get(temporary) else {
         return refused(format!("temporary file '{temporary}' does not exist"));
     };
     let file = safe_name(text("filename"));
@@ -74,7 +74,7 @@ fn target(world: &World, call: &Call) -> Result<(Volume, String), ApiError> {
     let volid = format!("{id}:{content}/{file}");
     let name = world.parse_volid(&volid).map_err(ApiError::fail)?;
     let path = storage.path_of(&name);
-    let size = u64::try_from(data.len()).unwrap_or(u64::MAX);
+    let size = received.size;
     let owner = (!storage.shared).then(|| call.node().to_owned());
     let volume = Volume {
         content: content.to_owned(),
@@ -82,19 +82,27 @@ fn target(world: &World, call: &Call) -> Result<(Volume, String), ApiError> {
         used: size,
         ..Volume::image(volid.clone(), owner, 0, format, size, world.now)
     };
-    Ok((volume, path))
+    Ok((volume, path, received.clone()))
 }
 
-/// The checksum in hexadecimal digits, of the kinds that the simulator can calculate.
-fn hash(algorithm: &str, data: &[u8]) -> Option<String> {
-    let bytes = match algorithm {
-        "sha224" => Sha224::digest(data).to_vec(),
-        "sha256" => Sha256::digest(data).to_vec(),
-        "sha384" => Sha384::digest(data).to_vec(),
-        "sha512" => Sha512::digest(data).to_vec(),
-        _ => return None,
+/// How the file gets to where it belongs.
+fn command(world: &World, call: &Call, from: &str, to: &str) -> Result<String, ApiError> {
+    let (node, id) = (call.node(), storage_id(call));
+    if node == call.endpoint || node == "localhost" {
+        return Ok(format!("cp -- {from} {to}"));
+    }
+    let Some(other) = world.nodes.get(node).filter(|node| node.is_online()) else {
+        return Err(ApiError::fail(format!(
+            "can't activate storage '{id}' on node '{node}': command '/usr/bin/ssh' failed: exit code 255"
+        )));
     };
-    Some(hex(&bytes))
+    Ok(format!("/usr/bin/scp -p -- {from} [{}]:{to}", other.ip))
+}
+
+fn fits(world: &World, node: &str, volume: &Volume) -> bool {
+    let used = world.used_space(node, volume.storage());
+    let capacity = world.storages.get(volume.storage()).map(|it| it.capacity);
+    capacity.is_none_or(|capacity| used.saturating_add(volume.size) <= capacity)
 }
 
 fn verify(
