@@ -7,6 +7,7 @@ use sim::Sim;
 use tools::context::Cluster;
 use tools::engine::{Engine, Setup, State};
 use tools::fault::Fault;
+use tools::uploads::Uploads;
 
 use crate::config::{Config, Environment};
 use crate::demo;
@@ -72,6 +73,7 @@ fn engine(
             policy: config.policy(),
             state,
             clock: Arc::new(now),
+            uploads: Uploads::from_dirs(config.upload_from.clone()),
             approve: approve.to_owned(),
             scripts: config.community_scripts.clone(),
         },

@@ -95,7 +95,9 @@ impl Client {
         match self.signed(&Wire::upload(request, upload)).await {
             Ok((_, _, reply)) => reply.into_answer(request),
             Err(error) => Err(match broken.get() {
-                Some(why) => request.build_error(&format!("the file cannot be read: {why}")),
+                Some(why) => {
+                    request.build_error(&format!("the file did not come to its end: {why}"))
+                }
                 None => error,
             }),
         }

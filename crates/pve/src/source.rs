@@ -1,11 +1,10 @@
 //! Where the bytes of an upload come from.
 
-use std::fmt;
 use std::io;
 
 /// Bytes that are sent piece by piece, so that their number does not matter, and read again from the start if a connection
 /// could not be used. Its size is told to PVE before the first of them.
-pub trait Source: fmt::Debug + Send + Sync + 'static {
+pub trait Source: Send + Sync + 'static {
     /// How many there are.
     fn size(&self) -> u64;
 

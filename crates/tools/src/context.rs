@@ -25,6 +25,7 @@ use crate::fault::{Fault, Kind};
 use crate::plan::{Guard, Plan, Undo};
 use crate::policy::Policy;
 use crate::registry::{Extras, Registry};
+use crate::uploads::Uploads;
 
 /// How many reads of one call are under way at a time.
 pub const READS: usize = 8;
@@ -141,6 +142,8 @@ pub struct Context {
     pub baselines: Option<Arc<dyn Baselines>>,
     /// A clone of the community's scripts on this machine.
     pub scripts: Option<Arc<Path>>,
+    /// The files of this machine that may be sent.
+    pub uploads: Arc<Uploads>,
     /// The time by our own clock, in Unix seconds.
     pub now: i64,
     /// What the caller says of the guest that the call is about.

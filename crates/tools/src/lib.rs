@@ -13,6 +13,7 @@
 //! | [`store`], [`keys`], [`baseline`] | what outlives a call |
 //! | [`search`] | finding a method or a tool by what people call it |
 //! | [`keyboard`], [`screen`], [`picture`] | what consoles need: keys, screens, PNG |
+//! | [`uploads`] | files of this machine that may be sent |
 //! | `agent` | the guest agent inside a VM |
 //! | `plain` | tools that are one method of PVE's API each, as data |
 //! | [`fault`], [`words`], [`clean`] | what callers read |
@@ -47,4 +48,5 @@ pub mod spec;
 pub mod store;
 pub mod terminal;
 pub mod tool;
+pub mod uploads;
 pub mod words;

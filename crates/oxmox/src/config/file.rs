@@ -29,6 +29,8 @@ pub struct File {
     pub community_scripts: Option<PathBuf>,
     /// Whether a model may confirm what destroys or grants.
     pub allow_model_confirm: bool,
+    /// Directories of this machine whose files may be uploaded.
+    pub upload_from: Vec<PathBuf>,
     /// `[clusters.NAME]`
     pub clusters: BTreeMap<String, ClusterTable>,
     /// `[[rules]]`

@@ -52,6 +52,8 @@ pub struct Config {
     pub community_scripts: Option<PathBuf>,
     /// Whether a model may confirm what destroys or grants.
     pub allow_model_confirm: bool,
+    /// Directories of this machine whose files may be uploaded.
+    pub upload_from: Vec<PathBuf>,
     /// Refinements of the mode.
     pub rules: Vec<Rule>,
     /// What a person should hear about, though it stops nothing.
@@ -94,6 +96,7 @@ impl Config {
         let file = File::default();
         let mut config = Self::without_clusters(overrides, environment, &file, Path::new(""))?;
         config.state_dir.push(DEMO_STATE);
+        config.upload_from = vec![config.state_dir.join("uploads")];
         Ok(config)
     }
 
@@ -137,6 +140,11 @@ impl Config {
             community_scripts: (file.community_scripts.as_ref())
                 .map(|clone| paths::resolve(dir, clone, environment)),
             allow_model_confirm: file.allow_model_confirm,
+            upload_from: file
+                .upload_from
+                .iter()
+                .map(|path| paths::resolve(dir, path, environment))
+                .collect(),
             rules: file.rules.clone(),
             warnings,
         })

@@ -75,7 +75,9 @@ async fn the_parts_come_in_order_and_the_length_is_told() {
     let kind = seen.header("content-type").unwrap();
     let boundary = kind.strip_prefix("multipart/form-data; boundary=").unwrap();
     let field = |name: &str, value: &str| {
-        format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
+        format!(
+            "--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
+        )
     };
     let expected = [
         field("content", "iso"),
@@ -122,14 +124,21 @@ async fn an_answer_lost_at_the_end_leaves_doubt() {
 /// PVE looks at who sends it before it reads the file.
 #[tokio::test]
 async fn a_refusal_that_comes_early_is_heard_and_the_rest_stays_here() {
-    let refusal = raw(403, b"Permission check failed (/storage/local, Datastore.AllocateTemplate)", b"");
+    let refusal = raw(
+        403,
+        b"Permission check failed (/storage/local, Datastore.AllocateTemplate)",
+        b"",
+    );
     let server = Server::start_reading(Reading::Head(refusal)).await;
     let (_, writer) = connect(impatient(&server)).unwrap();
     let file = Dots::new(1 << 40);
     let error = writer.upload(&request(), file.clone()).await.unwrap_err();
     assert_eq!(error.status(), Some(403), "{error:?}");
     let asked = file.asked.load(Ordering::SeqCst);
-    assert!(asked < 64 << 20, "{asked} bytes were read of what nobody takes");
+    assert!(
+        asked < 64 << 20,
+        "{asked} bytes were read of what nobody takes"
+    );
 }
 
 #[tokio::test]
@@ -139,7 +148,10 @@ async fn a_file_that_ends_too_early_is_no_doubt() {
     let file = Dots::ending_at(2_000_000, 1_000_000);
     let error = writer.upload(&request(), file).await.unwrap_err();
     assert!(matches!(error, Error::Build { .. }), "{error:?}");
-    assert!(error.to_string().contains("1000000 bytes too early"), "{error}");
+    assert!(
+        error.to_string().contains("1000000 bytes too early"),
+        "{error}"
+    );
     assert!(server.seen().is_empty(), "half a request is none");
 }
 

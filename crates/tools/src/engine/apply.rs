@@ -17,9 +17,10 @@ use super::worker::AtWork;
 use super::{Engine, Reply, Talk};
 use crate::fault::{Fault, Kind};
 use crate::outcome::{Outcome, Status, StepOutcome, StepState};
-use crate::plan::{Plan, Step, Undo, Wait};
+use crate::plan::{Check, Plan, Step, Undo, Wait};
 use crate::registry::{DEFAULT_WAIT, Extras};
 use crate::tool::Rendered;
+use crate::words;
 
 /// How many steps of one group run side by side.
 const PARALLEL: usize = 4;
@@ -293,6 +294,9 @@ fn unknown_hint(plan: &Plan, steps: &[StepOutcome]) -> String {
                 .map(|target| target.at.vmid.to_string()),
         );
     }
+    if vmids.is_empty() {
+        return unknown_thing_hint(&unknown);
+    }
     let vmids = vmids.join(", then ");
     let mut looks = unknown.iter().filter_map(|step| step.action.seen_with());
     let mut hint = match looks.next() {
@@ -312,6 +316,20 @@ fn unknown_hint(plan: &Plan, steps: &[StepOutcome]) -> String {
             hint,
             "; look at {vmid} first if it is to be taken back: a guest that has this id may be somebody else's"
         );
+    }
+    hint
+}
+
+/// The same for what is about no guest: what to look for, and with what where that is known.
+fn unknown_thing_hint(unknown: &[&Step]) -> String {
+    let checks = unknown.iter().filter_map(|step| step.after.as_ref());
+    let sought: Vec<_> = checks.map(Check::sentence).collect();
+    let mut hint = "do not send it again before looking".to_owned();
+    if !sought.is_empty() {
+        let _ = write!(hint, " whether {}", words::list(&sought));
+    }
+    if let Some(tool) = unknown.iter().find_map(|step| step.action.seen_with()) {
+        let _ = write!(hint, "; {tool} shows it");
     }
     hint
 }

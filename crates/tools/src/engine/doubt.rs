@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use pve::{Reader, Request, Upid};
+use pve::{NodeName, Reader, Request, Resource, ResourceKind, Upid};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::step::{Known, read_back};
 use crate::outcome::StepState;
-use crate::plan::{Check, Expect, Step, Trace, Wait};
+use crate::plan::{Action, Check, Expect, Step, Trace, Wait};
 
 /// How often the node's task list is searched for a task whose start was not answered.
 const SEARCHES: u32 = 5;
@@ -32,7 +32,7 @@ impl Before {
     /// Looks right before a step is sent.
     pub(super) async fn of(pve: &Reader, step: &Step, sent: i64) -> Self {
         let tasks = match &step.wait {
-            Wait::Task(trace) => tasks_of(pve, trace).await,
+            Wait::Task(trace) => tasks_of(pve, step, trace).await,
             Wait::Nothing => None,
         };
         let already = match &step.after {
@@ -69,7 +69,7 @@ impl Before {
             upid.user() == user && start <= latest
         };
         for _ in 0..SEARCHES {
-            if let Some(tasks) = tasks_of(pve, trace).await {
+            if let Some(tasks) = tasks_of(pve, step, trace).await {
                 let mut ours = tasks
                     .difference(before)
                     .filter_map(|upid| upid.parse().ok())
@@ -147,15 +147,27 @@ async fn was_so(pve: &Reader, check: &Check) -> bool {
     true
 }
 
-/// The guest's tasks of these types on its node right now.
-async fn tasks_of(pve: &Reader, trace: &Trace) -> Option<BTreeSet<String>> {
+/// The tasks of these types right now, about the guest if it is about one, on the node that would run the step's.
+async fn tasks_of(pve: &Reader, step: &Step, trace: &Trace) -> Option<BTreeSet<String>> {
     let mut found = BTreeSet::new();
-    for task_type in &trace.types {
-        let tasks = pve
-            .find_task(&trace.node, task_type, trace.vmid, None)
-            .await
-            .ok()?;
-        found.extend(tasks.into_iter().map(|task| task.upid.to_string()));
+    for node in nodes_of(pve, step, trace).await? {
+        for task_type in &trace.types {
+            let tasks = pve.find_task(&node, task_type, trace.vmid, None).await;
+            found.extend(tasks.ok()?.into_iter().map(|task| task.upid.to_string()));
+        }
     }
     Some(found)
+}
+
+/// The nodes that may run a step's task. Whichever node a file is for, the one that was asked receives it and runs the
+/// task; nobody can tell afterwards which that was.
+async fn nodes_of(pve: &Reader, step: &Step, trace: &Trace) -> Option<Vec<NodeName>> {
+    if !matches!(step.action, Action::Upload(_)) {
+        return Some(vec![trace.node.clone()]);
+    }
+    let rows = pve.resources().await.ok()?;
+    let is_up =
+        |row: &Resource| row.kind == ResourceKind::Node && row.status.as_deref() == Some("online");
+    let up = rows.into_iter().filter(is_up);
+    Some(up.filter_map(|row| row.node).collect())
 }

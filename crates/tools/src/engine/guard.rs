@@ -93,9 +93,12 @@ impl Engine {
             .map(|guard| check(pve, guard, several))
             .collect();
         let () = stream::iter(checks).buffered(READS).try_collect().await?;
+        if let Some(what) = self.changed_file(plan).await {
+            return Err(Broken::Changed(what));
+        }
         // What takes several steps, or destroys something on its way, must not get stuck half-way for a privilege that was
-        // known to be missing: PVE looks at some of them only when its task has begun.
-        if plan.steps.len() > 1 || plan.destroys() {
+        // known to be missing: PVE looks at some of them only when its task has begun. Nor is a file sent for nothing.
+        if plan.steps.len() > 1 || plan.destroys() || plan.uploads().next().is_some() {
             let missing = missing_privileges(plan, pve).await;
             if !missing.is_empty() {
                 let message = format!("the token lacks {}; nothing was sent", missing.join(", "));

@@ -16,6 +16,7 @@ mod question;
 mod record;
 mod report;
 mod seal;
+mod send;
 mod step;
 mod talk;
 mod tell;
@@ -46,6 +47,7 @@ use crate::registry::{Extras, Registry};
 use crate::spec::{Risk, Toolset};
 use crate::store::Store;
 use crate::tool::{Object, Ran, Rendered, Tool};
+use crate::uploads::Uploads;
 use consent::{Consent, Frozen, Given};
 use record::{Attempt, Look};
 use worker::Worker;
@@ -63,6 +65,8 @@ pub struct Engine {
     state: State,
     store: OnceLock<Store>,
     clock: Clock,
+    /// The files of this machine that it may send.
+    uploads: Arc<Uploads>,
     /// What a person types to approve a plan.
     approve: String,
     scripts: Option<Arc<Path>>,
@@ -84,6 +88,8 @@ pub struct Setup {
     pub state: State,
     /// What tells it the time.
     pub clock: Clock,
+    /// The files of this machine that it may send.
+    pub uploads: Uploads,
     /// What a person types before a plan's id to approve it: `oxmox approve`.
     pub approve: String,
     /// A clone of the community's scripts on this machine.
@@ -180,6 +186,7 @@ impl Engine {
             state: setup.state,
             store: OnceLock::new(),
             clock: setup.clock,
+            uploads: Arc::new(setup.uploads),
             approve: setup.approve,
             scripts: setup.scripts.map(Into::into),
             running: TaskTracker::new(),
@@ -314,6 +321,7 @@ impl Engine {
             begun: Some(looker.clone()),
             baselines: Some(looker),
             scripts: self.scripts.clone(),
+            uploads: self.uploads.clone(),
             now: self.now(),
         };
         all.narrowed(extras)

@@ -1,8 +1,9 @@
 //! One step: send it, wait for it, read back what it should have done. What cannot be known is said to be unknown.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use pve::{Method, Reader, TaskEnd, Upid};
+use pve::{Reader, TaskEnd, Upid};
 use serde_json::Value;
 
 use super::Engine;
@@ -53,7 +54,7 @@ impl Known {
 impl Engine {
     /// Runs one step to its end and reports on the way.
     pub(super) async fn step(
-        &self,
+        self: &Arc<Self>,
         plan: &Plan,
         index: usize,
         step: &Step,
@@ -87,7 +88,7 @@ impl Engine {
     }
 
     async fn run(
-        &self,
+        self: &Arc<Self>,
         plan: &Plan,
         index: usize,
         step: &Step,
@@ -118,8 +119,8 @@ impl Engine {
             .sending(index, &before)
             .map_err(|fault| unsent(&fault.message))?;
         report.progress(index, None, step.says.clone());
-        let request = match &step.action {
-            Action::Request(request) => request,
+        match &step.action {
+            Action::Request(_) | Action::Upload(_) => {}
             Action::Keys(keys) => return self.press(writer, plan, index, keys, report).await,
             Action::AgentExec(exec) => {
                 return self
@@ -132,16 +133,12 @@ impl Engine {
             Action::TerminalExec(exec) => {
                 return self.run_at_prompt(writer, plan, exec, report).await;
             }
-        };
+        }
         let confided = self
             .place_for_secret(plan, step)
             .map_err(|why| unsent(&why))?;
-        let filled = plan.secrets.fill(request);
-        let sent = match request.method {
-            // A look that is more than a look: planned and agreed to as a change is.
-            Method::Get => pve.get::<Value>(filled).await,
-            _ => writer.send(&filled).await,
-        };
+        let sent = self.send((pve, writer), plan, (index, step), report).await;
+        let sent = sent.map_err(|why| unsent(&why))?;
         let confided = confided.map(|file| file.take(sent.as_ref().ok()));
         let mut shown = None;
         let lost = match sent {
@@ -150,7 +147,10 @@ impl Engine {
                 // A task was due and none was named: as good as no answer.
                 _ if matches!(step.wait, Wait::Task(_)) => Err("PVE named no task".to_owned()),
                 _ => {
-                    shown = step.shows.then(|| told(answer, &request.path)).flatten();
+                    shown = step
+                        .shows
+                        .then(|| told(answer, &step.action.request().path))
+                        .flatten();
                     Ok(None)
                 }
             },

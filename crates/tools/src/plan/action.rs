@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::terminal::{TerminalExec, TerminalLine};
 use crate::keyboard::Layout;
+use crate::uploads::LocalFile;
 
 /// What a step sends. A closed set of plain data: the preview shows it, the audit keeps it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -14,6 +15,8 @@ use crate::keyboard::Layout;
 pub enum Action {
     /// One request to the API.
     Request(Request),
+    /// One request, and a file of this machine with it.
+    Upload(Upload),
     /// Keys on a VM's console.
     Keys(Keys),
     /// A program inside a VM.
@@ -30,7 +33,9 @@ impl Action {
         match self {
             Self::Keys(keys) => keys.typed.is_secret(),
             Self::TerminalLine(line) => matches!(line.line, Value::Hole(_)),
-            Self::Request(_) | Self::AgentExec(_) | Self::TerminalExec(_) => false,
+            Self::Request(_) | Self::Upload(_) | Self::AgentExec(_) | Self::TerminalExec(_) => {
+                false
+            }
         }
     }
 
@@ -44,6 +49,7 @@ impl Action {
             Self::TerminalLine(_) | Self::TerminalExec(_) => {
                 Some("read_vm_terminal (toolset console)")
             }
+            Self::Upload(_) => Some("list_storage_content (toolset storage)"),
             Self::Request(_) | Self::AgentExec(_) => None,
         }
     }
@@ -52,12 +58,22 @@ impl Action {
     pub fn request(&self) -> Cow<'_, Request> {
         match self {
             Self::Request(request) => Cow::Borrowed(request),
+            Self::Upload(upload) => Cow::Borrowed(&upload.request),
             Self::Keys(keys) => Cow::Owned(pve::console::display_request(&keys.at)),
             Self::AgentExec(exec) => Cow::Owned(exec.request()),
             Self::TerminalLine(line) => Cow::Owned(pve::console::terminal_request(&line.at)),
             Self::TerminalExec(exec) => Cow::Owned(pve::console::terminal_request(&exec.at)),
         }
     }
+}
+
+/// A file of this machine that goes to PVE.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Upload {
+    /// The request; its last parameter is the name that the file gets.
+    pub request: Request,
+    /// The file, as it was when this was planned.
+    pub file: LocalFile,
 }
 
 /// A program that the guest agent of a VM runs.

@@ -13,7 +13,7 @@ mod secrets;
 mod step;
 mod terminal;
 
-pub use action::{Action, AgentExec, Keys, Typed};
+pub use action::{Action, AgentExec, Keys, Typed, Upload};
 pub use check::{Check, Expect};
 pub use guard::{Fingerprints, Guard, rows_of};
 pub use needs::Needs;
@@ -191,6 +191,14 @@ impl Plan {
             (!is_theirs).then(|| pve::decode_value(node))
         };
         self.requests().filter_map(node).collect()
+    }
+
+    /// The files that it sends.
+    pub fn uploads(&self) -> impl Iterator<Item = &Upload> {
+        self.steps.iter().filter_map(|step| match &step.action {
+            Action::Upload(upload) => Some(upload),
+            _ => None,
+        })
     }
 
     /// The requests that its steps begin with, in order.

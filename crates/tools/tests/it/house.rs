@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use pve::{Credentials, Fingerprint, Host, Settings};
@@ -16,6 +16,7 @@ use tools::policy::{Mode, Policy};
 use tools::spec::Toolset;
 use tools::store::{AuditEntry, PlanState};
 use tools::tool::Rendered;
+use tools::uploads::Uploads;
 
 /// Who calls in these tests.
 pub(crate) const CALLER: &str = "test";
@@ -223,6 +224,7 @@ impl House {
             begun: None,
             baselines: None,
             scripts: Some(scripts().into()),
+            uploads: Arc::new(uploads()),
             now: self.clock.load(Ordering::Relaxed),
         }
     }
@@ -308,6 +310,7 @@ fn logged_in(
             policy,
             state,
             clock: Arc::new(move || clock.load(Ordering::Relaxed)),
+            uploads: uploads(),
             approve: "oxmox approve".to_owned(),
             scripts: Some(scripts()),
         },
@@ -330,6 +333,31 @@ fn settings(sim: &Sim, credentials: Credentials) -> Settings {
     settings.timeouts.task_poll = Duration::from_millis(1);
     settings.timeouts.retry = Duration::from_millis(20);
     settings
+}
+
+/// The files that the tools' examples upload, and place for others. They are made once, below the directory that is there
+/// for such tests.
+pub(crate) fn shelf() -> &'static Path {
+    static SHELF: OnceLock<PathBuf> = OnceLock::new();
+    SHELF.get_or_init(|| {
+        let shelf = Path::new(env!("CARGO_TARGET_TMPDIR")).join("uploads");
+        std::fs::create_dir_all(shelf.join("builds")).unwrap();
+        for (name, size) in [("my-installer.iso", 36_870), ("builds/app.tar.zst", 2_048)] {
+            let path = shelf.join(name);
+            // Tests run in other processes beside this one: what is there is the same, and stays untouched.
+            if path.metadata().is_ok_and(|it| it.len() == size) {
+                continue;
+            }
+            let made = path.with_extension(std::process::id().to_string());
+            std::fs::write(&made, vec![7; usize::try_from(size).unwrap()]).unwrap();
+            std::fs::rename(&made, &path).unwrap();
+        }
+        shelf
+    })
+}
+
+fn uploads() -> Uploads {
+    Uploads::from_dirs(vec![shelf().to_owned()])
 }
 
 /// A call from the test's caller.

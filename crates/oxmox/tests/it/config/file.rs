@@ -17,6 +17,7 @@ fn everything_in_a_file_arrives() {
         toolsets = ["core"]
         state_dir = "~/oxmox"
         allow_model_confirm = true
+        upload_from = ["~/images", "here", "/srv/iso"]
 
         [clusters.home]
         hosts = ["pve1:8007", {{ host = "pve2", pin = "{PIN}" }}]
@@ -40,6 +41,9 @@ fn everything_in_a_file_arrives() {
     assert_eq!(config.toolsets, [Toolset::Core]);
     assert_eq!(config.state_dir, Path::new("/home/ox/oxmox"));
     assert!(config.allow_model_confirm);
+    let here = written.dir.path().join("here");
+    let dirs = [Path::new("/home/ox/images"), &here, Path::new("/srv/iso")];
+    assert_eq!(config.upload_from, dirs);
     assert_eq!(config.rules[0].tag.as_deref(), Some("prod"));
     let [home, lab] = config.clusters.as_slice() else {
         panic!("{config:#?}")

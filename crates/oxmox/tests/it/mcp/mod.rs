@@ -18,6 +18,7 @@ use tools::context::Cluster;
 use tools::engine::{Engine, Setup, State};
 use tools::policy::Policy;
 use tools::spec::Toolset;
+use tools::uploads::Uploads;
 
 /// A simulated homelab and an engine over it.
 pub(crate) struct World {
@@ -63,6 +64,7 @@ fn engine(sim: &sim::Sim, state: State) -> Arc<Engine> {
             policy: Policy::default(),
             state,
             clock,
+            uploads: Uploads::default(),
             approve: "oxmox approve".to_owned(),
             scripts: None,
         },

@@ -5,6 +5,7 @@ use pve::Method;
 use super::delete_volume::DeleteVolume;
 use super::file_restore::ListFileRestore;
 use super::prune::Pruning;
+use super::upload::UploadToStorage;
 use super::{SEE, SEE_ALL, STORAGE};
 use crate::plain::{Arg, NODE, Need, Plain, an, change, choice, read, text, whole};
 use crate::spec::{Example, Risk, Toolset};
@@ -17,6 +18,7 @@ pub(in crate::area) const TOOLS: &[&dyn Tool] = &[
     &ALLOCATE,
     &Change::<DeleteVolume>::NEW,
     &DOWNLOAD,
+    &Change::<UploadToStorage>::NEW,
     &APPLIANCE,
     &Change::<Pruning>::NEW,
     &Read::<ListFileRestore>::NEW,
@@ -111,7 +113,7 @@ const DOWNLOAD: Plain = change(
     "/nodes/{node}/storage/{storage}/download-url",
 )
 .says(
-    "Lets a node download an ISO image, container template or disk image from a web address to a storage, and waits for it.\n\nFor Proxmox's own templates download_appliance_template. Refused if a file of that name is there. Send a checksum whenever the site gives one. Needs Datastore.AllocateTemplate and Datastore.Audit on /storage/NAME, and Sys.AccessNetwork on /nodes/NAME or Sys.Audit and Sys.Modify on /. Undo: delete_storage_volume.",
+    "Lets a node download an ISO image, container template or disk image from a web address to a storage, and waits for it.\n\nFor Proxmox's own templates download_appliance_template, for a file beside oxmox upload_to_storage. Refused if a file of that name is there. Send a checksum whenever the site gives one. Needs Datastore.AllocateTemplate and Datastore.Audit on /storage/NAME, and Sys.AccessNetwork on /nodes/NAME or Sys.Audit and Sys.Modify on /. Undo: delete_storage_volume.",
 )
 .takes(&[
     NODE,

@@ -9,6 +9,7 @@ pub(super) mod make;
 pub(in crate::area) mod making;
 mod owners;
 mod prune;
+mod upload;
 
 use crate::plain::{Arg, Need, text};
 

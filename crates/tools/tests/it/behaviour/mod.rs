@@ -52,5 +52,6 @@ mod two_clusters;
 mod typed_secrets;
 mod typing;
 mod update;
+mod upload;
 mod users;
 mod vms;
