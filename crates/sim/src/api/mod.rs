@@ -45,6 +45,7 @@ pub const TABLES: &[&[Route]] = &[
     cluster::options::ROUTES,
     cluster::replication::ROUTES,
     cluster::sdn::ROUTES,
+    cluster::acme::ROUTES,
     cluster::unused::ROUTES,
     firewall::CLUSTER,
     firewall::NODES,

@@ -4,6 +4,7 @@
 //! Configurations that PVE keeps as sections of a file (backup jobs, HA resources, ...) are [`Section`]s here too.
 
 pub mod access;
+pub mod acme;
 pub mod agent;
 pub mod ceph;
 pub mod config;
@@ -17,6 +18,7 @@ pub mod host;
 pub mod keys;
 mod kind;
 pub mod layout;
+pub mod neighbour;
 pub mod node;
 pub mod outside;
 pub mod removal;
@@ -40,9 +42,11 @@ use crate::clock::Time;
 use crate::error::ApiError;
 use crate::http::Received;
 use access::Access;
+use acme::Account;
 use console::Console;
 use firewall::{Firewall, Scope};
 use guest::Guest;
+use neighbour::Neighbour;
 use node::Node;
 use storage::{Storage, Volume};
 use task::Tasks;
@@ -117,6 +121,10 @@ pub struct World {
     pub certificate: String,
     /// Signs tickets.
     pub signer: Signer,
+    /// The node is in no cluster, and could join this one.
+    pub alone: Option<Neighbour>,
+    /// Accounts at certificate authorities, by name.
+    pub acme_accounts: BTreeMap<String, Account>,
     /// Files that a request has brought and its handler may take, by the name they have on the node.
     pub uploads: BTreeMap<String, Received>,
     next_pid: u32,
@@ -199,6 +207,8 @@ impl World {
             consoles: Vec::new(),
             certificate: String::new(),
             signer: Signer::new(name),
+            alone: None,
+            acme_accounts: BTreeMap::new(),
             uploads: BTreeMap::new(),
             next_pid: 1000,
             seed: 0,

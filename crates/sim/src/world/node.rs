@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::clock::Time;
 use crate::world::World;
+use crate::world::acme::Certificate;
 use crate::world::host::{Disk, Service, Settings, Update};
 
 /// How long the last known state of a lost node's guests and storages is still shown.
@@ -40,6 +41,8 @@ pub struct Node {
     pub fingerprint: String,
     /// When its certificate ends, where that is not two years after it was made.
     pub certificate_end: Option<Time>,
+    /// The certificate that its web interface shows in place of the cluster's own.
+    pub ordered: Option<Certificate>,
     /// When a reboot under way ends.
     pub back_at: Option<Time>,
     /// What can be set on it.

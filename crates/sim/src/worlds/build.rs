@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::file::{
-    CephPart, DriveKindPart, DrivePart, FirewallPart, GuestPart, InsidePart, KindPart, NodePart,
-    PoolPart, RulePart, SectionPart, SnapshotPart, StatePart, StoragePart, TaskPart, TokenPart,
-    UpdatePart, UserPart, VolumePart, WorldFile,
+    AccountPart, CephPart, DriveKindPart, DrivePart, FirewallPart, GuestPart, InsidePart, KindPart,
+    NodePart, PoolPart, RulePart, SectionPart, SnapshotPart, StatePart, StoragePart, TaskPart,
+    TokenPart, UpdatePart, UserPart, VolumePart, WorldFile,
 };
 use crate::call::Identity;
 use crate::clock::Time;
 use crate::world::access::{Group, Realm, Role, Rule, Subject, Token, User};
+use crate::world::acme::{Account, LETS_ENCRYPT};
 use crate::world::ceph::{Ceph, CephPool, Osd};
 use crate::world::config::{Config, parse_size};
 use crate::world::firewall::{Address, Firewall, IpSet, Scope};
@@ -89,6 +90,12 @@ pub(super) fn parse(text: &str) -> Result<World, toml::de::Error> {
     world.ha_resources = sections(file.ha_resource);
     world.ha_rules = sections(file.ha_rule);
     world.metric_servers = sections(file.metric_server);
+    for (name, part) in file.acme_account {
+        let account = account(part).registered(&name);
+        world
+            .acme_accounts
+            .extend(account.map(|account| (name, account)));
+    }
     world.sdn_controllers = sections(file.sdn_controller);
     let networks = [
         (Part::Zone, file.sdn_zone),
@@ -120,6 +127,16 @@ fn text(value: &toml::Value) -> String {
     }
 }
 
+fn account(part: AccountPart) -> Account {
+    let contact = part.contact.iter();
+    Account {
+        contact: contact.map(|mail| format!("mailto:{mail}")).collect(),
+        directory: LETS_ENCRYPT.to_owned(),
+        terms: Some(part.terms),
+        location: String::new(),
+    }
+}
+
 fn node(part: NodePart, id: u32, now: Time) -> Node {
     let mut services = installed_services();
     for name in &part.failed_services {
@@ -131,6 +148,7 @@ fn node(part: NodePart, id: u32, now: Time) -> Node {
         criu: false,
         checkpoint: None,
         certificate_end: None,
+        ordered: None,
         back_at: None,
         settings: Settings {
             search: part.search,

@@ -41,6 +41,8 @@ pub(super) struct WorldFile {
     #[serde(default)]
     pub(super) metric_server: BTreeMap<String, SectionPart>,
     #[serde(default)]
+    pub(super) acme_account: BTreeMap<String, AccountPart>,
+    #[serde(default)]
     pub(super) sdn_zone: BTreeMap<String, SectionPart>,
     #[serde(default)]
     pub(super) sdn_vnet: BTreeMap<String, SectionPart>,
@@ -103,6 +105,14 @@ pub(super) struct RealmPart {
     /// Everything else that stands in its section.
     #[serde(flatten)]
     pub(super) settings: BTreeMap<String, String>,
+}
+
+/// An account at Let's Encrypt.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AccountPart {
+    pub(super) contact: Vec<String>,
+    pub(super) terms: String,
 }
 
 /// A package with an update.

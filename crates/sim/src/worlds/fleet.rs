@@ -58,6 +58,7 @@ fn node(id: u32, now: Time) -> Node {
         fingerprint: String::new(),
         planned_interfaces: BTreeMap::new(),
         certificate_end: None,
+        ordered: None,
         back_at: None,
         settings: Settings::default(),
         services: installed_services(),

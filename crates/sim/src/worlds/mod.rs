@@ -5,11 +5,13 @@ mod build;
 mod degraded;
 mod file;
 mod fleet;
+mod standalone;
 
 use crate::world::World;
 
 pub use degraded::degraded;
 pub use fleet::fleet;
+pub use standalone::standalone;
 
 /// The API token of root that every world here has, without privilege separation: user, name, secret.
 pub const ROOT_TOKEN: (&str, &str, &str) =

@@ -87,6 +87,12 @@ impl Alias {
         self
     }
 
+    /// It shows what is inside a guest.
+    pub(crate) const fn looks_inside(mut self) -> Self {
+        self.spec.looks_inside = true;
+        self
+    }
+
     /// Calls that work on the demo world.
     pub(crate) const fn examples(mut self, examples: &'static [Example]) -> Self {
         self.spec.examples = examples;

@@ -1,13 +1,15 @@
 //! `/cluster/config`: how the nodes form a cluster.
 
+mod join;
+
 use serde_json::{Value, json};
 
 use crate::api::index;
 use crate::call::Call;
-use crate::error::Reply;
+use crate::error::{ApiError, Reply};
 use crate::permission::Perm;
-use crate::route::{Route, get};
-use crate::schema::{format, text};
+use crate::route::{Route, get, post};
+use crate::schema::{flag, format, int, text};
 use crate::world::node::Node;
 use crate::world::{World, digest_of};
 
@@ -17,9 +19,18 @@ const AUDIT: Perm = Perm::On("/", &["Sys.Audit"]);
 pub const ROUTES: &[Route] = &[
     get("/cluster/config", root).allow(AUDIT),
     get("/cluster/config/nodes", nodes).allow(AUDIT),
-    get("/cluster/config/join", join)
+    get("/cluster/config/join", join_info)
         .allow(AUDIT)
         .params(&[text("node").is(format::node).optional()]),
+    post("/cluster/config/join", join::start).params(&[
+        text("hostname"),
+        text("fingerprint").matching(join::is_fingerprint),
+        text("password").longest(128),
+        int("nodeid").min(1).optional(),
+        int("votes").min(0).optional(),
+        text("link").times(8).optional(),
+        flag("force").optional(),
+    ]),
     get("/cluster/config/totem", show_totem).allow(AUDIT),
 ];
 
@@ -37,6 +48,9 @@ fn entry(node: &Node) -> Value {
 }
 
 fn nodes(world: &mut World, _: &Call) -> Reply {
+    if world.alone.is_some() {
+        return Ok(json!([]).into());
+    }
     let entries = world.nodes.values().map(|node| {
         let mut entry = entry(node);
         entry["node"] = json!(node.name);
@@ -63,7 +77,14 @@ fn show_totem(world: &mut World, _: &Call) -> Reply {
 }
 
 /// What another node needs to join.
-fn join(world: &mut World, call: &Call) -> Reply {
+fn join_info(world: &mut World, call: &Call) -> Reply {
+    if world.alone.is_some() {
+        let text = "node is not in a cluster, no join info available!";
+        return Err(ApiError {
+            status: 424,
+            ..ApiError::fail(text)
+        });
+    }
     let list = world.nodes.values().map(|node| {
         let mut entry = entry(node);
         entry["pve_addr"] = json!(node.ip);

@@ -1,5 +1,6 @@
 //! `/cluster`: what concerns all nodes together.
 
+pub mod acme;
 pub mod backup;
 pub mod corosync;
 pub mod ha;
@@ -88,10 +89,8 @@ fn status(world: &mut World, call: &Call) -> Reply {
             "online": bit(node.is_online()),
         })
     });
-    Ok(std::iter::once(cluster)
-        .chain(nodes)
-        .collect::<Value>()
-        .into())
+    let cluster = world.alone.is_none().then_some(cluster);
+    Ok(cluster.into_iter().chain(nodes).collect::<Value>().into())
 }
 
 /// The next free id, as text; or a check that a given one is free.

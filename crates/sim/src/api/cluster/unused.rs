@@ -9,7 +9,7 @@ use crate::error::{ApiError, Reply, done};
 use crate::permission::Perm;
 use crate::route::{Route, get, post};
 use crate::schema::{Param, flag, format, int, text};
-use crate::world::{World, digest_of};
+use crate::world::World;
 
 const AUDIT: Perm = Perm::On("/", &["Sys.Audit"]);
 const CHECK_NODE: Param = text("check-node").is(format::node).optional();
@@ -54,19 +54,6 @@ pub const ROUTES: &[Route] = &[
     post("/cluster/notifications/targets/{name}/test", test_target)
         .allow(NOTIFICATIONS)
         .params(&[text("name").is(format::config_id)]),
-    get("/cluster/acme/plugins", acme_plugins)
-        .allow(Perm::On("/", &["Sys.Modify"]))
-        .params(&[text("type").one_of(&["dns", "standalone"]).optional()]),
-    get("/cluster/acme/plugins/{id}", acme_plugin)
-        .allow(Perm::On("/", &["Sys.Modify"]))
-        .params(&[text("id").is(format::config_id)]),
-    get("/cluster/acme/account", nothing).allow(Perm::User),
-    get("/cluster/acme/account/{name}", no_account)
-        .params(&[text("name").is(format::config_id).optional()]),
-    get("/cluster/acme/directories", acme_directories).allow(Perm::User),
-    get("/cluster/acme/tos", acme_terms)
-        .allow(Perm::User)
-        .params(&[text("directory").matching(is_address).optional()]),
     get("/cluster/jobs/realm-sync", nothing).allow(AUDIT),
 ];
 
@@ -177,45 +164,4 @@ fn test_target(_: &mut World, call: &Call) -> Reply {
             ..ApiError::fail(format!("endpoint '{name}' does not exist"))
         }),
     }
-}
-
-fn acme_plugins(_: &mut World, call: &Call) -> Reply {
-    if call.text("type") == Some("dns") {
-        return Ok(json!([]).into());
-    }
-    let digest = digest_of("");
-    Ok(json!([{ "plugin": "standalone", "type": "standalone", "digest": digest }]).into())
-}
-
-fn acme_plugin(_: &mut World, call: &Call) -> Reply {
-    match call.text("id").unwrap_or_default() {
-        "standalone" => {
-            let digest = digest_of("");
-            Ok(json!({ "plugin": "standalone", "type": "standalone", "digest": digest }).into())
-        }
-        id => Err(ApiError::fail(format!("ACME plugin '{id}' not defined"))),
-    }
-}
-
-fn no_account(_: &mut World, call: &Call) -> Reply {
-    let name = call.text("name").unwrap_or("default");
-    let text = format!("ACME account config file '{name}' does not exist.");
-    Err(ApiError::param("name", text))
-}
-
-fn acme_directories(_: &mut World, _: &Call) -> Reply {
-    Ok(json!([
-        { "name": "Let's Encrypt V2", "url": "https://acme-v02.api.letsencrypt.org/directory" },
-        { "name": "Let's Encrypt V2 Staging", "url": "https://acme-staging-v02.api.letsencrypt.org/directory" },
-    ])
-    .into())
-}
-
-fn is_address(text: &str) -> bool {
-    text.starts_with("https://") || text.starts_with("http://")
-}
-
-/// What Let's Encrypt says to a node that asks.
-fn acme_terms(_: &mut World, _: &Call) -> Reply {
-    Ok(json!("https://letsencrypt.org/documents/LE-SA-v1.5-February-24-2025.pdf").into())
 }

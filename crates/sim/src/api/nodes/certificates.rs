@@ -1,15 +1,20 @@
 //! `/nodes/{node}/certificates`: the cluster's own authority and what it signed.
 
-use serde_json::json;
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
 
 use crate::api::index;
-use crate::call::Call;
+use crate::call::{Call, split_list};
 use crate::clock::Time;
-use crate::error::{Reply, done};
+use crate::error::{ApiError, Reply, done};
 use crate::permission::Perm;
-use crate::route::{Route, get};
+use crate::route::{Route, get, post};
 use crate::schema::common::NODE;
+use crate::schema::flag;
 use crate::world::World;
+use crate::world::acme::Certificate;
+use crate::world::work::Work;
 
 /// The routes of certificates.
 pub const ROUTES: &[Route] = &[
@@ -20,9 +25,14 @@ pub const ROUTES: &[Route] = &[
         .allow(Perm::User)
         .params(&[NODE])
         .proxied(),
+    post("/nodes/{node}/certificates/acme/certificate", order)
+        .allow(Perm::On("/nodes/{node}", &["Sys.Modify"]))
+        .params(&[NODE, flag("force").optional()])
+        .proxied(),
 ];
 
-const YEAR: u64 = 365 * 86_400;
+const DAY: u64 = 86_400;
+const YEAR: u64 = 365 * DAY;
 const PEM: &str = "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n";
 
 fn root(_: &mut World, _: &Call) -> Reply {
@@ -37,8 +47,8 @@ fn info(world: &mut World, call: &Call) -> Reply {
     let authority = "/CN=Proxmox Virtual Environment/O=PVE Cluster Manager CA";
     let made = node.boot.secs();
     let end = node.certificate_end.map_or(made + 2 * YEAR, Time::secs);
-    Ok(json!([
-        {
+    let mut certificates = vec![
+        json!({
             "filename": "pve-root-ca.pem",
             "subject": authority,
             "issuer": authority,
@@ -49,8 +59,8 @@ fn info(world: &mut World, call: &Call) -> Reply {
             "notbefore": made,
             "notafter": made + 10 * YEAR,
             "pem": PEM,
-        },
-        {
+        }),
+        json!({
             "filename": "pve-ssl.pem",
             "subject": format!("/OU=PVE Cluster Node/O=Proxmox Virtual Environment/CN={}", node.name),
             "issuer": authority,
@@ -61,7 +71,101 @@ fn info(world: &mut World, call: &Call) -> Reply {
             "notbefore": made,
             "notafter": end,
             "pem": PEM,
-        },
-    ])
-    .into())
+        }),
+    ];
+    certificates.extend(node.ordered.as_ref().map(shown));
+    Ok(Value::from(certificates).into())
+}
+
+/// A certificate from outside. PVE lists it last.
+fn shown(certificate: &Certificate) -> Value {
+    let made = certificate.made.secs();
+    json!({
+        "filename": "pveproxy-ssl.pem",
+        "subject": format!("/CN={}", certificate.domains.first().map_or("", String::as_str)),
+        "issuer": "/C=US/O=Let's Encrypt/CN=R12",
+        "san": certificate.domains,
+        "fingerprint": certificate.fingerprint(),
+        "public-key-type": "rsaEncryption",
+        "public-key-bits": 4096,
+        "notbefore": made,
+        "notafter": made + 90 * DAY,
+        "pem": PEM,
+    })
+}
+
+/// Orders a certificate for the domains of the node's configuration.
+fn order(world: &mut World, call: &Call) -> Reply {
+    let Some(node) = world.nodes.get(call.node()) else {
+        return done();
+    };
+    if node.ordered.is_some() && !call.flag("force") {
+        let text = "Custom certificate exists but 'force' is not set.";
+        return Err(ApiError::param("force", text));
+    }
+    let (account, domains) = wanted(&node.settings.config);
+    if domains.is_empty() {
+        let text = "ACME domain list in node configuration is missing!";
+        return Err(ApiError {
+            status: 400,
+            ..ApiError::fail(text)
+        });
+    }
+    let name = node.name.clone();
+    let work = Work::new("acmenewcert", "").run(move |world, job| {
+        if !world.acme_accounts.contains_key(&account) {
+            return Err(format!(
+                "ACME account config file '{account}' does not exist."
+            ));
+        }
+        job.log("Loading ACME account details");
+        job.log("Placing ACME order");
+        for domain in &domains {
+            job.log(format!("The validation for {domain} is pending!"));
+            job.log("Triggering validation");
+            job.log("Sleeping for 5 seconds");
+            job.wait(5);
+            job.log(format!("Status is 'valid', domain '{domain}' OK!"));
+        }
+        job.log("All domains validated!");
+        job.log("Downloading certificate");
+        job.then(move |world, job| {
+            let made = world.now;
+            if let Some(node) = world.nodes.get_mut(&name) {
+                job.log("Setting pveproxy certificate and key");
+                node.ordered = Some(Certificate { domains, made });
+                job.log("Restarting pveproxy");
+            }
+            Ok(())
+        });
+        Ok(())
+    });
+    Ok(json!(world.start_task(&call.who, call.node(), work)).into())
+}
+
+/// The account and the domains that a node's configuration names.
+fn wanted(config: &BTreeMap<String, String>) -> (String, Vec<String>) {
+    let parts: Vec<(&str, &str)> = config
+        .get("acme")
+        .map(|text| text.split(',').filter_map(|part| part.split_once('=')))
+        .into_iter()
+        .flatten()
+        .collect();
+    let part = |key: &str| {
+        parts
+            .iter()
+            .find(|(name, _)| *name == key)
+            .map(|(_, text)| *text)
+    };
+    let mut domains: Vec<String> = split_list(part("domains").unwrap_or_default())
+        .map(str::to_lowercase)
+        .collect();
+    for (_, text) in config
+        .iter()
+        .filter(|(key, _)| key.starts_with("acmedomain"))
+    {
+        let first = text.split(',').next().unwrap_or_default();
+        domains.push(first.trim_start_matches("domain=").to_lowercase());
+    }
+    (part("account").unwrap_or("default").to_owned(), domains)
 }

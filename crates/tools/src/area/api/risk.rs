@@ -62,7 +62,7 @@ const RULES: &[Rule] = &[
     elsewhere("GET", "/nodes/*/rrd", "get_proxmox_metrics draws charts; /nodes/{node}/rrddata has the figures"),
     elsewhere("GET", "/nodes/*/*/*/rrd", "get_proxmox_metrics draws charts; rrddata beside it has the figures"),
     elsewhere("GET", "/nodes/*/storage/*/file-restore/download", "it is a download; a person takes files out of a backup in PVE's web interface"),
-    elsewhere("POST", "/nodes/*/storage/*/upload", "it takes a file; POST /nodes/{node}/storage/{storage}/download-url has the node fetch one"),
+    elsewhere("POST", "/nodes/*/storage/*/upload", "upload_to_storage (toolset storage) sends a file; POST /nodes/{node}/storage/{storage}/download-url has the node fetch one"),
     elsewhere("POST", "/nodes/*/execute", "it runs other calls unseen; make them one by one"),
     elsewhere("POST", "/access/ticket", LOGIN),
     elsewhere("POST", "/access/vncticket", LOGIN),

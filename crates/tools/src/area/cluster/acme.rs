@@ -1,12 +1,23 @@
 //! ACME: where certificates come from.
 
-use crate::plain::{Need, Plain, read, text};
-use crate::spec::{Example, Toolset};
-use crate::tool::Tool;
+use pve::Method;
+
+use super::certificate::OrderCertificate;
+use crate::plain::{Arg, Need, Plain, an, change, read, text};
+use crate::spec::{Example, Risk, Toolset};
+use crate::tool::{Change, Tool};
 
 /// The tools of this subject.
-pub(in crate::area) const TOOLS: &[&dyn Tool] =
-    &[&ACCOUNTS, &PLUGINS, &PLUGIN, &DIRECTORIES, &TERMS];
+pub(in crate::area) const TOOLS: &[&dyn Tool] = &[
+    &ACCOUNTS,
+    &ACCOUNT,
+    &REGISTER,
+    &PLUGINS,
+    &PLUGIN,
+    &DIRECTORIES,
+    &TERMS,
+    &Change::<OrderCertificate>::NEW,
+];
 
 const MODIFY: Need = Need::On("/", "Sys.Modify");
 
@@ -17,12 +28,58 @@ const ACCOUNTS: Plain = read(
     "/cluster/acme/account",
 )
 .says(
-    "Lists the accounts at certificate authorities that nodes can order certificates with, by name.\n\nWhat is behind a name only root sees, with a password: PVE lets no token look. list_acme_plugins shows how a node proves its name. Any login may see the list.",
+    "Lists the accounts at certificate authorities that nodes can order certificates with, by name.\n\nget_acme_account shows what is behind a name, register_acme_account makes one. list_acme_plugins shows how a node proves its name. Any login may see the list.",
 )
 .rows(&["name"])
 .examples(&[Example {
     ask: "Is there an account for Let's Encrypt?",
     args: "{}",
+}]);
+
+const NAME: Arg = text("name", "The account's name; default.").otherwise("\"default\"");
+
+const ACCOUNT: Plain = read(
+    Toolset::Cluster,
+    "get_acme_account",
+    "Show an ACME account",
+    "/cluster/acme/account/{name}",
+)
+.says(
+    "Shows one account at a certificate authority: its contacts, the authority, the terms that were agreed to.\n\nlist_acme_accounts has the names, and any login may see those. PVE shows the rest to root@pam alone and lets no API token look: the cluster must be configured with user root@pam and its password.",
+)
+.takes(&[NAME])
+.wants_login()
+.item(&["directory", "location", "tos", "account"])
+.examples(&[Example {
+    ask: "Which mail address stands behind our certificates?",
+    args: "{}",
+}]);
+
+const REGISTER: Plain = change(
+    (Toolset::Cluster, Risk::Grant),
+    "register_acme_account",
+    "Register an ACME account",
+    Method::Post,
+    "/cluster/acme/account",
+)
+.says(
+    "Registers an account at a certificate authority, so that nodes can order certificates (order_node_certificate).\n\nWith tos_url you agree to the authority's terms in a person's name (get_acme_tos has the address); Let's Encrypt refuses without. It asks for a confirmation. Needs root@pam itself, with its password: PVE lets no API token do it. Undo: none.",
+)
+.takes(&[
+    text("contact", "Mail addresses, separated by commas.").required().not_kept(),
+    text("directory", "The authority's address; Let's Encrypt's.").not_kept(),
+    NAME,
+    text("tos_url", "Address of its terms: agrees to them.").not_kept(),
+])
+.wants_login()
+.creates(
+    an("ACME account", &["name"])
+        .listed("/cluster/acme/account", "name")
+        .not_undone("a person deactivates an account at its authority, in the web interface"),
+)
+.examples(&[Example {
+    ask: "Register us with Let's Encrypt's staging, for a trial",
+    args: r#"{"contact": "admin@example.org", "name": "staging", "directory": "https://acme-staging-v02.api.letsencrypt.org/directory", "tos_url": "https://letsencrypt.org/documents/LE-SA-v1.5-February-24-2025.pdf"}"#,
 }]);
 
 const PLUGINS: Plain = read(

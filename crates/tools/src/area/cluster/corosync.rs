@@ -1,12 +1,14 @@
 //! How the nodes form a cluster.
 
 use super::AUDIT;
+use super::join::JoinCluster;
 use crate::plain::{Plain, read};
 use crate::spec::{Example, Toolset};
-use crate::tool::Tool;
+use crate::tool::{Change, Tool};
 
 /// The tools of this subject.
-pub(in crate::area) const TOOLS: &[&dyn Tool] = &[&CONFIG, &NODES, &JOIN, &TOTEM];
+pub(in crate::area) const TOOLS: &[&dyn Tool] =
+    &[&CONFIG, &NODES, &JOIN, &TOTEM, &Change::<JoinCluster>::NEW];
 
 const CONFIG: Plain = read(
     Toolset::Cluster,
@@ -47,7 +49,7 @@ const JOIN: Plain = read(
     "/cluster/config/join",
 )
 .says(
-    "Lists the addresses and certificate fingerprints that a new node needs to join this cluster.\n\nJoining is done at the new node, as root with a password: no token may do it. get_cluster_config_nodes shows the votes, get_cluster_status who is online. Needs Sys.Audit on /.",
+    "Lists the addresses and certificate fingerprints that a new node needs to join this cluster.\n\njoin_cluster, called at the new node, takes one of them. get_cluster_config_nodes shows the votes, get_cluster_status who is online. Needs Sys.Audit on /.",
 )
 .needs(AUDIT)
 .within("nodelist", &["name", "pve_addr", "ring0_addr", "pve_fp"])

@@ -1,8 +1,10 @@
 //! The toolset `cluster`: what concerns all nodes together.
 
 mod acme;
+mod certificate;
 mod corosync;
 mod guests;
+mod join;
 mod messages;
 mod migrate;
 mod overview;

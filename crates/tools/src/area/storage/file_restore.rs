@@ -22,7 +22,7 @@ use crate::words;
 /// interface; rollback_proxmox_vm restores a whole guest. Needs Datastore.AllocateSpace on /storage/NAME and VM.Backup on
 /// the guest.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(super) struct ListFileRestore {
+pub(in crate::area) struct ListFileRestore {
     /// The node.
     node: NodeName,
     /// A storage of type pbs.
@@ -40,7 +40,7 @@ fn root() -> String {
 
 /// A directory of a backup.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Directory {
+pub(in crate::area) struct Directory {
     /// What is in it.
     entries: Vec<Entry>,
     /// How many more there are.

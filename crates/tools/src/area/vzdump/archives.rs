@@ -1,12 +1,13 @@
 //! Single backups: making one, and what is in one.
 
 use crate::area::backup::BackupVm;
+use crate::area::storage::file_restore::ListFileRestore;
 use crate::plain::{Alias, NODE, Need, Plain, alias, choice, read, text, whole};
 use crate::spec::{Example, Risk, Toolset};
-use crate::tool::{Change, Tool};
+use crate::tool::{Change, Read, Tool};
 
 /// The tools of this subject.
-pub(in crate::area) const TOOLS: &[&dyn Tool] = &[&CREATE, &DEFAULTS, &CONFIG];
+pub(in crate::area) const TOOLS: &[&dyn Tool] = &[&CREATE, &DEFAULTS, &CONFIG, &FILES];
 
 const CREATE: Alias = alias(
     (Toolset::Backup, Risk::Disrupt),
@@ -65,4 +66,26 @@ const CONFIG: Plain = read(
 .examples(&[Example {
     ask: "How was staging set up when it was last backed up?",
     args: r#"{"node": "pve1", "volume": "nas:backup/vzdump-qemu-105-2026_11_08-03_00_02.vma.zst"}"#,
+}]);
+
+const FILES: Alias = alias(
+    (Toolset::Backup, Risk::Read),
+    "list_backup_file_restore",
+    "List files in a backup",
+    &Read::<ListFileRestore>::NEW,
+)
+.says(
+    "Lists the files in a backup on PBS storage, one directory at a time; another name of list_file_restore.\n\nBegin at / and go on with the paths that it shows. For a VM it starts a small machine on the node, which takes some seconds. rollback_proxmox_vm restores a whole guest. Needs Datastore.AllocateSpace on /storage/NAME and VM.Backup on the guest.",
+)
+.takes(&[
+    NODE,
+    text("storage", "A storage of type pbs.").required(),
+    text("volume", "The backup, as storages list it.").required(),
+    text("filepath", "The directory, as this tool shows it; /."),
+])
+.idempotent()
+.looks_inside()
+.examples(&[Example {
+    ask: "What is in the last backup of git?",
+    args: r#"{"node": "pve1", "storage": "vault", "volume": "vault:backup/ct/202/2026-11-15T01:00:04Z"}"#,
 }]);
