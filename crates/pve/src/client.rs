@@ -27,6 +27,7 @@ use crate::settings::{Host, Settings};
 use crate::source::Source;
 
 use connection::Endpoint;
+pub(crate) use connection::Sink;
 use policy::{Next, Retries};
 pub(crate) use reply::Answer;
 use reply::Reply;
@@ -134,6 +135,28 @@ impl Client {
             return Err(self.session.refusal(&reply));
         }
         Ok((at, signature, reply))
+    }
+
+    /// Hands on what a request answers, as it comes and of any length. It is not repeated.
+    pub(crate) async fn download(
+        &self,
+        request: &Request,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), Error> {
+        let wire = Wire::new(request)?;
+        let endpoint = &self.endpoints[self.good.load(Ordering::Relaxed)];
+        let signature = self.session.signature(self).await?;
+        let came = endpoint
+            .fetch(&self.settings, &wire, &signature, sink)
+            .await;
+        if came
+            .as_ref()
+            .is_err_and(|error| error.status() == Some(401))
+            && let Some(fresh) = self.session.renewed(self, &signature).await?
+        {
+            return endpoint.fetch(&self.settings, &wire, &fresh, sink).await;
+        }
+        came
     }
 
     /// Fetches a static file of the node's web server, which asks nobody who they are.

@@ -77,6 +77,20 @@ impl Reader {
         self.client.document(path).await
     }
 
+    /// A GET whose answer is no JSON but a file of any length. Each piece goes to `sink`, whose error ends it.
+    ///
+    /// Nothing here tells a file that broke off from one that is whole: PVE ends both by closing the connection.
+    pub async fn download(
+        &self,
+        request: &Request,
+        sink: &mut (dyn FnMut(&[u8]) -> std::io::Result<()> + Send),
+    ) -> Result<(), Error> {
+        if request.method != Method::Get {
+            return Err(request.build_error("a reader sends GET only"));
+        }
+        self.client.download(request, sink).await
+    }
+
     /// PVE's version.
     pub async fn version(&self) -> Result<Version, Error> {
         self.get("/version").await

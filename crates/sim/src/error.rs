@@ -19,6 +19,8 @@ pub enum Answer {
     },
     /// A download: plain text without any JSON around it.
     Text(String),
+    /// A download of bytes.
+    File(Vec<u8>),
     /// The port of a console, to which a request for a websocket is connected.
     Console(String),
 }

@@ -148,7 +148,9 @@ pub(crate) async fn missing(needs: &Needs, pve: &Reader) -> Vec<String> {
 /// `POST /nodes/pve1/qemu/105/clone newid=300 full=1`
 fn request_line(action: &Action) -> String {
     let request = match action {
-        Action::Request(_) | Action::Upload(_) | Action::AgentExec(_) => action.request(),
+        Action::Request(_) | Action::Upload(_) | Action::Download(_) | Action::AgentExec(_) => {
+            action.request()
+        }
         Action::Keys(keys) => return keys_line(keys),
         Action::TerminalLine(line) => {
             let at = line.at.path("");

@@ -3,6 +3,7 @@
 //! Built on hyper's connections instead of a ready-made HTTP client, because only they give an unsent request back,
 //! and that is what tells "never sent" from "maybe sent".
 
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -33,6 +34,9 @@ const MAX_IDLE: Duration = Duration::from_secs(3);
 const MAX_IDLE_CONNECTIONS: usize = 8;
 
 type Sender = SendRequest<Outgoing>;
+
+/// Takes an answer piece by piece; an error ends it.
+pub(crate) type Sink<'a> = dyn FnMut(&[u8]) -> io::Result<()> + Send + 'a;
 
 /// One host with its TLS settings, built at first use, and its idle connections.
 #[derive(Debug)]
@@ -116,6 +120,38 @@ impl Endpoint {
             .await
             .map_err(|error| self.maybe_sent("the connection broke", Some(Arc::new(error))))?;
         Ok(Socket::new(upgraded).await)
+    }
+
+    /// Sends a GET over a connection of its own, and hands its answer on piece by piece. PVE ends it by closing the
+    /// connection, so that whether it was whole is for the receiver to know.
+    pub(super) async fn fetch(
+        &self,
+        settings: &Settings,
+        wire: &Wire,
+        signature: &Signature,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), Error> {
+        let (request, _) = wire.to_http(&self.host, settings, Some(signature))?;
+        let mut sender = self.connect(settings).await?;
+        let limit = settings.timeouts.answer;
+        let late = |_| self.maybe_sent(&format!("nothing came within {limit:?}"), None);
+        let broke = |error| self.maybe_sent("the connection broke", Some(Arc::new(error)));
+        let response = timeout(limit, sender.send_request(request)).await;
+        let response = response.map_err(late)?.map_err(broke)?;
+        if !response.status().is_success() {
+            let reply = timeout(limit, read(response, settings.max_answer_bytes)).await;
+            return Err(match reply {
+                Ok(Ok(reply)) => reply.into_error(),
+                _ => self.maybe_sent("the connection broke in the middle of it", None),
+            });
+        }
+        let mut body = response.into_body();
+        while let Some(frame) = timeout(limit, body.frame()).await.map_err(late)? {
+            if let Ok(data) = frame.map_err(broke)?.into_data() {
+                sink(&data).map_err(|error| self.maybe_sent(&error.to_string(), None))?;
+            }
+        }
+        Ok(())
     }
 
     async fn over(

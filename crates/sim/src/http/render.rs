@@ -25,6 +25,12 @@ pub(crate) fn render(reply: Reply, format: Format) -> Response {
             content_type: Some("text/plain"),
             body: text.into_bytes(),
         },
+        Ok(Answer::File(body)) => Response {
+            status: 200,
+            reason: "OK".to_owned(),
+            content_type: Some("application/octet-stream"),
+            body,
+        },
         Ok(Answer::Console(port)) => render(Ok(json!({ "port": port }).into()), format),
         Ok(Answer::Data { data, total }) => {
             let mut body = Map::new();

@@ -34,22 +34,26 @@ impl Engine {
             return Ok(None);
         };
         let name = format!("{}-{}-{}", plan.tool, plain(what), self.now());
-        let made = self.secrets_dir().and_then(|dir| Place::make(&dir, &name));
+        let made = self
+            .private_dir(DIR)
+            .and_then(|dir| Place::make(&dir, &name));
         made.map(Some)
             .map_err(|error| format!("there is no place for its secret: {error}"))
     }
 
-    fn secrets_dir(&self) -> std::io::Result<PathBuf> {
-        match &self.state {
-            State::Dir(dir) => Ok(dir.join(DIR)),
-            State::Memory => {
-                if let Some(scratch) = self.scratch.get() {
-                    return Ok(scratch.0.clone());
+    /// A directory of ours for what nobody else may read.
+    pub(super) fn private_dir(&self, name: &str) -> std::io::Result<PathBuf> {
+        let below = match &self.state {
+            State::Dir(dir) => dir.clone(),
+            State::Memory => match self.scratch.get() {
+                Some(scratch) => scratch.0.clone(),
+                None => {
+                    let made = Scratch::make()?;
+                    self.scratch.get_or_init(|| made).0.clone()
                 }
-                let made = Scratch::make()?;
-                Ok(self.scratch.get_or_init(|| made).0.clone())
-            }
-        }
+            },
+        };
+        Ok(below.join(name))
     }
 }
 
@@ -85,18 +89,11 @@ fn first_free<T>(make: impl Fn(u32) -> std::io::Result<T>) -> std::io::Result<T>
 
 impl Place {
     fn make(dir: &Path, name: &str) -> std::io::Result<Self> {
-        create_private_dir(dir)?;
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        first_free(|number| {
-            let path = match number {
-                1 => dir.join(format!("{name}.json")),
-                more => dir.join(format!("{name}-{more}.json")),
-            };
-            options.open(&path).map(|file| Self { file, path })
-        })
+        let (file, path) = private_file(dir, |number| match number {
+            1 => format!("{name}.json"),
+            more => format!("{name}-{more}.json"),
+        })?;
+        Ok(Self { file, path })
     }
 
     /// Writes down what PVE answered, or goes away if it did not. Says where it is, or that it is lost.
@@ -119,8 +116,24 @@ impl Place {
     }
 }
 
+/// A new file in a directory of ours, under the first of the names that is free; only its owner may read it.
+pub(super) fn private_file(
+    dir: &Path,
+    name: impl Fn(u32) -> String,
+) -> std::io::Result<(File, PathBuf)> {
+    create_private_dir(dir)?;
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    first_free(|number| {
+        let path = dir.join(name(number));
+        options.open(&path).map(|file| (file, path))
+    })
+}
+
 /// A name without what means something in a path.
-fn plain(name: &str) -> String {
+pub(super) fn plain(name: &str) -> String {
     let word = |c: char| {
         if c.is_ascii_alphanumeric() || matches!(c, '@' | '.' | '_') {
             c

@@ -9,6 +9,7 @@ mod cancel;
 mod confide;
 mod consent;
 mod doubt;
+mod fetch;
 mod guard;
 mod handle;
 mod press;

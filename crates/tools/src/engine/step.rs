@@ -121,6 +121,9 @@ impl Engine {
         report.progress(index, None, step.says.clone());
         match &step.action {
             Action::Request(_) | Action::Upload(_) => {}
+            Action::Download(download) => {
+                return self.fetch(pve, plan, (index, step), download, report).await;
+            }
             Action::Keys(keys) => return self.press(writer, plan, index, keys, report).await,
             Action::AgentExec(exec) => {
                 return self

@@ -17,6 +17,8 @@ pub enum Action {
     Request(Request),
     /// One request, and a file of this machine with it.
     Upload(Upload),
+    /// A file that PVE gives, kept on this machine.
+    Download(Download),
     /// Keys on a VM's console.
     Keys(Keys),
     /// A program inside a VM.
@@ -33,9 +35,11 @@ impl Action {
         match self {
             Self::Keys(keys) => keys.typed.is_secret(),
             Self::TerminalLine(line) => matches!(line.line, Value::Hole(_)),
-            Self::Request(_) | Self::Upload(_) | Self::AgentExec(_) | Self::TerminalExec(_) => {
-                false
-            }
+            Self::Request(_)
+            | Self::Upload(_)
+            | Self::Download(_)
+            | Self::AgentExec(_)
+            | Self::TerminalExec(_) => false,
         }
     }
 
@@ -50,7 +54,7 @@ impl Action {
                 Some("read_vm_terminal (toolset console)")
             }
             Self::Upload(_) => Some("list_storage_content (toolset storage)"),
-            Self::Request(_) | Self::AgentExec(_) => None,
+            Self::Request(_) | Self::Download(_) | Self::AgentExec(_) => None,
         }
     }
 
@@ -59,6 +63,7 @@ impl Action {
         match self {
             Self::Request(request) => Cow::Borrowed(request),
             Self::Upload(upload) => Cow::Borrowed(&upload.request),
+            Self::Download(download) => Cow::Borrowed(&download.request),
             Self::Keys(keys) => Cow::Owned(pve::console::display_request(&keys.at)),
             Self::AgentExec(exec) => Cow::Owned(exec.request()),
             Self::TerminalLine(line) => Cow::Owned(pve::console::terminal_request(&line.at)),
@@ -74,6 +79,17 @@ pub struct Upload {
     pub request: Request,
     /// The file, as it was when this was planned.
     pub file: LocalFile,
+}
+
+/// A file that PVE gives. It goes to a directory of oxmox's own, where only its owner may read it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Download {
+    /// The GET that it answers.
+    pub request: Request,
+    /// What the file is called.
+    pub name: String,
+    /// Its bytes: nothing else tells a whole file from one that broke off.
+    pub size: u64,
 }
 
 /// A program that the guest agent of a VM runs.

@@ -61,7 +61,7 @@ const RULES: &[Rule] = &[
     elsewhere("POST", "/nodes/*/*/*/mtunnel", TUNNEL),
     elsewhere("GET", "/nodes/*/rrd", "get_proxmox_metrics draws charts; /nodes/{node}/rrddata has the figures"),
     elsewhere("GET", "/nodes/*/*/*/rrd", "get_proxmox_metrics draws charts; rrddata beside it has the figures"),
-    elsewhere("GET", "/nodes/*/storage/*/file-restore/download", "it is a download; a person takes files out of a backup in PVE's web interface"),
+    elsewhere("GET", "/nodes/*/storage/*/file-restore/download", "download_file_restore (toolset storage) gets a file out of a backup"),
     elsewhere("POST", "/nodes/*/storage/*/upload", "upload_to_storage (toolset storage) sends a file; POST /nodes/{node}/storage/{storage}/download-url has the node fetch one"),
     elsewhere("POST", "/nodes/*/execute", "it runs other calls unseen; make them one by one"),
     elsewhere("POST", "/access/ticket", LOGIN),

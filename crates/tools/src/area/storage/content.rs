@@ -3,6 +3,7 @@
 use pve::Method;
 
 use super::delete_volume::DeleteVolume;
+use super::download_file::DownloadFileRestore;
 use super::file_restore::ListFileRestore;
 use super::prune::Pruning;
 use super::upload::UploadToStorage;
@@ -22,6 +23,7 @@ pub(in crate::area) const TOOLS: &[&dyn Tool] = &[
     &APPLIANCE,
     &Change::<Pruning>::NEW,
     &Read::<ListFileRestore>::NEW,
+    &Change::<DownloadFileRestore>::NEW,
 ];
 
 /// Whether PVE keeps a file under this very name: it drops what looks like a path and puts `_` for all but these.

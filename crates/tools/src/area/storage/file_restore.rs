@@ -18,9 +18,8 @@ use crate::words;
 /// Lists the files in a backup on PBS storage, one directory at a time.
 ///
 /// Use it to find whether and where a backup holds a file, beginning at /; list_storage_content has the backups. For a VM
-/// it starts a small machine on the node, which takes some seconds. Getting a file out is for a person, in the web
-/// interface; rollback_proxmox_vm restores a whole guest. Needs Datastore.AllocateSpace on /storage/NAME and VM.Backup on
-/// the guest.
+/// it starts a small machine on the node, which takes some seconds. download_file_restore gets one file out,
+/// rollback_proxmox_vm restores a whole guest. Needs Datastore.AllocateSpace on /storage/NAME and VM.Backup on the guest.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::area) struct ListFileRestore {
     /// The node.

@@ -3,6 +3,7 @@
 pub(super) mod content;
 pub(super) mod definitions;
 mod delete_volume;
+mod download_file;
 pub(super) mod file_restore;
 pub(super) mod local;
 pub(super) mod make;

@@ -75,7 +75,7 @@ const FILES: Alias = alias(
     &Read::<ListFileRestore>::NEW,
 )
 .says(
-    "Lists the files in a backup on PBS storage, one directory at a time; another name of list_file_restore.\n\nBegin at / and go on with the paths that it shows. For a VM it starts a small machine on the node, which takes some seconds. rollback_proxmox_vm restores a whole guest. Needs Datastore.AllocateSpace on /storage/NAME and VM.Backup on the guest.",
+    "Lists the files in a backup on PBS storage, one directory at a time; another name of list_file_restore.\n\nBegin at / and go on with the paths that it shows. For a VM it starts a small machine on the node, which takes some seconds. download_file_restore gets one file out, rollback_proxmox_vm restores a whole guest. Needs Datastore.AllocateSpace on /storage/NAME and VM.Backup on the guest.",
 )
 .takes(&[
     NODE,

@@ -20,6 +20,7 @@ mod containers;
 mod create;
 mod delete;
 mod digest;
+mod download;
 mod drift;
 mod findings;
 mod firewall;

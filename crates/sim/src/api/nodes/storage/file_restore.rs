@@ -1,4 +1,5 @@
-//! `file-restore/list`: looking into a backup on a backup server. Every backup holds the same few files.
+//! `file-restore`: looking into a backup on a backup server, and taking files out of it. Every backup holds the same few
+//! files.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,8 +8,9 @@ use serde_json::{Value, json};
 use super::storage_id;
 use super::volume::may_read_backup;
 use crate::call::Call;
-use crate::error::{ApiError, Reply};
+use crate::error::{Answer, ApiError, Reply};
 use crate::world::World;
+use crate::world::work::Work;
 
 /// What is in the system that was backed up: directory, name, and bytes of what is a file.
 const FILES: &[(&str, &str, Option<u64>)] = &[
@@ -21,8 +23,71 @@ const FILES: &[(&str, &str, Option<u64>)] = &[
     ("/home/demo", "notes.txt", Some(1204)),
 ];
 
+/// A backup that may be looked into.
+struct Opened {
+    /// Where what it holds begins.
+    archive: &'static str,
+    created: u64,
+    /// What was asked for.
+    path: String,
+}
+
 /// `GET file-restore/list`.
 pub(super) fn list(world: &mut World, call: &Call) -> Reply {
+    let Opened {
+        archive,
+        created,
+        path,
+    } = open(world, call)?;
+    if path == "/" {
+        return Ok(json!([entry(archive, "v", None, created)]).into());
+    }
+    let Some(inner) = path.strip_prefix(archive) else {
+        return Err(ApiError::fail(format!("no such archive: '{path}'")));
+    };
+    let inner = inner.trim_end_matches('/');
+    let found = FILES.iter().filter(|(directory, ..)| *directory == inner);
+    let entries = found.map(|(directory, name, size)| {
+        let kind = if size.is_some() { "f" } else { "d" };
+        entry(
+            &format!("{archive}{directory}/{name}"),
+            kind,
+            *size,
+            created,
+        )
+    });
+    Ok(entries.collect::<Value>().into())
+}
+
+/// `GET file-restore/download`. A task feeds the answer: where it fails, the answer is there all the same, and short.
+pub(super) fn download(world: &mut World, call: &Call) -> Reply {
+    let Opened { archive, path, .. } = open(world, call)?;
+    let wanted = path.strip_prefix(archive).unwrap_or_default();
+    let is_it =
+        |(directory, name, _): &&(&str, &str, Option<u64>)| wanted == format!("{directory}/{name}");
+    let (content, trouble) = match FILES.iter().find(is_it) {
+        Some((_, name, Some(size))) => (content(name, *size), None),
+        // An archive without entries.
+        Some((_, _, None)) => ([&b"PK\x05\x06"[..], &[0; 18]].concat(), None),
+        None => (
+            Vec::new(),
+            Some("error extracting - no such file".to_owned()),
+        ),
+    };
+    let work = Work::new("pbs-download", "")
+        .log(format!("Starting download of file: {path}"))
+        .run(move |_, _| trouble.map_or(Ok(()), Err));
+    world.start_task(&call.who, call.node(), work);
+    Ok(Answer::File(content))
+}
+
+/// What is in a file: its name, over and over.
+fn content(name: &str, size: u64) -> Vec<u8> {
+    let size = usize::try_from(size).unwrap_or_default();
+    name.bytes().chain([b'\n']).cycle().take(size).collect()
+}
+
+fn open(world: &World, call: &Call) -> Result<Opened, ApiError> {
     let (id, volume) = (storage_id(call), call.text("volume").unwrap_or_default());
     let volid = match volume.split_once(':') {
         Some((other, _)) if other != id => {
@@ -50,25 +115,11 @@ pub(super) fn list(world: &mut World, call: &Call) -> Reply {
         "lxc" => "/root.pxar.didx",
         _ => "/drive-scsi0.img.fidx",
     };
-    let created = backup.created.secs();
-    if path == "/" {
-        return Ok(json!([entry(archive, "v", None, created)]).into());
-    }
-    let Some(inner) = path.strip_prefix(archive) else {
-        return Err(ApiError::fail(format!("no such archive: '{path}'")));
-    };
-    let inner = inner.trim_end_matches('/');
-    let found = FILES.iter().filter(|(directory, ..)| *directory == inner);
-    let entries = found.map(|(directory, name, size)| {
-        let kind = if size.is_some() { "f" } else { "d" };
-        entry(
-            &format!("{archive}{directory}/{name}"),
-            kind,
-            *size,
-            created,
-        )
-    });
-    Ok(entries.collect::<Value>().into())
+    Ok(Opened {
+        archive,
+        created: backup.created.secs(),
+        path,
+    })
 }
 
 /// Everything but the root is written in base64.

@@ -129,6 +129,19 @@ pub const ROUTES: &[Route] = &[
     .allow(Perm::User)
     .proxied()
     .params(&[NODE, STORAGE, VOLUME, text("filepath")]),
+    get(
+        "/nodes/{node}/storage/{storage}/file-restore/download",
+        file_restore::download,
+    )
+    .allow(Perm::User)
+    .proxied()
+    .params(&[
+        NODE,
+        STORAGE,
+        VOLUME,
+        text("filepath"),
+        flag("tar").optional(),
+    ]),
     post(
         "/nodes/{node}/storage/{storage}/download-url",
         download::start,

@@ -1,0 +1,150 @@
+//! A file that PVE gives, kept in a directory of oxmox's own. Nothing on the cluster changes by it.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use pve::Reader;
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+
+use super::Engine;
+use super::confide::{plain, private_file};
+use super::report::Report;
+use super::step::{Known, refused};
+use crate::fault::explain;
+use crate::outcome::StepState;
+use crate::plan::{Download, Plan, Step};
+use crate::tool::Object;
+use crate::words;
+
+/// The directory below the state's.
+const DIR: &str = "downloads";
+
+impl Engine {
+    /// Fetches the file of a step. It is kept only if it is whole.
+    pub(super) async fn fetch(
+        &self,
+        pve: &Reader,
+        plan: &Plan,
+        (index, step): (usize, &Step),
+        download: &Download,
+        report: &Report,
+    ) -> Result<Known, Known> {
+        let name = plain(&download.name);
+        let place = self
+            .private_dir(DIR)
+            .and_then(|dir| private_file(&dir, |number| format!("{}-{number}-{name}", self.now())));
+        let mut coming = match place {
+            Ok((file, path)) => Coming::new(file, path, download.size),
+            Err(error) => {
+                let why = format!("there is no place for the file: {error}; it was not asked for");
+                return Err(Known::new(StepState::Failed, why));
+            }
+        };
+        let mut told = 0;
+        let came = pve
+            .download(&download.request, &mut |bytes| {
+                coming.take(bytes)?;
+                let percent = coming.got.saturating_mul(100) / download.size.max(1);
+                if percent > told {
+                    told = percent;
+                    let (got, size) = (words::size(coming.got), words::size(download.size));
+                    let message = format!("{}: {got} of {size}", step.says);
+                    #[expect(clippy::cast_precision_loss, reason = "a percentage")]
+                    report.progress(index, Some(percent as f64 / 100.0), message);
+                }
+                Ok(())
+            })
+            .await;
+        if coming.is_whole() {
+            return coming.keep();
+        }
+        let broke_off = format!(
+            "{} of {} came, and what came was thrown away",
+            words::size(coming.got),
+            words::size(download.size)
+        );
+        coming.throw_away();
+        match came {
+            Err(error) if !error.is_maybe_sent() => Err(refused(pve, plan, &error).await),
+            Err(error) => Ok(Known::new(
+                StepState::Unknown,
+                format!(
+                    "{broke_off} ({}); nothing on the cluster changes by it, so that the same call may be made again",
+                    explain(&error)
+                ),
+            )),
+            Ok(()) => Err(Known::new(
+                StepState::Failed,
+                format!("PVE ended it too early: {broke_off}"),
+            )),
+        }
+    }
+}
+
+/// A file that is being received.
+struct Coming {
+    file: File,
+    path: PathBuf,
+    size: u64,
+    got: u64,
+    sum: Sha256,
+    /// Why it cannot be kept.
+    trouble: bool,
+}
+
+impl Coming {
+    fn new(file: File, path: PathBuf, size: u64) -> Self {
+        Self {
+            file,
+            path,
+            size,
+            got: 0,
+            sum: Sha256::new(),
+            trouble: false,
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.got += bytes.len() as u64;
+        self.trouble = true;
+        if self.got > self.size {
+            return Err(io::Error::other("it is longer than the backup says"));
+        }
+        self.sum.update(bytes);
+        self.file.write_all(bytes)?;
+        self.trouble = false;
+        Ok(())
+    }
+
+    fn is_whole(&self) -> bool {
+        self.got == self.size && !self.trouble
+    }
+
+    fn keep(self) -> Result<Known, Known> {
+        let path = self.path.display().to_string();
+        if let Err(error) = self.file.sync_all() {
+            let why = format!("{path} could not be written: {error}");
+            return Err(Known::new(StepState::Failed, why));
+        }
+        let sum = crate::keys::hex(&self.sum.finalize());
+        let detail = format!(
+            "it is in {path} ({} bytes, SHA-256 {sum}), readable by the owner of oxmox alone",
+            self.size
+        );
+        Ok(Known {
+            result: Some(Object::from_iter([
+                ("path".to_owned(), json!(path)),
+                ("bytes".to_owned(), json!(self.size)),
+                ("sha256".to_owned(), json!(sum)),
+            ])),
+            ..Known::new(StepState::Done, detail)
+        })
+    }
+
+    /// What cannot be removed is still nobody else's to read.
+    fn throw_away(self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
