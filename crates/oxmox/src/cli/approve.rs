@@ -160,6 +160,7 @@ fn in_words(stored: &StoredPlan, config: &Config) -> Result<String, Fault> {
         begun: None,
         baselines: None,
         scripts: None,
+        uploads: Arc::default(),
         now: crate::session::now(),
     };
     let preview = runtime::block_on(Threads::One, async {

@@ -1,4 +1,4 @@
-//! Files on their way to PVE: the form around them, and every way for them to get lost.
+//! Files on their way to PVE and from there: the form around them, and every way for them to get lost.
 
 use std::io;
 use std::sync::Arc;
@@ -167,4 +167,47 @@ async fn what_would_break_the_form_is_not_sent() {
     let nothing = Request::post("/x");
     assert!(writer.upload(&nothing, Dots::new(1)).await.is_err());
     assert_eq!(server.connections(), 0);
+}
+
+/// What `sink` got, and how it ended.
+async fn fetched(server: &Server) -> (Vec<u8>, Result<(), Error>) {
+    let (reader, _) = connect(impatient(server)).unwrap();
+    let mut got = Vec::new();
+    let request = Request::get("/nodes/pve1/storage/vault/file-restore/download");
+    let came = reader
+        .download(&request, &mut |bytes| {
+            got.extend_from_slice(bytes);
+            Ok(())
+        })
+        .await;
+    (got, came)
+}
+
+#[tokio::test]
+async fn a_file_that_pve_gives_comes_as_it_is() {
+    let head =
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nConnection: close\r\n\r\n";
+    let file = vec![0; 300_000];
+    let whole = [&head[..], &file].concat();
+    let server = Server::start(move |_| Act::AnswerAndClose(whole.clone())).await;
+    let (got, came) = fetched(&server).await;
+    came.unwrap();
+    assert_eq!(got.len(), 300_000);
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn a_download_that_is_refused_gives_nothing() {
+    let server = Server::start(|_| answer(403, "Permission check failed", "")).await;
+    let (got, came) = fetched(&server).await;
+    assert_eq!(came.unwrap_err().status(), Some(403));
+    assert!(got.is_empty());
+    let server = Server::start(|_| Act::Close).await;
+    let (_, came) = fetched(&server).await;
+    assert!(came.unwrap_err().is_maybe_sent());
+    assert_eq!(
+        server.seen().len(),
+        1,
+        "it is not asked for again by itself"
+    );
 }

@@ -10,8 +10,8 @@ pub fn standalone() -> World {
     let home = homelab();
     let mut world = World::empty("pve4", home.now);
     let mut node = home.nodes["pve3"].clone();
-    node.name = "pve4".to_owned();
-    node.ip = "192.168.1.14".to_owned();
+    "pve4".clone_into(&mut node.name);
+    "192.168.1.14".clone_into(&mut node.ip);
     node.id = 1;
     world.nodes.insert(node.name.clone(), node);
     let own = home.storages.iter().filter(|(_, storage)| !storage.shared);

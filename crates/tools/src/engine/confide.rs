@@ -43,17 +43,16 @@ impl Engine {
 
     /// A directory of ours for what nobody else may read.
     pub(super) fn private_dir(&self, name: &str) -> std::io::Result<PathBuf> {
-        let below = match &self.state {
-            State::Dir(dir) => dir.clone(),
-            State::Memory => match self.scratch.get() {
-                Some(scratch) => scratch.0.clone(),
-                None => {
-                    let made = Scratch::make()?;
-                    self.scratch.get_or_init(|| made).0.clone()
-                }
-            },
-        };
-        Ok(below.join(name))
+        if let State::Dir(dir) = &self.state {
+            return Ok(dir.join(name));
+        }
+        if self.scratch.get().is_none() {
+            // Somebody else may make one meanwhile; the first counts, and the other goes away.
+            let made = Scratch::make()?;
+            self.scratch.get_or_init(|| made);
+        }
+        let scratch = self.scratch.get().ok_or(std::io::ErrorKind::NotFound)?;
+        Ok(scratch.0.join(name))
     }
 }
 

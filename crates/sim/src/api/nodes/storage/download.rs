@@ -70,7 +70,7 @@ pub(super) fn start(world: &mut World, call: &Call) -> Reply {
 fn fetch(job: &mut Job, path: &str) {
     const LINE: u64 = 32 << 20;
     let (seconds, lines) = (seconds_to_copy(SIZE), SIZE.div_ceil(LINE));
-    let rate = SIZE / seconds >> 20;
+    let rate = (SIZE / seconds) >> 20;
     job.log("HTTP request sent, awaiting response... 200 OK");
     job.log(format!("Length: {SIZE} ({}M)", SIZE >> 20));
     job.log(format!("Saving to: '{path}.tmp_dwnl.1'"));
@@ -86,7 +86,7 @@ fn fetch(job: &mut Job, path: &str) {
             .collect();
         job.log(format!(
             "{:>6}K {:<35} {:>3}% {:>5}M {}s",
-            line * LINE >> 10,
+            (line * LINE) >> 10,
             dots.join(" "),
             done * 100 / SIZE,
             rate,
