@@ -75,7 +75,7 @@ impl Alias {
         self
     }
 
-    /// What ours is told besides. A text may hold `{arguments}`.
+    /// What ours is told besides.
     pub(crate) const fn with(mut self, with: &'static [(&'static str, &'static str)]) -> Self {
         self.with = with;
         self
@@ -116,21 +116,19 @@ impl Alias {
             put(&mut ours, &fill(arg.sent, &args), value);
         }
         for (name, json) in self.with {
-            let value = match serde_json::from_str(json).unwrap_or(Value::Null) {
-                Value::String(text) => fill(&text, &args).into(),
-                value => value,
-            };
-            put(&mut ours, name, value);
+            put(
+                &mut ours,
+                name,
+                serde_json::from_str(json).unwrap_or(Value::Null),
+            );
         }
         Ok(ours)
     }
 
-    /// Whether an argument only says what another one, or what is sent besides, is about.
+    /// Whether an argument only says what another one is about.
     fn names_another(&self, arg: &Arg) -> bool {
         let hole = format!("{{{}}}", arg.name);
-        let mut besides = self.with.iter().map(|(_, json)| *json);
         self.args.iter().any(|other| other.sent.contains(&hole))
-            || besides.any(|json| json.contains(&hole))
     }
 
     /// What ours says of its arguments, by the names that the caller knows.

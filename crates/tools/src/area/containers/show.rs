@@ -3,7 +3,6 @@
 use pve::GuestKind;
 
 use crate::area::guest_status::GetVmStatus;
-use crate::area::inventory::ListResources;
 use crate::plain::{Alias, CONTAINER, NODE, Need, Plain, alias, choice, read, text};
 use crate::spec::{Example, Risk, Toolset};
 use crate::tool::{Read, Tool};
@@ -21,21 +20,32 @@ pub(super) const TOOLS: &[&dyn Tool] = &[
 
 const AUDIT: Need = Need::On("/vms/{vmid}", "VM.Audit");
 
-const LIST: Alias = alias(
-    (Toolset::Lxc, Risk::Read),
+const LIST: Plain = read(
+    Toolset::Lxc,
     "list_containers",
     "List a node's containers",
-    &Read::<ListResources>::NEW,
+    "/nodes/{node}/lxc",
 )
 .says(
-    "Lists the containers of one node with state, CPU, memory, disk, tags and lock.\n\nlist_proxmox_resources lists those of all nodes, VMs too, with a filter and paging; get_container_status tells more about one. On an offline node they are shown as last known. Needs VM.Audit on each: others are left out, and a note says so.",
+    "Lists the containers of one node with their state, load and memory.\n\nlist_proxmox_resources lists those of all nodes, with VMs, filters and sorting; get_container_status tells more about one. Containers that the token may not see are left out. Needs VM.Audit on /vms/VMID.",
 )
 .takes(&[NODE])
-.with(&[
-    ("resource_type", "\"lxc\""),
-    ("filter", "\"node:{node}\""),
+.needs(Need::On("/vms", "VM.Audit"))
+.filtered()
+.rows(&[
+    "vmid",
+    "name",
+    "status",
+    "cpus",
+    "cpu",
+    "mem|bytes",
+    "maxmem|bytes",
+    "maxdisk|bytes",
+    "uptime|duration",
+    "template",
+    "lock",
+    "tags",
 ])
-.idempotent()
 .examples(&[Example {
     ask: "Which containers are on pve1?",
     args: r#"{"node": "pve1"}"#,
@@ -58,19 +68,20 @@ const STATUS: Alias = alias(
     args: r#"{"vmid": 200}"#,
 }]);
 
-const CONFIG: Alias = alias(
-    (Toolset::Lxc, Risk::Read),
+const CONFIG: Plain = read(
+    Toolset::Lxc,
     "get_container_config",
     "Show a container's settings",
-    &Read::<GetVmStatus>::NEW,
+    "/nodes/{node}/lxc/{vmid}/config",
 )
 .says(
-    "Shows every setting of one container by PVE's names, beside its state; environment variables are blanked.\n\nUse it before update_container_config. get_container_pending shows what waits for a restart. Needs VM.Audit.",
+    "Shows all settings of one container by PVE's names, as after its next start: disks, network cards, features, tags, notes. Environment variables are blanked.\n\nUse it before update_container_config; get_container_pending tells what waits for that start. Needs VM.Audit.",
 )
 .takes(&[CONTAINER])
-.with(&[("include", "[\"config\"]")])
-.only(GuestKind::Lxc)
-.idempotent()
+.needs(AUDIT)
+.item(&[
+    "hostname", "ostype", "cores", "memory", "swap", "rootfs", "net0", "onboot", "tags",
+])
 .examples(&[Example {
     ask: "How is the git container configured?",
     args: r#"{"vmid": 202}"#,

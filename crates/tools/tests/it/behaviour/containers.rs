@@ -96,6 +96,7 @@ async fn what_ours_refuses_is_told_with_the_callers_names() {
             "argument `mp0`: it is a new disk",
         ),
         ("start_container", r#"{"vmid": 105}"#, "not a container"),
+        ("list_containers", r#"{"node": "nope"}"#, "the nodes are"),
         (
             "get_container_pending",
             r#"{"vmid": 105}"#,
