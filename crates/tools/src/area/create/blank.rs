@@ -2,11 +2,11 @@
 
 use pve::{GuestKind, GuestRef, Request, Size};
 
-use super::more_of_vm::More;
 use super::network::{self, Bridge};
 use super::place::{Content, Place, Wanted};
 use super::space::{self, Limit};
 use super::vm::{Bios, CreateVm, OsType};
+use super::vm_more::More;
 use super::{NewGuest, in_order, media};
 use crate::context::Context;
 use crate::fault::Fault;

@@ -8,7 +8,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
 use super::card::Asked;
-use super::more_of_lxc::More;
+use super::lxc_more::More;
 use super::network::{self, Bridge, Vlan};
 use super::place::{Content, Place, Wanted};
 use super::space::{self, Limit};

@@ -8,9 +8,8 @@ mod blank;
 mod card;
 mod from_template;
 mod lxc;
+mod lxc_more;
 mod media;
-mod more_of_lxc;
-mod more_of_vm;
 pub(super) mod network;
 pub(super) mod place;
 mod settings;
@@ -18,6 +17,7 @@ pub(super) mod space;
 mod template;
 mod values;
 mod vm;
+mod vm_more;
 
 pub(super) use lxc::CreateLxc;
 pub(super) use vm::CreateVm;

@@ -6,9 +6,9 @@ use secrecy::SecretString;
 use serde::Deserialize;
 
 use super::card::Asked;
-use super::more_of_vm::More;
 use super::network::{self, Vlan};
 use super::values::{Line, SshKeys, Tags, secret};
+use super::vm_more::More;
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::plan::Plan;
