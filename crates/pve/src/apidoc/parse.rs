@@ -7,6 +7,8 @@ use super::{Method, Schema};
 /// The largest document that is read; those of PVE 8 and 9 have 3 to 6 MB.
 const LARGEST: usize = 64 << 20;
 
+/// Longer than any path of PVE's.
+const LONGEST_PATH: usize = 200;
 /// The most methods that are kept; PVE 9.2 has 675.
 const MOST_METHODS: usize = 10_000;
 
@@ -96,10 +98,13 @@ impl Schema {
 fn is_template(path: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/{}-_.:".contains(c);
     path == "/"
-        || path.strip_prefix('/').is_some_and(|path| {
-            path.chars().all(plain)
-                && path
-                    .split('/')
-                    .all(|part| !matches!(part, "" | "." | ".." | "{}"))
-        })
+        || path
+            .strip_prefix('/')
+            .filter(|path| path.len() <= LONGEST_PATH)
+            .is_some_and(|path| {
+                path.chars().all(plain)
+                    && path
+                        .split('/')
+                        .all(|part| !matches!(part, "" | "." | ".." | "{}"))
+            })
 }

@@ -413,4 +413,6 @@ fn no_guess_is_made_about_a_long_path() {
     );
     let far = guess(&"x".repeat(300)).unwrap_err();
     assert_eq!(far, NearMiss::Paths(vec![]));
+    let long = json!({"method": "GET", "path": format!("/{}", "x".repeat(300))});
+    assert!(Schema::from_methods(&[long]).methods().is_empty());
 }
