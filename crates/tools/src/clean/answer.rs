@@ -57,10 +57,8 @@ pub(crate) fn line_without_secret(line: &str) -> String {
 /// `name: value`, `name=value`; and in the report of a node, which has the files of the whole cluster, also `\tname value`.
 fn one_line(line: &str, path: &str) -> String {
     let in_report = path.ends_with("/report");
-    let is_hidden = |name: &str| match in_report {
-        true => is_secret_somewhere(name),
-        false => is_secret_at(name, path),
-    };
+    let is_hidden =
+        |name: &str| is_secret_at(name, path) || (in_report && is_secret_somewhere(name));
     let indented = line.len() - line.trim_start().len();
     let blank_after = line[indented..].find([' ', '\t']).map(|at| at + indented);
     let places = [

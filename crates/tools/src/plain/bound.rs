@@ -7,7 +7,7 @@ use super::place::Place;
 use super::{Plain, word};
 use crate::context::{Context, Guest, stake};
 use crate::fault::Fault;
-use crate::plan::{Effect, Plan, parts};
+use crate::plan::{Effect, Needs, Plan, parts};
 use crate::spec::Risk;
 use crate::tool::Object;
 
@@ -68,6 +68,14 @@ impl Plain {
         let note = "has a disk there and cannot be started without it";
         let uses = |config: &GuestConfig| stake::has_disk_on(config, &storage);
         stake::bind(guests, uses, (effect, note), plan).await;
+        let sees_all = Needs::on("/vms", "VM.Audit");
+        let missing = crate::preview::missing(&sees_all, &place.cluster.pve).await;
+        if !missing.is_empty() {
+            plan.warnings.push(format!(
+                "the token lacks {}: guests that it cannot see may have disks there",
+                missing.join(", ")
+            ));
+        }
         Ok(())
     }
 }

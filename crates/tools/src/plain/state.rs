@@ -181,9 +181,13 @@ impl Planning<'_> {
         let member = |(arg, value): (&Arg, &Value)| Some((arg.member?, parts(value)));
         let named = self.altering().filter_map(member);
         let expect = named.flat_map(|(name, ids)| {
-            ids.into_iter().map(move |id| match is_out {
-                true => Expect::Unlisted(name.to_owned(), json!(id)),
-                false => Expect::Listed(name.to_owned(), json!(id)),
+            ids.into_iter().map(move |id| {
+                let (name, id) = (name.to_owned(), json!(id));
+                if is_out {
+                    Expect::Unlisted(name, id)
+                } else {
+                    Expect::Listed(name, id)
+                }
             })
         });
         let expect: Vec<_> = expect.collect();

@@ -116,7 +116,7 @@ const SCAN: Plain = read(
     "/nodes/{node}/scan/{scan_type}",
 )
 .says(
-    "Lists the volume groups, thin pools or ZFS pools of a node's own that a storage could lie on.\n\nUse it before create_storage; scan_storage_server looks for what another host offers. Needs Datastore.Allocate on /storage.",
+    "Lists the volume groups, thin pools or ZFS pools of a node's own that a storage could lie on.\n\nUse it before create_storage; search_storage_server looks for what another host offers. Needs Datastore.Allocate on /storage.",
 )
 .takes(&[
     NODE,
@@ -132,7 +132,7 @@ const SCAN: Plain = read(
 
 const SCAN_SERVER: Plain = change(
     (Toolset::Nodes, Risk::Change),
-    "scan_storage_server",
+    "search_storage_server",
     "Look for storage on a server",
     Method::Get,
     "/nodes/{node}/scan/{scan_type}",

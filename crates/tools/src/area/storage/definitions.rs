@@ -50,9 +50,7 @@ const PRUNE: Arg = text(
 )
 .sent_as("prune-backups");
 const THE_STORAGE: Entry = an("storage", &["storage"]).listed("/storage", "storage");
-const DEFINE: Need = Need::All(&[SEE, Need::On("/storage", "Datastore.Allocate")]);
-/// The same where guests may lose it: those that the token cannot see are not told of.
-const MANAGE: Need = Need::All(&[DEFINE, Need::On("/vms", "VM.Audit")]);
+const MANAGE: Need = Need::All(&[SEE, Need::On("/storage", "Datastore.Allocate")]);
 
 const LIST: Plain = read(Toolset::Storage, "list_storage", "List storage definitions", "/storage")
     .says(
@@ -92,7 +90,7 @@ const CREATE: Plain = change(
     "/storage",
 )
 .says(
-    "Defines a storage for the cluster, over something that exists: a directory, an NFS export, a volume group, a ZFS pool, a PBS datastore. No disk is formatted; create_directory_storage, create_lvm and create_zfs_pool do that.\n\nscan_storage_server finds exports, get_node_storage_scan pools. Each type takes its own arguments; PVE names those it lacks. Needs Datastore.Allocate on /storage and Datastore.Audit on the new one. Undo: delete_storage.",
+    "Defines a storage for the cluster, over something that exists: a directory, an NFS export, a volume group, a ZFS pool, a PBS datastore. No disk is formatted; create_directory_storage, create_lvm and create_zfs_pool do that.\n\nsearch_storage_server finds exports, get_node_storage_scan pools. Each type takes its own arguments; PVE names those it lacks. Needs Datastore.Allocate on /storage and Datastore.Audit on the new one. Undo: delete_storage.",
 )
 .takes(&[
     STORAGE,
@@ -116,7 +114,7 @@ const CREATE: Plain = change(
     DISABLE,
     PRUNE,
 ])
-.needs(DEFINE)
+.needs(MANAGE)
 .creates(THE_STORAGE.undone_by("delete_storage"))
 .examples(&[Example {
     ask: "Add the NAS's second export for ISO images",
@@ -131,7 +129,7 @@ const UPDATE: Plain = change(
     "/storage/{storage}",
 )
 .says(
-    "Changes a storage's definition: what it may hold, on which nodes, its retention; with disable, takes it out of use.\n\nGuests with disks there go on running, but can no longer be started, backed up or moved once it is disabled or not on their node; with prune_backups the next backups delete older ones: it asks for a confirmation then. get_storage_config shows all options. Needs Datastore.Allocate on /storage, Datastore.Audit on /storage/NAME and VM.Audit on /vms. Undo: the same call with the old values.",
+    "Changes a storage's definition: what it may hold, on which nodes, its retention; with disable, takes it out of use.\n\nGuests with disks there go on running, but can no longer be started, backed up or moved once it is disabled or not on their node; with prune_backups the next backups delete older ones: it asks for a confirmation then. get_storage_config shows all options. Needs Datastore.Allocate on /storage and Datastore.Audit on /storage/NAME; VM.Audit on /vms to see the guests. Undo: the same call with the old values.",
 )
 .takes(&[STORAGE, CONTENT, NODES, SHARED, DISABLE, PRUNE, UNSET])
 .strands("storage", &["disable", "nodes"])
@@ -155,7 +153,7 @@ const DELETE: Plain = change(
     "/storage/{storage}",
 )
 .says(
-    "Deletes a storage's definition; what is on it stays where it is, out of PVE's sight.\n\nGuests with disks there can no longer be started, jobs that back up to it fail. To only pause it, update_storage with disable. Refused if a protected guest has one there. It asks for a confirmation. Needs Datastore.Allocate on /storage, Datastore.Audit on /storage/NAME and VM.Audit on /vms. Undo: create_storage with the same options, and its password again.",
+    "Deletes a storage's definition; what is on it stays where it is, out of PVE's sight.\n\nGuests with disks there can no longer be started, jobs that back up to it fail. To only pause it, update_storage with disable. Refused if a protected guest has one there. It asks for a confirmation. Needs Datastore.Allocate on /storage and Datastore.Audit on /storage/NAME; VM.Audit on /vms to see the guests. Undo: create_storage with the same options, and its password again.",
 )
 .takes(&[STORAGE])
 .strands("storage", &[])
