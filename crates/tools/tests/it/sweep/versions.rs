@@ -16,10 +16,11 @@ fn a_plain_tool_is_a_method_of_every_version() {
         for tool in registry::all() {
             let name = tool.spec().name;
             let ours = tool.methods();
-            let mut said: Vec<_> = ours
-                .iter()
-                .flat_map(|ours| misfits(ours, &methods))
-                .collect();
+            let mut said: Vec<_> = ours.iter().flat_map(|one| misfits(one, &methods)).collect();
+            // Where the caller chooses among methods, each takes some of the arguments.
+            if ours.len() > 1 {
+                said.retain(|said| said.starts_with("no method"));
+            }
             // What only looks is a GET; some GETs do more, and areas say which.
             if tool.spec().risk == Risk::Read
                 && ours.iter().any(|ours| ours.method != pve::Method::Get)
@@ -120,4 +121,36 @@ fn misfit(param: &ApiParam, theirs: &Value) -> Option<String> {
     let out = below.is_some_and(|(ours, theirs)| ours < theirs)
         || above.is_some_and(|(ours, theirs)| ours > theirs);
     out.then(|| format!("{name} is out of bounds"))
+}
+
+#[test]
+fn what_does_not_fit_is_told() {
+    let theirs = serde_json::json!([{"method": "PUT", "path": "/x/{id}", "parameters": {"properties": {
+        "id": {"type": "string"},
+        "size": {"type": "integer", "maximum": 8},
+        "kind": {"type": "string", "enum": ["a", "b"], "optional": 1},
+    }}}]);
+    let param = |name, takes| ApiParam {
+        name,
+        takes,
+        always: false,
+    };
+    let ours = ApiMethod {
+        method: pve::Method::Put,
+        path: "/x/{name}".to_owned(),
+        params: vec![
+            param("size", serde_json::json!({"type": "integer", "maximum": 9})),
+            param("kind", serde_json::json!({"type": "string", "enum": ["c"]})),
+            param("more", serde_json::json!({"type": "boolean"})),
+        ],
+    };
+    assert_eq!(
+        misfits(&ours, theirs.as_array().unwrap()),
+        [
+            "size is out of bounds",
+            "kind cannot be c",
+            "takes no more",
+            "size may be missing"
+        ]
+    );
 }
