@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::arg::Kind as ArgKind;
 use super::entry::{Entry, Shown};
 use super::place::{Place, shown};
-use super::{Arg, Plain, fill, path, word};
+use super::{Arg, Plain, Told, fill, path, word};
 use crate::context::Context;
 use crate::fault::{Fault, Kind};
 use crate::plan::{Check, Effect, Expect, Impact, Plan, Step, Trace, parts};
@@ -133,12 +133,11 @@ impl Plain {
                 types: self.tasks.iter().map(|kind| (*kind).to_owned()).collect(),
             });
         }
-        if self.confides {
-            step = step.confides(planning.name());
-        }
-        if self.tells {
-            step = step.shows();
-        }
+        step = match self.answer {
+            Told::Nowhere => step,
+            Told::InOutcome => step.shows(),
+            Told::InFile => step.confides(planning.name()),
+        };
         plan.summary.clone_from(&step.says);
         plan.steps.push(step);
         Ok(plan)

@@ -22,7 +22,7 @@ pub(crate) struct Entry {
     /// A list, the parameter that shows what is pending in it, and the field that no row has once nothing is.
     pub(super) settled: Option<(&'static str, &'static str, &'static str)>,
     /// A list, the parameter that picks the entry from it, and the field with its members.
-    pub(super) members: Option<(&'static str, &'static str, &'static str)>,
+    pub(super) members: Option<&'static (&'static str, &'static str, &'static str)>,
     pub(super) undo: Undone,
 }
 
@@ -125,11 +125,9 @@ impl Entry {
     /// turned round takes them back.
     pub(crate) const fn members(
         mut self,
-        list: &'static str,
-        by: &'static str,
-        field: &'static str,
+        members: &'static (&'static str, &'static str, &'static str),
     ) -> Self {
-        self.members = Some((list, by, field));
+        self.members = Some(members);
         self.undo = Undone::ByTurningRound;
         self
     }

@@ -67,12 +67,19 @@ pub(crate) struct Plain {
     /// The argument that names a storage whose guests cannot be started afterwards, and those that make it so; always
     /// where there are none.
     strands: Option<(&'static str, &'static [&'static str])>,
-    /// Whether PVE's answer holds a secret.
-    confides: bool,
-    /// Whether PVE's answer is what was asked for.
-    tells: bool,
+    answer: Told,
     by: By,
     work: Work,
+}
+
+/// Where PVE's answer to a change is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Nowhere,
+    /// It is what was asked for.
+    InOutcome,
+    /// It holds a secret.
+    InFile,
 }
 
 /// Who can use a tool.
@@ -150,8 +157,7 @@ impl Plain {
             about: None,
             grave: Grave::Always,
             strands: None,
-            confides: false,
-            tells: false,
+            answer: Told::Nowhere,
             by: By::Anybody,
             work,
         }
@@ -229,13 +235,13 @@ impl Plain {
 
     /// PVE answers with a secret, once: it goes into a file and nowhere else.
     pub(crate) const fn confides(mut self) -> Self {
-        self.confides = true;
+        self.answer = Told::InFile;
         self
     }
 
     /// It is a look, and more than one: PVE's answer is part of the outcome.
     pub(crate) const fn tells(mut self) -> Self {
-        self.tells = true;
+        self.answer = Told::InOutcome;
         self
     }
 

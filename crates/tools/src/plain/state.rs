@@ -176,7 +176,7 @@ impl Planning<'_> {
 impl Planning<'_> {
     /// What the members of the entry must be afterwards.
     pub(super) fn has_members(&self) -> Option<Check> {
-        let (list, by, field) = self.entry.members?;
+        let &(list, by, field) = self.entry.members?;
         let is_out = self.values.get("delete") == Some(&Value::Bool(true));
         let member = |(arg, value): (&Arg, &Value)| Some((arg.member?, parts(value)));
         let named = self.altering().filter_map(member);

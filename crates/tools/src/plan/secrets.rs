@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use pve::{Request, Value};
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value as Json;
 
 /// Passwords by the names of the holes that they fill. In memory only; prints without its values.
@@ -30,7 +30,7 @@ impl Secrets {
     pub(crate) fn out_of(&self, text: String) -> String {
         // What is shorter stands in any text.
         const SHORTEST: usize = 4;
-        let secrets = self.0.values().map(|secret| secret.expose_secret());
+        let secrets = self.0.values().map(ExposeSecret::expose_secret);
         let secrets = secrets.filter(|secret| secret.len() >= SHORTEST);
         secrets.fold(text, |text, secret| {
             text.replace(secret, crate::clean::REDACTED)
