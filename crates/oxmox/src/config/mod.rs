@@ -195,20 +195,21 @@ pub const DEMO_STATE: &str = "demo";
 pub fn toolsets_of<S: AsRef<str>>(words: &[S]) -> Result<Vec<Toolset>, Fault> {
     let mut sets = Vec::new();
     for word in words.iter().map(AsRef::as_ref) {
-        if word == "all" {
+        let meant = if word == "all" {
             let all = Toolset::ALL.iter().copied();
-            return Ok(all.filter(|set| *set != Toolset::Lean).collect());
-        }
-        let set = Toolset::parse(word).ok_or_else(|| {
-            let names: Vec<_> = Toolset::ALL.iter().map(|set| set.word()).collect();
-            Fault::bad_input(format!("there is no toolset {word}"))
-                .hint(format!("there are {} and all", names.join(", ")))
-        })?;
-        if !sets.contains(&set) {
-            sets.push(set);
-        }
+            all.filter(|set| *set != Toolset::Lean).collect()
+        } else {
+            vec![Toolset::parse(word).ok_or_else(|| {
+                let names: Vec<_> = Toolset::ALL.iter().map(|set| set.word()).collect();
+                Fault::bad_input(format!("there is no toolset {word}"))
+                    .hint(format!("there are {} and all", names.join(", ")))
+            })?]
+        };
+        sets.extend(meant);
     }
-    Ok(sets)
+    // In the order of the documentation, each once.
+    let listed = Toolset::ALL.iter().copied();
+    Ok(listed.filter(|set| sets.contains(set)).collect())
 }
 
 /// The hint for a name that is none of these.

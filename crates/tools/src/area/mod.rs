@@ -10,6 +10,7 @@ mod clone;
 mod cluster;
 mod console;
 mod containers;
+mod conversion;
 mod create;
 mod delete;
 mod dependents;

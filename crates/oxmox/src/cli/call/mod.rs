@@ -73,7 +73,7 @@ impl Flags {
 /// Reads the rest of the command line, calls, and prints.
 pub fn run(args: Args, global: Global) -> Result<Exit, Fault> {
     let ToolWords::Words(words) = args.tool;
-    let name = words
+    let mut name = words
         .first()
         .map(|word| word.to_string_lossy().into_owned())
         .unwrap_or_default();
@@ -92,10 +92,12 @@ pub fn run(args: Args, global: Global) -> Result<Exit, Fault> {
     // Toolsets spare a model's attention; a person who names a tool wants that tool.
     global
         .toolsets
-        .get_or_insert_with(|| vec!["all".to_owned()]);
+        .get_or_insert_with(|| vec!["all".to_owned(), "lean".to_owned()]);
+    let mut arguments = parser::given(&described, flags.args.as_deref(), &matches)?;
+    let tool = registry.meant(&mut name, &mut arguments)?;
     let order = perform::Order {
         spec: tool.spec(),
-        arguments: parser::given(&described, flags.args.as_deref(), &matches)?,
+        arguments,
         flags,
     };
     runtime::log(global.verbose);

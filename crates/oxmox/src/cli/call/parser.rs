@@ -7,7 +7,7 @@ use clap::{Arg, ArgMatches, Args as _, Command};
 use serde_json::Value;
 use tools::fault::Fault;
 use tools::registry::Described;
-use tools::spec::{Risk, Spec};
+use tools::spec::Spec;
 use tools::tool::Object;
 
 use super::{Flags, Global};
@@ -34,7 +34,7 @@ pub fn command(tool: &Described, spec: &Spec) -> Command {
         let cluster = Arg::new(CLUSTER).long("cluster").value_name("NAME");
         command = command.arg(cluster.help(help).help_heading(HEADING));
     }
-    if spec.risk > Risk::Read {
+    if tool.input["properties"].get("wait").is_some() {
         let help = "Seconds to wait for the result [default: until it is done]";
         command = command.mut_arg(arguments::id("wait"), |wait| wait.help(help));
     }

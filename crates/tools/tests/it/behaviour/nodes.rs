@@ -111,7 +111,7 @@ async fn a_look_that_connects_out_is_a_change() {
     let args = r#"{"node": "pve1", "scan_type": "nfs", "server": "192.168.1.5"}"#;
     let fault = house.call("get_node_storage_scan", args).await.unwrap_err();
     assert!(fault.to_string().contains("scan_type"), "{fault}");
-    let found = house.call("scan_storage_server", args).await.unwrap();
+    let found = house.call("search_storage_server", args).await.unwrap();
     assert_eq!(found.data["status"], "applied", "{}", found.text);
     assert!(found.text.contains("/volume1"), "{}", found.text);
     assert_eq!(house.audit(), (1, vec!["applied".to_owned()]));
