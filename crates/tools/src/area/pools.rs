@@ -89,7 +89,7 @@ const UPDATE: Plain = change(
     Need::Each("vms", &GUEST),
     Need::Each("storage", &PLACE),
 ]))
-.edits(THE_POOL.by_row().members(&("/pools", "poolid", "members")))
+.edits(THE_POOL.by_row().emptied().members(&("/pools", "poolid", "members")))
 .examples(&[
     Example {
         ask: "Say what the pool lab is for",

@@ -1,5 +1,7 @@
 //! What a plain change makes, alters or takes away.
 
+use crate::tool::Object;
+
 /// An entry of one of PVE's lists, or a page of settings.
 #[derive(Debug, Clone, Copy)]
 #[must_use]
@@ -23,6 +25,8 @@ pub(crate) struct Entry {
     pub(super) settled: Option<(&'static str, &'static str, &'static str)>,
     /// A list, the parameter that picks the entry from it, and the field with its members.
     pub(super) members: Option<&'static (&'static str, &'static str, &'static str)>,
+    /// Which of its settings can be told when it is made again, if not all.
+    pub(super) told: Option<fn(&Object, &str) -> bool>,
     pub(super) undo: Undone,
 }
 
@@ -46,6 +50,8 @@ pub(super) enum Undone {
     BySettingBack,
     /// By the same tool with `delete` turned round, where only members come or go.
     ByTurningRound,
+    /// By deleting this path of the API, for which there is no tool of its own.
+    ByDeleting(&'static str),
     /// Not, and why.
     Not(&'static str),
 }
@@ -63,6 +69,7 @@ pub(crate) const fn an(what: &'static str, id: &'static [&'static str]) -> Entry
         emptied: false,
         settled: None,
         members: None,
+        told: None,
         undo: Undone::BySettingBack,
     }
 }
@@ -132,9 +139,21 @@ impl Entry {
         self
     }
 
+    /// Of what it was, only these settings can be told when it is made again; the others are no loss.
+    pub(crate) const fn told_if(mut self, told: fn(&Object, &str) -> bool) -> Self {
+        self.told = Some(told);
+        self
+    }
+
     /// This tool takes it back.
     pub(crate) const fn undone_by(mut self, tool: &'static str) -> Self {
         self.undo = Undone::By(tool);
+        self
+    }
+
+    /// Deleting this path of the API takes it back, which no tool of its own does.
+    pub(crate) const fn undone_at(mut self, path: &'static str) -> Self {
+        self.undo = Undone::ByDeleting(path);
         self
     }
 

@@ -1,7 +1,7 @@
 //! Paths and sentences with the values of arguments in them: `/nodes/{node}/qemu/{vmid}`.
 //!
 //! A part of a value can be asked for: `{userid|realm}` is the realm of a user, `{sid|id}` the guest of an HA resource,
-//! `{id|guest}` the guest of a replication job.
+//! `{id|guest}` the guest of a replication job, `{subnet|dashed}` a network as PVE writes it in names.
 
 use serde_json::Value;
 
@@ -33,6 +33,9 @@ fn filled(template: &str, values: &Object, write: impl Fn(&str) -> String) -> St
 fn part(name: &str, values: &Object) -> String {
     let (name, part) = name.split_once('|').unwrap_or((name, ""));
     let whole = word(values.get(name));
+    if part == "dashed" {
+        return whole.replace('/', "-");
+    }
     let found = match part {
         "realm" => whole.rsplit_once('@').map(|(_, realm)| realm),
         "id" => whole.rsplit_once(':').map(|(_, id)| id),
@@ -67,5 +70,6 @@ mod tests {
             "/vms/100 100"
         );
         assert_eq!(path("/pools/{name}", values), "/pools/a%2Fb");
+        assert_eq!(path("/x/{name|dashed}", values), "/x/a-b");
     }
 }

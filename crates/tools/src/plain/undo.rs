@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::arg::Kind as ArgKind;
 use super::change::Planning;
 use super::entry::Undone;
-use super::{Arg, word};
+use super::{Arg, path, word};
 use crate::plan::Undo;
 use crate::tool::{Object, Tool};
 use crate::words;
@@ -40,6 +40,13 @@ impl Planning<'_> {
                     arguments,
                 }
             }
+            Undone::ByDeleting(at) => Undo::Call {
+                tool: "write_proxmox_api".to_owned(),
+                arguments: Object::from_iter([
+                    ("method".to_owned(), json!("DELETE")),
+                    ("path".to_owned(), json!(path(at, self.values))),
+                ]),
+            },
             Undone::Not(because) => not(because),
             Undone::BySettingBack | Undone::ByTurningRound => {
                 not("nothing is known that takes it back")
@@ -59,7 +66,8 @@ impl Planning<'_> {
         // What has a number gets a new one.
         arguments.retain(|name, _| schema["properties"].get(name).is_some());
         for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-            let kept = old.get(called(maker, name));
+            let sent = called(maker, name);
+            let kept = old.get(sent).filter(|_| self.can_be_told(old, sent));
             if let Some(value) = kept.filter(|value| !is_hidden(value)) {
                 arguments.insert(name.clone(), typed(value, property["type"].as_str()));
             }
@@ -70,10 +78,14 @@ impl Planning<'_> {
         }
     }
 
+    fn can_be_told(&self, old: &Object, setting: &str) -> bool {
+        self.entry.told.is_none_or(|told| told(old, setting))
+    }
+
     pub(super) fn undo_edit(&self, old: &Object) -> Undo {
         match self.entry.undo {
             Undone::Not(because) => return not(because),
-            Undone::By(_) => return self.undo_making(),
+            Undone::By(_) | Undone::ByDeleting(_) => return self.undo_making(),
             Undone::ByTurningRound if self.altering().any(|(arg, _)| arg.member.is_some()) => {
                 return self.turned_round();
             }
@@ -148,7 +160,9 @@ impl Planning<'_> {
         let is_lost = |name: &str, value: &Value| {
             is_hidden(value) || (settable.parameter(name).is_some() && !told.contains(&name))
         };
-        let lost = old.iter().filter(|(name, value)| is_lost(name, value));
+        let lost = old
+            .iter()
+            .filter(|(name, value)| is_lost(name, value) && self.can_be_told(old, name));
         let names: Vec<_> = lost.map(|(name, _)| name.as_str()).collect();
         (!names.is_empty()).then(|| {
             let names = words::clip(&names.join(", "), 200);

@@ -64,7 +64,7 @@ const CREATE: Plain = change(
 .creates(
     an("security group", &["group"])
         .listed(GROUPS, "group")
-        .not_undone("write_proxmox_api with DELETE on /cluster/firewall/groups/GROUP removes an empty group"),
+        .undone_at("/cluster/firewall/groups/{group}"),
 )
 .examples(&[Example {
     ask: "Make a security group for the databases",
@@ -98,7 +98,7 @@ const CREATE_RULE: Plain = change(
 .calm_if("action", "ACCEPT")
 .adds(
     rule_of(ONE_GROUP, &["group"])
-        .not_undone("write_proxmox_api with DELETE on /cluster/firewall/groups/GROUP/0 removes it"),
+        .undone_at("/cluster/firewall/groups/{group}/0"),
 )
 .examples(&[Example {
     ask: "Let the web servers be reached by HTTP too",

@@ -105,7 +105,7 @@ const CREATE_VM_RULE: Plain = change(
 .calm_if("action", "ACCEPT")
 .adds(
     rule_of(VM_RULES, &[])
-        .not_undone("write_proxmox_api with DELETE on /nodes/NODE/qemu/VMID/firewall/rules/0 removes it"),
+        .undone_at("/nodes/{node}/qemu/{vmid}/firewall/rules/0"),
 )
 .examples(&[
     Example {
@@ -178,7 +178,7 @@ const CREATE_CONTAINER_RULE: Plain = change(
 .calm_if("action", "ACCEPT")
 .adds(
     rule_of(CONTAINER_RULES, &[])
-        .not_undone("write_proxmox_api with DELETE on /nodes/NODE/lxc/VMID/firewall/rules/0 removes it"),
+        .undone_at("/nodes/{node}/lxc/{vmid}/firewall/rules/0"),
 )
 .examples(&[Example {
     ask: "Let DNS queries into container 200",

@@ -107,7 +107,7 @@ const CREATE_SET: Plain = change(
 .creates(
     an("ipset", &["name"])
         .listed(SETS, "name")
-        .not_undone("write_proxmox_api with DELETE on /cluster/firewall/ipset/NAME removes an empty set"),
+        .undone_at("/cluster/firewall/ipset/{name}"),
 )
 .examples(&[Example {
     ask: "Make a set for the cameras",

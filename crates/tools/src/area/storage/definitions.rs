@@ -1,13 +1,14 @@
 //! Definitions of storages, the same for all nodes.
 
 use pve::Method;
+use serde_json::Value;
 
 use super::{SEE, SEE_ALL, STORAGE};
 use crate::plain::{
     Arg, Entry, NODE, Need, Plain, UNSET, an, change, choice, flag, list, read, text,
 };
 use crate::spec::{Example, Risk, Toolset};
-use crate::tool::Tool;
+use crate::tool::{Object, Tool};
 
 /// The tools of this subject.
 pub(in crate::area) const TOOLS: &[&dyn Tool] = &[
@@ -50,6 +51,12 @@ const PRUNE: Arg = text(
 )
 .sent_as("prune-backups");
 const THE_STORAGE: Entry = an("storage", &["storage"]).listed("/storage", "storage");
+/// PVE shows storages on a network as shared, and lets nobody say so.
+fn can_be_told(storage: &Object, setting: &str) -> bool {
+    let kind = storage.get("type").and_then(Value::as_str);
+    setting != "shared" || matches!(kind, Some("dir" | "btrfs" | "lvm"))
+}
+
 const MANAGE: Need = Need::All(&[SEE, Need::On("/storage", "Datastore.Allocate")]);
 
 const LIST: Plain = read(Toolset::Storage, "list_storage", "List storage definitions", "/storage")
@@ -158,7 +165,7 @@ const DELETE: Plain = change(
 .takes(&[STORAGE])
 .strands("storage", &[])
 .needs(MANAGE)
-.removes(THE_STORAGE.undone_by("create_storage"))
+.removes(THE_STORAGE.undone_by("create_storage").told_if(can_be_told))
 .examples(&[Example {
     ask: "Forget the vault",
     args: r#"{"storage": "vault"}"#,

@@ -152,7 +152,7 @@ const CREATE_SUBNET: Plain = change(
 .creates(
     an("subnet", &["vnet", "subnet"])
         .listed(SUBNETS, "cidr")
-        .not_undone("write_proxmox_api with DELETE on /cluster/sdn/vnets/VNET/subnets/SUBNET removes it"),
+        .undone_at("/cluster/sdn/vnets/{vnet}/subnets/{its_zone}-{subnet|dashed}"),
 )
 .examples(&[Example {
     ask: "Give the network blue a second range",

@@ -13,6 +13,7 @@ mod protected;
 mod reference;
 mod seeds;
 mod silent;
+mod undone;
 mod versions;
 
 use tools::registry;

@@ -107,7 +107,7 @@ fn list(
     Ok(shown.collect::<Value>().into())
 }
 
-fn one(world: &World, call: &Call, part: Part, key: &str) -> Result<Value, ApiError> {
+pub(super) fn one(world: &World, call: &Call, part: Part, key: &str) -> Result<Value, ApiError> {
     let id = call.text(key).unwrap_or_default();
     let found = objects(world, call, part, key)
         .into_iter()

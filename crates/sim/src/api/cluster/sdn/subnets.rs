@@ -4,7 +4,8 @@ use std::net::IpAddr;
 
 use serde_json::{Value, json};
 
-use super::show::{need_vnet, objects};
+use super::missing;
+use super::show::{need_vnet, objects, one};
 use crate::api::section;
 use crate::call::Call;
 use crate::error::{ApiError, Reply, done};
@@ -61,6 +62,22 @@ pub(super) fn create(world: &mut World, call: &Call) -> Reply {
     checked(world, &id, cidr, &settings, &subnet)
         .map_err(|error| error.during("create sdn subnet object failed"))?;
     world.configure_sdn(Part::Subnet, &id, Some(subnet));
+    done()
+}
+
+pub(super) fn show(world: &mut World, call: &Call) -> Reply {
+    need_vnet(world, call, &["SDN.Audit", "SDN.Allocate"])?;
+    Ok(one(world, call, Part::Subnet, "subnet")?.into())
+}
+
+pub(super) fn delete(world: &mut World, call: &Call) -> Reply {
+    need_vnet(world, call, &["SDN.Allocate"])?;
+    world.require_quorum()?;
+    let id = call.text("subnet").unwrap_or_default();
+    if !world.sdn_configured(Part::Subnet).contains_key(id) {
+        return Err(missing(id).during("delete sdn subnet object failed"));
+    }
+    world.configure_sdn(Part::Subnet, id, None);
     done()
 }
 

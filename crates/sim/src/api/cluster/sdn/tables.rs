@@ -86,6 +86,20 @@ pub const ROUTES: &[Route] = &[
             LOCK,
             flag("snat").optional(),
         ]),
+    get("/cluster/sdn/vnets/{vnet}/subnets/{subnet}", subnets::show)
+        .allow(Perm::User)
+        .params(&[
+            text("vnet"),
+            text("subnet").is(subnets::is_subnet),
+            PENDING,
+            RUNNING,
+        ]),
+    delete(
+        "/cluster/sdn/vnets/{vnet}/subnets/{subnet}",
+        subnets::delete,
+    )
+    .allow(Perm::User)
+    .params(&[VNET, text("subnet").is(subnets::is_subnet), LOCK]),
     get("/cluster/sdn/controllers", show::controllers)
         .allow(Perm::User)
         .params(&[
