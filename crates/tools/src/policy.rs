@@ -143,7 +143,7 @@ impl Policy {
             .map(|node| self.verdict(plan, risk, On::Node(node)));
         let read = read
             .into_iter()
-            .map(|it| verdict(risk.min(Risk::Change), it));
+            .map(|it| verdict(what_a_read_can_do(risk), it));
         let on_plan = done_to
             .chain(nodes)
             .max()
@@ -220,6 +220,14 @@ enum On<'a> {
     Node(&'a str),
     /// Neither: the cluster's settings.
     Nothing,
+}
+
+/// Reading neither interrupts a guest nor destroys anything of it, but what is read can be handed out.
+fn what_a_read_can_do(risk: Risk) -> Risk {
+    match risk {
+        Risk::Disrupt | Risk::Destroy => Risk::Change,
+        risk => risk,
+    }
 }
 
 impl Rule {

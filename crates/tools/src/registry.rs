@@ -110,7 +110,7 @@ pub(crate) fn twin(name: &str) -> Option<&'static str> {
 
 /// The changing tool of that name, switched on or not: looking at a plan is a read.
 pub fn find_change(name: &str) -> Result<&'static dyn Tool, Fault> {
-    let changes = || all().filter(|tool| tool.spec().risk > Risk::Read);
+    let changes = || all().filter(|tool| tool.spec().risk > Risk::Read && !tool.relays());
     if let Some(tool) = changes().find(|tool| tool.spec().name == name) {
         return Ok(tool);
     }
@@ -240,10 +240,20 @@ impl Registry {
         mut arguments: Object,
     ) -> Result<(&'static dyn Tool, Object), Fault> {
         let input = schema::input::<CallTool>();
+        let cluster = arguments.remove("cluster").filter(|name| !name.is_null());
         schema::known(&arguments, &input)?;
         schema::coerce(&mut arguments, &input)?;
-        let call: CallTool = schema::parse(arguments)?;
-        Ok((self.reach(&call.tool)?, call.arguments))
+        let mut call: CallTool = schema::parse(arguments)?;
+        let tool = self.reach(&call.tool)?;
+        // Beside the arguments it means the same as among them.
+        if let Some(cluster) = cluster {
+            let inside = call.arguments.entry("cluster").or_insert(cluster.clone());
+            if *inside != cluster {
+                return Err(Fault::bad_input("two clusters are named")
+                    .hint("send cluster once, beside the arguments or among them"));
+            }
+        }
+        Ok((tool, call.arguments))
     }
 
     /// The tool of that name, of whatever toolset, as far as the mode leaves any use for it.

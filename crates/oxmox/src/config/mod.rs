@@ -54,6 +54,8 @@ pub struct Config {
     pub allow_model_confirm: bool,
     /// Directories of this machine whose files may be uploaded.
     pub upload_from: Vec<PathBuf>,
+    /// Where the configuration file is.
+    found_in: PathBuf,
     /// Refinements of the mode.
     pub rules: Vec<Rule>,
     /// What a person should hear about, though it stops nothing.
@@ -140,6 +142,7 @@ impl Config {
             community_scripts: (file.community_scripts.as_ref())
                 .map(|clone| paths::resolve(dir, clone, environment)),
             allow_model_confirm: file.allow_model_confirm,
+            found_in: dir.to_owned(),
             upload_from: file
                 .upload_from
                 .iter()
@@ -185,6 +188,13 @@ impl Config {
     /// While this file exists, nothing is sent.
     pub fn freeze_file(&self) -> PathBuf {
         self.state_dir.join("frozen")
+    }
+
+    /// Where secrets of oxmox's own are: its state, and its configuration with the files that this names.
+    pub fn own_dirs(&self) -> Vec<PathBuf> {
+        let dirs = [self.state_dir.clone(), self.found_in.clone()];
+        let named = |dir: &PathBuf| !dir.as_os_str().is_empty();
+        dirs.into_iter().filter(named).collect()
     }
 }
 

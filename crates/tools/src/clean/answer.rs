@@ -12,7 +12,17 @@ const VALUES: &[&str] = &["value", "pending", "new", "old"];
 pub(crate) fn answer(value: &mut Value, path: &str) {
     match value {
         Value::String(text) => *text = without_passwords(&lines(text, path)),
-        Value::Array(items) => items.iter_mut().for_each(|item| answer(item, path)),
+        Value::Array(items) => {
+            // A setting as a pair: `["lxc.environment", "TOKEN=…"]`.
+            if let [Value::String(name), value] = items.as_mut_slice()
+                && is_secret_at(name, path)
+            {
+                blank(value);
+            }
+            for item in items {
+                answer(item, path);
+            }
+        }
         Value::Object(fields) => {
             object(fields);
             // A setting in a row: `{"key": "cipassword", "value": …}`.
@@ -81,6 +91,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn an_environment_is_a_pair_or_a_line() {
+        let mut value =
+            json!({"lxc": [["lxc.environment.runtime", "TOKEN=x"], ["lxc.apparmor.profile", "y"]]});
+        answer(&mut value, "/nodes/pve1/lxc/200/config");
+        assert_eq!(
+            value,
+            json!({"lxc": [["lxc.environment.runtime", REDACTED], ["lxc.apparmor.profile", "y"]]})
+        );
+        assert!(!line_without_secret("lxc.environment: TOKEN=x").contains("TOKEN"));
+    }
 
     #[test]
     fn secrets_go_by_field_by_path_and_by_line() {

@@ -49,7 +49,9 @@ pub(crate) fn is_secret(name: &str) -> bool {
     if NO_SECRETS.iter().any(|end| name.ends_with(end)) {
         return false;
     }
-    NAMES.contains(&name.as_str()) || PARTS.iter().any(|part| name.contains(part))
+    name.starts_with("lxc.environment")
+        || NAMES.contains(&name.as_str())
+        || PARTS.iter().any(|part| name.contains(part))
 }
 
 /// Whether a parameter or a field of this name holds a secret at this path.

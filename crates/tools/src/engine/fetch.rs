@@ -57,7 +57,8 @@ impl Engine {
                 Ok(())
             })
             .await;
-        if coming.is_whole() {
+        // An empty file is whole before PVE has answered.
+        if coming.is_whole() && (came.is_ok() || download.size > 0) {
             return coming.keep();
         }
         let broke_off = format!(

@@ -19,12 +19,24 @@ const NAMED: usize = 8;
 #[derive(Debug, Clone, Default)]
 pub struct Uploads {
     dirs: Vec<PathBuf>,
+    /// What lies below these is never sent, unless a directory of its own in there is named.
+    own: Vec<PathBuf>,
 }
 
 impl Uploads {
     /// Files below these directories.
     pub fn from_dirs(dirs: Vec<PathBuf>) -> Self {
-        Self { dirs }
+        Self {
+            dirs,
+            own: Vec::new(),
+        }
+    }
+
+    /// None of what lies below these: oxmox's own state and configuration, where its secrets are.
+    #[must_use]
+    pub fn but_not(mut self, own: Vec<PathBuf>) -> Self {
+        self.own = own;
+        self
     }
 
     /// Finds a file by its whole path, or by its path below one of the directories, and reads it once for its checksum.
@@ -80,7 +92,13 @@ impl Uploads {
     fn inside(&self, path: &Path) -> Option<PathBuf> {
         let real = path.canonicalize().ok()?;
         let mut dirs = self.dirs.iter().filter_map(|dir| dir.canonicalize().ok());
-        dirs.any(|dir| real.starts_with(dir)).then_some(real)
+        let own: Vec<_> = (self.own.iter())
+            .filter_map(|own| own.canonicalize().ok())
+            .filter(|own| real.starts_with(own))
+            .collect();
+        let apart = |dir: &PathBuf| (own.iter()).all(|own| dir != own && dir.starts_with(own));
+        dirs.any(|dir| real.starts_with(&dir) && apart(&dir))
+            .then_some(real)
     }
 
     /// Opens a real path. It is looked at again once it is open: what is read is a plain file, and the one that is there.

@@ -110,3 +110,20 @@ async fn a_file_that_changes_is_another_one() {
         "not any more"
     );
 }
+
+#[tokio::test]
+async fn what_is_our_own_is_never_sent_by_a_wide_directory() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(root.path().join("state/uploads")).unwrap();
+    for file in ["a.iso", "state/secret", "state/uploads/b.iso"] {
+        std::fs::write(root.path().join(file), "DATA").unwrap();
+    }
+    let state = root.path().join("state");
+    let wide = Uploads::from_dirs(vec![root.path().to_owned()]).but_not(vec![state.clone()]);
+    assert!(wide.find("a.iso").await.is_ok());
+    assert!(wide.find("state/secret").await.is_err());
+    let itself = Uploads::from_dirs(vec![state.clone()]).but_not(vec![state.clone()]);
+    assert!(itself.find("secret").await.is_err());
+    let below = Uploads::from_dirs(vec![state.join("uploads")]).but_not(vec![state]);
+    assert!(below.find("b.iso").await.is_ok());
+}

@@ -87,7 +87,7 @@ const RULES: &[Rule] = &[
     does("POST", "/nodes/*/qemu/*/agent/ping", Risk::Change),
     does("POST", "/nodes/*/qemu/*/agent/**", Risk::Grant),
     does("GET", "/nodes/*/storage/*/file-restore/list", Risk::Grant),
-    does("POST", "/nodes/*/qemu/*/monitor", Risk::Grant),
+    elsewhere("POST", "/nodes/*/qemu/*/monitor", "send_vm_monitor_command of the toolset qemu sends one, if there is no password in it"),
     // The node connects to where the caller says.
     does("GET", "/nodes/*/query-url-metadata", Risk::Change),
     does("GET", "/nodes/*/query-oci-repo-tags", Risk::Change),

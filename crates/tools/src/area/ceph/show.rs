@@ -66,7 +66,7 @@ const POOLS: Plain = part(
     "/nodes/{node}/ceph/pool",
 )
 .says(
-    "Lists Ceph's pools: copies kept and needed, placement groups, rule, use, application.\n\nNot the pools of guests: those are list_pools. A pool serves guests once a storage of type rbd names it: list_storages shows those. create_ceph_pool makes one. Needs Sys.Audit or Datastore.Audit on /.",
+    "Lists Ceph's pools: copies kept and needed, placement groups, rule, use, application.\n\nNot the pools of guests: those are list_pools. A pool serves guests once a storage of type rbd names it: list_storage shows those. create_ceph_pool makes one. Needs Sys.Audit or Datastore.Audit on /.",
 )
 .rows(&[
     "pool_name",

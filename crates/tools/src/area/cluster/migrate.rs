@@ -147,7 +147,7 @@ impl MigrateGuests {
             ),
         };
         let risk = risk.unwrap_or(Risk::Change);
-        let mut all = Plan::new(&Self::SPEC, cluster, risk, summary);
+        let mut all = Plan::new(&MigrateVm::SPEC, cluster, risk, summary).called(Self::SPEC.name);
         let mut needs = Vec::new();
         for (group, plan) in plans.into_iter().enumerate() {
             let group = u16::try_from(group / AT_ONCE).unwrap_or(u16::MAX);

@@ -62,9 +62,8 @@ impl Changes for SuspendVm {
             return hibernation(&guest).await;
         }
         let pause = arguments([("vmid", json!(self.vmid)), ("action", json!("suspend"))]);
-        let mut plan = schema::parse::<StopVm>(pause)?.plan(cx).await?;
-        Self::SPEC.name.clone_into(&mut plan.tool);
-        Ok(plan)
+        let plan = schema::parse::<StopVm>(pause)?.plan(cx).await?;
+        Ok(plan.called(Self::SPEC.name))
     }
 }
 

@@ -126,7 +126,21 @@ fn one_line(command: &str) -> Result<&str, Fault> {
         return Err(Fault::bad_input("argument `command`: it is not one line")
             .hint("send one command of QEMU's monitor, such as \"info status\""));
     }
+    if tells_a_secret(command) {
+        return Err(Fault::refused("a command with a password in it is not sent from here").hint(
+            "what is sent is shown and written down; a person gives QEMU passwords in its monitor, in PVE's web interface",
+        ));
+    }
     Ok(command)
+}
+
+/// Whether a password is a part of it.
+fn tells_a_secret(command: &str) -> bool {
+    let command = command.to_lowercase();
+    let first = command.split_whitespace().next().unwrap_or_default();
+    first == "set_password"
+        || (first == "change" && command.contains("password"))
+        || (first == "object_add" && command.contains("secret"))
 }
 
 /// As PVE checks them, which differs by version.
@@ -157,4 +171,24 @@ fn impact(guest: &Guest, name: &str, looks: bool) -> Impact {
         )
     };
     Impact::new(effect, "VM", id).note(note)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_not_taken() {
+        for secret in [
+            "set_password vnc hunter2",
+            " SET_PASSWORD spice hunter2",
+            "change vnc password hunter2",
+            "object_add secret,id=s,data=hunter2",
+        ] {
+            let fault = one_line(secret).unwrap_err().to_string();
+            assert!(!fault.contains("hunter2"), "{fault}");
+        }
+        assert!(one_line("info status").is_ok());
+        assert!(one_line("change ide2 nothing.iso").is_ok());
+    }
 }

@@ -116,6 +116,10 @@ async fn wrong_calls_say_what_to_send() {
             "there is no tool call_proxmox_tool",
         ),
         (r#"{"arguments": {}}"#, "`tool`"),
+        (
+            r#"{"tool": "list_pools", "cluster": "a", "arguments": {"cluster": "b"}}"#,
+            "two clusters",
+        ),
         (r#"{"tool": "start_proxmox_vm"}"#, "vmid"),
         (
             r#"{"tool": "start_proxmox_vm", "args": {"vmid": 105}}"#,
@@ -126,6 +130,17 @@ async fn wrong_calls_say_what_to_send() {
         assert!(fault.to_string().contains(says), "{call}: {fault}");
     }
     assert!(house.writes().is_empty());
+}
+
+#[tokio::test]
+async fn a_preview_looks_at_the_tool_itself() {
+    let house = House::new().await;
+    let args = r#"{"tool": "call_proxmox_tool", "arguments": {"tool": "capture_vm_screen", "arguments": {"vmid": 100}}}"#;
+    let fault = house
+        .call("preview_proxmox_change", args)
+        .await
+        .unwrap_err();
+    assert!(fault.message.contains("changes anything"), "{fault}");
 }
 
 #[tokio::test]

@@ -64,6 +64,26 @@ async fn a_rule_holds_for_the_other_names_of_a_tool() {
 }
 
 #[tokio::test]
+async fn a_rule_holds_for_what_is_planned_by_another_tool() {
+    let deny = |tool: &str| Rule {
+        tool: Some(tool.to_owned()),
+        verdict: Some(Verdict::Deny),
+        ..Rule::default()
+    };
+    let rules = vec![deny("stop_proxmox_vm"), deny("migrate_proxmox_vm")];
+    let house = with_rules(Mode::Trusted, rules).await;
+    for (tool, args) in [
+        ("suspend_vm", r#"{"vmid": 100}"#),
+        ("bulk_migrate_guests", r#"{"target": "pve3", "vms": "105"}"#),
+    ] {
+        let fault = house.call(tool, args).await.unwrap_err();
+        let denied = fault.message.contains("a rule in the configuration");
+        assert!(denied, "{tool}: {fault}");
+    }
+    assert!(house.writes().is_empty());
+}
+
+#[tokio::test]
 async fn a_rule_allows_a_range_and_asks_for_the_rest() {
     let allow = Rule {
         vmid: Some("100-105".to_owned()),
