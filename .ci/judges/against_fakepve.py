@@ -241,6 +241,17 @@ PREPARED = [
 ]
 
 
+def upload(params: list[tuple[str, str]]) -> dict[str, Any]:
+    """The parts of an upload as PVE reads them: the name is in the first line of a part, and the file comes last."""
+    parts = []
+    for name, value in params:
+        is_file = name == "filename"
+        says = f'name="{name}"; filename="{value}"' if is_file else f'name="{name}"'
+        parts.append(f"--parts\r\nContent-Disposition: form-data; {says}\r\n\r\n{'DATA' if is_file else value}\r\n")
+    return {"data": ("".join(parts) + "--parts--\r\n").encode(),
+            "headers": {"Content-Type": "multipart/form-data; boundary=parts"}}
+
+
 async def take_every_request(report: Report) -> None:
     """What the examples of all tools ask of PVE, written down by a test, is known to the fake and of its types.
 
@@ -257,8 +268,11 @@ async def take_every_request(report: Report) -> None:
                 async with session.post(base + path, data=params) as answer:
                     report.check(answer.status == 200, f"fakepve makes {params}", await answer.text())
             for request in json.loads(listed.read_text()):
-                where = "params" if request["method"] in ("GET", "DELETE") else "data"
-                sent = {where: [tuple(pair) for pair in request["params"]]}
+                params = [tuple(pair) for pair in request["params"]]
+                if request["path"].endswith("/upload"):
+                    sent = upload(params)
+                else:
+                    sent = {"params" if request["method"] in ("GET", "DELETE") else "data": params}
                 async with session.request(request["method"], base + request["path"], **sent) as answer:
                     line = f"{request['tool']}: {request['method']} {request['path']} {request['params']}"
                     taken = answer.status not in (400, 501)

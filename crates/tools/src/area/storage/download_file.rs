@@ -49,8 +49,8 @@ impl Changes for DownloadFileRestore {
         leasable: false,
         looks_inside: false,
         examples: &[Example {
-            ask: "Get the hosts file out of the last backup of git",
-            args: r#"{"node": "pve1", "storage": "vault", "volume": "vault:backup/ct/202/2026-11-15T01:00:04Z", "filepath": "/root.pxar.didx/etc/hosts"}"#,
+            ask: "Get the notes out of the last backup of git",
+            args: r#"{"node": "pve1", "storage": "vault", "volume": "vault:backup/ct/202/2026-11-15T01:00:04Z", "filepath": "/root.pxar.didx/home/demo/notes.txt"}"#,
         }],
     };
 
