@@ -5,6 +5,7 @@ mod audit;
 mod declared;
 mod examples;
 mod faults;
+mod full;
 mod hostile;
 mod login;
 mod nonsense;

@@ -9,7 +9,7 @@ use tools::tool::Ran;
 use crate::house::{House, object};
 use crate::schemas::schema;
 
-fn schemas() -> Option<Vec<(String, Vec<Value>)>> {
+pub(super) fn schemas() -> Option<Vec<(String, Vec<Value>)>> {
     let load = |version: &str| Some((version.to_owned(), schema(version)?));
     ["8.4", "9.1", "9.2"].into_iter().map(load).collect()
 }
@@ -45,7 +45,7 @@ async fn every_planned_request_is_valid_in_every_supported_version() {
 }
 
 /// Method and path exist, every parameter is known and of its type, every required one is there.
-fn valid(request: &Request, methods: &[Value]) -> Result<(), String> {
+pub(super) fn valid(request: &Request, methods: &[Value]) -> Result<(), String> {
     let verb = match request.method {
         Method::Get => "GET",
         Method::Post => "POST",
