@@ -400,6 +400,10 @@ impl Registry {
         if spec.takes_host {
             extras.host = schema::one("host", args.remove("host"), &Value::Null)?;
         }
+        // A rule may have a question asked about what needs none otherwise, so that nobody is told of it beforehand.
+        if spec.risk == Risk::Change {
+            extras.confirm = schema::one("confirm", args.remove("confirm"), &Value::Null)?;
+        }
         schema::known(&args, &described.input)?;
         schema::coerce(&mut args, &described.input)?;
         let property = |name: &str| &described.input["properties"][name];

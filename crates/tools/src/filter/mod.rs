@@ -171,7 +171,14 @@ impl fmt::Display for Term {
             f.write_str("-")?;
         }
         match &self.test {
-            Test::Bare(patterns) => f.write_str(&joined(patterns)),
+            Test::Bare(patterns) => {
+                let text = joined(patterns);
+                // A sign at the beginning would say "not"; behind an empty value it is a letter.
+                if text.starts_with(['-', '!']) {
+                    f.write_str(",")?;
+                }
+                f.write_str(&text)
+            }
             Test::Is(word, patterns) => write!(f, "{}:{}", word.name(), joined(patterns)),
             Test::Within(measure, bounds) => match bounds.as_slice() {
                 [only] if only.is_open() => write!(f, "{}{only}", measure.name()),

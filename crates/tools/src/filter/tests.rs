@@ -146,6 +146,18 @@ fn many_wildcards_take_no_forever() {
     assert!(!holds(&format!("name:{}b", "a*".repeat(200)), &long));
 }
 
+#[test]
+fn a_sign_behind_a_comma_is_a_letter() {
+    for text in [",-", ",!x", "-,-x"] {
+        let filter = Filter::parse(text).unwrap();
+        assert_eq!(
+            Filter::parse(&filter.to_string()).unwrap(),
+            filter,
+            "{text}"
+        );
+    }
+}
+
 proptest! {
     #[test]
     fn whatever_is_written_is_read_or_refused(text in "\\PC{0,60}") {

@@ -84,6 +84,23 @@ async fn a_rule_holds_for_what_is_planned_by_another_tool() {
 }
 
 #[tokio::test]
+async fn what_a_rule_asks_about_is_confirmed_by_the_value_in_the_answer() {
+    let ask = Rule {
+        tool: Some("start_proxmox_vm".to_owned()),
+        verdict: Some(Verdict::Ask),
+        ..Rule::default()
+    };
+    let house = with_rules(Mode::Ask, vec![ask]).await;
+    let asked = house.call("start_vm", r#"{"vmid": 105}"#).await.unwrap();
+    assert_eq!(asked.data["status"], "needs_confirmation");
+    let confirm = asked.data["confirm"].as_str().unwrap();
+    let args = format!(r#"{{"vmid": 105, "confirm": "{confirm}"}}"#);
+    let answer = house.call("start_vm", &args).await.unwrap();
+    assert_eq!(answer.data["status"], "applied", "{}", answer.text);
+    assert!(house.runs(105));
+}
+
+#[tokio::test]
 async fn a_rule_allows_a_range_and_asks_for_the_rest() {
     let allow = Rule {
         vmid: Some("100-105".to_owned()),
