@@ -234,6 +234,19 @@ impl Registry {
         Ok(tool)
     }
 
+    /// The name and the arguments of the call that is meant, where one is handed on.
+    pub(crate) fn behind(
+        &self,
+        name: String,
+        arguments: Object,
+    ) -> Result<(String, Object), Fault> {
+        if !all().any(|tool| tool.relays() && tool.spec().name == name) {
+            return Ok((name, arguments));
+        }
+        let (tool, arguments) = self.handed_on(arguments)?;
+        Ok((tool.spec().name.to_owned(), arguments))
+    }
+
     /// The tool and the arguments in a call that is handed on.
     pub(crate) fn handed_on(
         &self,

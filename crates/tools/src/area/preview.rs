@@ -49,12 +49,13 @@ impl Reads for PreviewChange {
 
     async fn read(self, cx: &Context) -> Result<Preview, Fault> {
         // Also for tools that read-only mode hides: looking at a plan is a read.
-        let tool = crate::registry::find_change(&self.tool)?;
-        let (arguments, extras) = cx.registry.split(tool, self.arguments)?;
+        let (name, arguments) = cx.registry.behind(self.tool, self.arguments)?;
+        let tool = crate::registry::find_change(&name)?;
+        let (arguments, extras) = cx.registry.split(tool, arguments)?;
         let cx = cx.narrowed(&extras)?;
         match tool.run(arguments, &cx).await? {
             Ran::Plan(plan) => Ok(preview::of(&plan, &cx).await),
-            Ran::Answer(_) => Err(Fault::bad_input(format!("{} changes nothing", self.tool))
+            Ran::Answer(_) => Err(Fault::bad_input(format!("{name} changes nothing"))
                 .hint("call it; there is nothing to preview")),
         }
     }
