@@ -300,7 +300,7 @@ mod tests {
     use super::StepState::{Done, Failed, NotSent, Running, Unknown};
     use super::*;
     use crate::plan::Step;
-    use crate::spec::{Spec, Toolset};
+    use crate::spec::{Spec, Special, Toolset};
 
     const SPEC: Spec = Spec {
         name: "stop_proxmox_vm",
@@ -308,9 +308,7 @@ mod tests {
         toolset: Toolset::Core,
         risk: Risk::Disrupt,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[],
     };
 

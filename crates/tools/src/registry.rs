@@ -175,7 +175,7 @@ impl Registry {
     /// The tools of these toolsets that the mode leaves any use for, on clusters of these names.
     pub fn new(toolsets: &[Toolset], mode: Mode, clusters: Vec<String>) -> Self {
         let entries = all()
-            .filter(|tool| toolsets.iter().any(|set| lists(*set, *tool)))
+            .filter(|tool| toolsets.iter().any(|set| tool.spec().is_in(*set)))
             .filter(|tool| tool.relays() || is_usable(mode, *tool))
             .map(|tool| Entry {
                 tool,
@@ -410,7 +410,7 @@ impl Registry {
         };
         let spec = tool.spec();
         // Agents that know it from elsewhere send it; nobody else needs to be told of it.
-        if spec.takes_host {
+        if spec.special.takes_host {
             extras.host = schema::one("host", args.remove("host"), &Value::Null)?;
         }
         // A rule may have a question asked about what needs none otherwise, so that nobody is told of it beforehand.
@@ -434,12 +434,6 @@ impl Registry {
         }
         Ok((args, extras))
     }
-}
-
-/// Whether a toolset lists the tool. The lean one has the preview of every change besides its own.
-fn lists(set: Toolset, tool: &dyn Tool) -> bool {
-    let spec = tool.spec();
-    spec.toolset == set || set == Toolset::Lean && spec.name == "preview_proxmox_change"
 }
 
 fn is_usable(mode: Mode, tool: &dyn Tool) -> bool {

@@ -139,12 +139,21 @@ pub struct Example {
     pub args: &'static str,
 }
 
+/// What a tool takes that not every cluster has, and that no privilege gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wants {
+    /// Somebody who logs in with a password: PVE lets no API token do it.
+    Login,
+    /// A PVE before 9, which has no more what it is about.
+    Before9,
+    /// CRIU, which PVE does not install.
+    Criu,
+    /// A node that is in no cluster.
+    NoCluster,
+}
+
 /// A tool's declaration. Its description and parameters come from the doc comments of its arguments struct.
 #[derive(Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a fact of its own that a tool declares"
-)]
 pub struct Spec {
     /// `verb_noun`; see [`crate::registry`] for the verbs.
     pub name: &'static str,
@@ -156,6 +165,27 @@ pub struct Spec {
     pub risk: Risk,
     /// Whether a second identical call changes nothing more.
     pub idempotent: bool,
+    /// What it has that most tools do not.
+    pub special: Special,
+    /// At least one, the plainest first.
+    pub examples: &'static [Example],
+}
+
+impl Spec {
+    /// Whether this group switches it on.
+    pub fn is_in(&self, toolset: Toolset) -> bool {
+        self.toolset == toolset || self.special.also_in == Some(toolset)
+    }
+
+    /// Whether it works only where there is this.
+    pub fn wants(&self, what: Wants) -> bool {
+        self.special.wants.contains(&what)
+    }
+}
+
+/// What few tools have. Those that have nothing of it say [`Special::NONE`].
+#[derive(Debug)]
+pub struct Special {
     /// Takes `host` as a synonym of `cluster`, as other Proxmox MCP servers' tools of this name do.
     pub takes_host: bool,
     /// Whether a person may let one yes cover a run of such calls on one guest for a few minutes: key presses, and nothing
@@ -163,6 +193,19 @@ pub struct Spec {
     pub leasable: bool,
     /// A read that shows what is inside a guest: its screen, its files. The audit trail says who looked.
     pub looks_inside: bool,
-    /// At least one, the plainest first.
-    pub examples: &'static [Example],
+    /// A second group that switches it on.
+    pub also_in: Option<Toolset>,
+    /// Its examples work only where there is all of this, which the demo world with a token has not.
+    pub wants: &'static [Wants],
+}
+
+impl Special {
+    /// Nothing special.
+    pub const NONE: Self = Self {
+        takes_host: false,
+        leasable: false,
+        looks_inside: false,
+        also_in: None,
+        wants: &[],
+    };
 }

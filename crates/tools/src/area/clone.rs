@@ -8,7 +8,7 @@ use super::sdn::Networks;
 use crate::context::{Context, Guest, label};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Impact, Needs, Plan, Step, Target, Trace};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 
 /// Clones a VM or container into a new guest; the source runs on, unchanged.
@@ -55,9 +55,10 @@ impl Changes for CloneVm {
         toolset: Toolset::Core,
         risk: Risk::Change,
         idempotent: false,
-        takes_host: true,
-        leasable: false,
-        looks_inside: false,
+        special: Special {
+            takes_host: true,
+            ..Special::NONE
+        },
         examples: &[
             Example {
                 ask: "Make a full copy of staging as 300",

@@ -11,7 +11,7 @@ use crate::context::{Context, Guest};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::preview::{self, Preview};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Changes, Reads};
 use crate::words;
 
@@ -40,9 +40,10 @@ impl Changes for DeleteVm {
         toolset: Toolset::Core,
         risk: Risk::Destroy,
         idempotent: false,
-        takes_host: true,
-        leasable: false,
-        looks_inside: false,
+        special: Special {
+            takes_host: true,
+            ..Special::NONE
+        },
         examples: &[
             Example {
                 ask: "Delete staging and take it out of the backup jobs",
@@ -258,9 +259,10 @@ impl Reads for DeleteVmPreview {
         toolset: Toolset::Core,
         risk: Risk::Read,
         idempotent: true,
-        takes_host: true,
-        leasable: false,
-        looks_inside: false,
+        special: Special {
+            takes_host: true,
+            ..Special::NONE
+        },
         examples: &[
             Example {
                 ask: "What would deleting staging destroy?",

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::task_rows::{TaskRow, task_table};
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
 
@@ -138,9 +138,10 @@ impl Reads for GetNodeStatus {
         toolset: Toolset::Core,
         risk: Risk::Read,
         idempotent: true,
-        takes_host: true,
-        leasable: false,
-        looks_inside: false,
+        special: Special {
+            takes_host: true,
+            ..Special::NONE
+        },
         examples: &[
             Example {
                 ask: "How is pve1?",

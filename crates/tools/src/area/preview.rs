@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::preview::{self, Preview};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Object, Ran, Reads};
 
 /// Shows what any changing tool would do with these arguments, without doing it.
@@ -30,9 +30,10 @@ impl Reads for PreviewChange {
         toolset: Toolset::Core,
         risk: Risk::Read,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special {
+            also_in: Some(Toolset::Lean),
+            ..Special::NONE
+        },
         examples: &[
             Example {
                 ask: "What would cloning staging do?",

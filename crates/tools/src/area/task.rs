@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
 use crate::outcome::{Outcome, Status, StepState};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
 
@@ -115,9 +115,10 @@ impl Reads for GetTask {
         toolset: Toolset::Core,
         risk: Risk::Read,
         idempotent: true,
-        takes_host: true,
-        leasable: false,
-        looks_inside: false,
+        special: Special {
+            takes_host: true,
+            ..Special::NONE
+        },
         examples: &[Example {
             ask: "Why did the backup of legacy fail?",
             args: r#"{"upid": "UPID:pve3:000003FA:000186A0:6AF83F30:vzdump:107:root@pam:"}"#,

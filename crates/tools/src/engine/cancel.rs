@@ -15,7 +15,7 @@ use crate::outcome::{StepOutcome, StepState};
 use crate::plan::{Check, Effect, Expect, Impact, Plan, Step, Undo};
 use crate::policy::Decision;
 use crate::registry::Extras;
-use crate::spec::{Risk, Spec, Toolset};
+use crate::spec::{Risk, Spec, Special, Toolset};
 
 /// How often a step that is just being sent is looked at for its task.
 const LOOKS: u32 = 20;
@@ -45,9 +45,7 @@ const SPEC: Spec = Spec {
     toolset: Toolset::Core,
     risk: Risk::Disrupt,
     idempotent: true,
-    takes_host: false,
-    leasable: false,
-    looks_inside: false,
+    special: Special::NONE,
     examples: &[],
 };
 

@@ -252,6 +252,7 @@ pub(super) fn leased_guest(plan: &Plan) -> Option<String> {
         Guard::VmidFree(_) | Guard::NextVmid(_) | Guard::SameRows { .. } => None,
     })?;
     tool.spec()
+        .special
         .leasable
         .then(|| format!("{}/{}/{identity}", plan.cluster, at.vmid))
 }

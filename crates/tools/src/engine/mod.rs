@@ -228,7 +228,7 @@ impl Engine {
         tool: &'static dyn Tool,
         call: Call,
     ) -> Result<Rendered, Fault> {
-        let look = if tool.spec().looks_inside {
+        let look = if tool.spec().special.looks_inside {
             Some(Look::begin(Attempt::new(self, &call))?)
         } else {
             None

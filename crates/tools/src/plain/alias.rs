@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::fault::Fault;
 use crate::plan::parts;
 use crate::schema;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Object, Ran, Tool};
 
 /// Another name of a tool.
@@ -43,9 +43,7 @@ pub(crate) const fn alias(
             toolset,
             risk,
             idempotent: false,
-            takes_host: false,
-            leasable: false,
-            looks_inside: false,
+            special: Special::NONE,
             examples: &[],
         },
         says: "",
@@ -89,7 +87,7 @@ impl Alias {
 
     /// It shows what is inside a guest.
     pub(crate) const fn looks_inside(mut self) -> Self {
-        self.spec.looks_inside = true;
+        self.spec.special.looks_inside = true;
         self
     }
 

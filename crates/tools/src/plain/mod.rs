@@ -27,7 +27,7 @@ use crate::fault::{Fault, Kind};
 use crate::outcome::Outcome;
 use crate::plan::Needs;
 use crate::schema;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset, Wants};
 use crate::tool::{ApiMethod, ApiParam, Object, Ran, Tool};
 
 pub(crate) use alias::{Alias, alias};
@@ -68,7 +68,6 @@ pub(crate) struct Plain {
     /// where there are none.
     strands: Option<(&'static str, &'static [&'static str])>,
     answer: Told,
-    by: By,
     work: Work,
 }
 
@@ -80,14 +79,6 @@ enum Told {
     InOutcome,
     /// It holds a secret.
     InFile,
-}
-
-/// Who can use a tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum By {
-    Anybody,
-    /// PVE lets no API token do it.
-    WhoLogsIn,
 }
 
 #[derive(Debug)]
@@ -137,9 +128,7 @@ impl Plain {
             toolset,
             risk,
             idempotent: matches!(method, Method::Get | Method::Put | Method::Delete),
-            takes_host: false,
-            leasable: false,
-            looks_inside: false,
+            special: Special::NONE,
             examples: &[],
         };
         Self {
@@ -158,7 +147,6 @@ impl Plain {
             grave: Grave::Always,
             strands: None,
             answer: Told::Nowhere,
-            by: By::Anybody,
             work,
         }
     }
@@ -245,9 +233,9 @@ impl Plain {
         self
     }
 
-    /// PVE lets no API token do it, only who logs in.
-    pub(crate) const fn wants_login(mut self) -> Self {
-        self.by = By::WhoLogsIn;
+    /// It works only where there is all of this.
+    pub(crate) const fn wants(mut self, wants: &'static [Wants]) -> Self {
+        self.spec.special.wants = wants;
         self
     }
 

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use pve::{GuestKind, NodeName, Vmid};
 use serde_json::{Value, json};
 
-use super::{By, Plain, word};
+use super::{Plain, word};
 use crate::context::{Cluster, Context, Guest};
 use crate::fault::Fault;
+use crate::spec::Wants;
 use crate::tool::Object;
 
 /// Where a call goes.
@@ -44,7 +45,7 @@ impl Plain {
         } else {
             only_cluster(cx, self.spec.name)?
         };
-        if self.by == By::WhoLogsIn && !cluster.pve.opens_terminals() {
+        if self.spec.wants(Wants::Login) && !cluster.pve.opens_terminals() {
             return Err(login_only(self.spec.name, &cluster.name));
         }
         Ok(Place {

@@ -10,7 +10,7 @@ use crate::fault::{Fault, Kind};
 use crate::plain::{Need, Plain, only_cluster, read};
 use crate::plan::{Check, Effect, Expect, Impact, Needs, Plan, Step, Undo, parts};
 use crate::preview::missing_privileges;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Change, Changes, Tool};
 use crate::words;
 
@@ -73,9 +73,7 @@ impl Changes for UpdateAcl {
         toolset: Toolset::Access,
         risk: Risk::Grant,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "Let bob look at the lab pool",

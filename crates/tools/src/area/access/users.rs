@@ -4,7 +4,7 @@ use pve::Method;
 
 use super::{ALLOCATE_USER, MODIFY_USERS, SEE_USERS, USER};
 use crate::plain::{Arg, Entry, Need, Plain, an, change, flag, list, read, text, whole};
-use crate::spec::{Example, Risk, Toolset};
+use crate::spec::{Example, Risk, Toolset, Wants};
 use crate::tool::Tool;
 
 /// The tools of this subject.
@@ -161,7 +161,7 @@ const PASSWORD: Plain = change(
         .sent_as("confirmation-password")
         .secret(),
 ])
-.wants_login()
+.wants(&[Wants::Login])
 .needs(ALLOCATE_USER)
 .does(
     "Set a new password for user {userid}",

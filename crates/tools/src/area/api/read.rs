@@ -14,7 +14,7 @@ use super::{needs, place};
 use crate::clean;
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Object, Reads};
 use crate::words;
 
@@ -49,9 +49,7 @@ impl Reads for ReadApi {
         toolset: Toolset::Core,
         risk: Risk::Read,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "Which backup jobs are there?",

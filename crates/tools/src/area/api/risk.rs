@@ -382,7 +382,7 @@ mod tests {
                 let should_be = class(Method::Get, path) == Class::Does(Risk::Read);
                 // One that looks inside a guest leaves a trace instead.
                 if (spec.risk == Risk::Read) != should_be
-                    && !spec.looks_inside
+                    && !spec.special.looks_inside
                     && !ASKS_ONE.contains(&spec.name)
                 {
                     wrong.push(format!("{}: GET {path}", spec.name));

@@ -11,7 +11,7 @@ use super::describe::{self, Described};
 use super::place;
 use crate::context::Context;
 use crate::fault::Fault;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
 
@@ -46,9 +46,7 @@ impl Reads for SearchApi {
         toolset: Toolset::Core,
         risk: Risk::Read,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "How do I add a firewall rule to a container?",

@@ -16,7 +16,7 @@ use super::{needs, place};
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Needs, Plan, Step};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Changes, Object};
 use crate::words;
 
@@ -68,9 +68,7 @@ impl Changes for WriteApi {
         toolset: Toolset::Core,
         risk: Risk::Grant,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "Let HTTPS through to staging",

@@ -21,7 +21,7 @@ use super::snapshot::unlocked;
 use crate::context::{Context, Guest};
 use crate::fault::{Fault, Kind};
 use crate::plan::{Blocker, Check, Expect, Guard, Needs, Plan, Step, Trace, Undo};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 use crate::words;
 
@@ -62,9 +62,7 @@ impl Changes for BackupVm {
         toolset: Toolset::Core,
         risk: Risk::Destroy,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "Back up staging to the NAS before I touch it",

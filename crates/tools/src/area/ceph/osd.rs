@@ -10,7 +10,7 @@ use crate::context::{Cluster, Context};
 use crate::fault::{Fault, Kind};
 use crate::plain::login_only;
 use crate::plan::{Blocker, Expect, Plan};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset, Wants};
 use crate::tool::Changes;
 use crate::words;
 
@@ -41,9 +41,10 @@ impl Changes for CreateOsd {
         toolset: Toolset::Nodes,
         risk: Risk::Destroy,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special {
+            wants: &[Wants::Login],
+            ..Special::NONE
+        },
         examples: &[Example {
             ask: "Give the new disk in pve3 to Ceph",
             args: r#"{"node": "pve3", "dev": "/dev/sdb"}"#,

@@ -4,7 +4,7 @@ use pve::Method;
 
 use super::certificate::OrderCertificate;
 use crate::plain::{Arg, Need, Plain, an, change, read, text};
-use crate::spec::{Example, Risk, Toolset};
+use crate::spec::{Example, Risk, Toolset, Wants};
 use crate::tool::{Change, Tool};
 
 /// The tools of this subject.
@@ -48,7 +48,7 @@ const ACCOUNT: Plain = read(
     "Shows one account at a certificate authority: its contacts, the authority, the terms that were agreed to.\n\nlist_acme_accounts has the names, and any login may see those. PVE shows the rest to root@pam alone and lets no API token look: the cluster must be configured with user root@pam and its password.",
 )
 .takes(&[NAME])
-.wants_login()
+.wants(&[Wants::Login])
 .item(&["directory", "location", "tos", "account"])
 .examples(&[Example {
     ask: "Which mail address stands behind our certificates?",
@@ -71,7 +71,7 @@ const REGISTER: Plain = change(
     NAME,
     text("tos_url", "Address of its terms: agrees to them.").not_kept(),
 ])
-.wants_login()
+.wants(&[Wants::Login])
 .creates(
     an("ACME account", &["name"])
         .listed("/cluster/acme/account", "name")

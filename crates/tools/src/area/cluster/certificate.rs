@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo, parts};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 use crate::words;
 
@@ -37,9 +37,7 @@ impl Changes for OrderCertificate {
         toolset: Toolset::Cluster,
         risk: Risk::Destroy,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[Example {
             ask: "Get pve2 a certificate that browsers trust",
             args: r#"{"node": "pve2"}"#,

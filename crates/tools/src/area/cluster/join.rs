@@ -10,7 +10,7 @@ use crate::context::{Cluster, Context};
 use crate::fault::Fault;
 use crate::plain::only_cluster;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Undo};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset, Wants};
 use crate::tool::Changes;
 use crate::words;
 
@@ -43,9 +43,10 @@ impl Changes for JoinCluster {
         toolset: Toolset::Cluster,
         risk: Risk::Grant,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special {
+            wants: &[Wants::Login, Wants::NoCluster],
+            ..Special::NONE
+        },
         examples: &[Example {
             ask: "Add this new node to the cluster at home",
             args: r#"{"hostname": "192.168.1.11", "fingerprint": "AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA", "password": "its root password"}"#,

@@ -12,7 +12,7 @@ use crate::area::migrate::MigrateVm;
 use crate::context::{Context, Guest, READS, arguments};
 use crate::fault::Fault;
 use crate::plan::{Effect, Impact, Needs, Plan, Undo, parts};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Changes, Object};
 use crate::words;
 
@@ -47,9 +47,7 @@ impl Changes for MigrateGuests {
         toolset: Toolset::Cluster,
         risk: Risk::Disrupt,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "Move staging and the CI runner to pve3",

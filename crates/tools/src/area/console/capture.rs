@@ -13,7 +13,7 @@ use crate::area::power::State;
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
 use crate::screen;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Image, Reads};
 use crate::words;
 
@@ -79,9 +79,10 @@ impl Reads for CaptureScreen {
         toolset: Toolset::Core,
         risk: Risk::Read,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: true,
+        special: Special {
+            looks_inside: true,
+            ..Special::NONE
+        },
         examples: &[
             Example {
                 ask: "What is on the web server's screen?",

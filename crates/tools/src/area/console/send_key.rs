@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::fault::Fault;
 use crate::keyboard;
 use crate::plan::{Action, Keys, Plan, Step, Tell, Typed};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 
 /// More strokes than this are a text.
@@ -44,9 +44,11 @@ impl Changes for SendVmKey {
         toolset: Toolset::Core,
         risk: Risk::Disrupt,
         idempotent: false,
-        takes_host: true,
-        leasable: true,
-        looks_inside: false,
+        special: Special {
+            takes_host: true,
+            leasable: true,
+            ..Special::NONE
+        },
         examples: &[
             Example {
                 ask: "Press ctrl-alt-delete on the desktop VM",

@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::fault::Fault;
 use crate::keyboard::{self, Layout};
 use crate::plan::{Action, Keys, Plan, Step, Tell, Typed};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 
 /// More characters than this are better brought in by another way.
@@ -58,9 +58,10 @@ impl Changes for TypeVmText {
         toolset: Toolset::Core,
         risk: Risk::Disrupt,
         idempotent: false,
-        takes_host: false,
-        leasable: true,
-        looks_inside: false,
+        special: Special {
+            leasable: true,
+            ..Special::NONE
+        },
         examples: &[
             Example {
                 ask: "Log in as root on the web server's console and show me the screen",

@@ -11,7 +11,7 @@ use crate::area::power::{State, locked};
 use crate::context::{Context, Guest, arguments};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset, Wants};
 use crate::tool::Changes;
 
 /// What is said with either.
@@ -36,9 +36,10 @@ impl Changes for SuspendContainer {
         toolset: Toolset::Lxc,
         risk: Risk::Disrupt,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special {
+            wants: &[Wants::Criu],
+            ..Special::NONE
+        },
         examples: &[Example {
             ask: "Suspend the MQTT container",
             args: r#"{"vmid": 206}"#,
@@ -70,9 +71,10 @@ impl Changes for ResumeContainer {
         toolset: Toolset::Lxc,
         risk: Risk::Change,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special {
+            wants: &[Wants::Criu],
+            ..Special::NONE
+        },
         examples: &[Example {
             ask: "Resume the media container",
             args: r#"{"vmid": 203}"#,

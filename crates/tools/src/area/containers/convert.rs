@@ -8,7 +8,7 @@ use crate::area::conversion::conversion;
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::plan::Plan;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 
 /// Makes a stopped container a template for good: its disks become the read-only base of clones.
@@ -29,9 +29,7 @@ impl Changes for ConvertContainer {
         toolset: Toolset::Lxc,
         risk: Risk::Destroy,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[Example {
             ask: "Make a template of the media container",
             args: r#"{"vmid": 203}"#,

@@ -17,7 +17,7 @@ use super::{NewGuest, in_order, media};
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::plan::{Blocker, Effect, Impact, Needs, Plan};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 
 /// Creates a container from an OS template.
@@ -114,9 +114,10 @@ impl Changes for CreateLxc {
         toolset: Toolset::Core,
         risk: Risk::Grant,
         idempotent: false,
-        takes_host: true,
-        leasable: false,
-        looks_inside: false,
+        special: Special {
+            takes_host: true,
+            ..Special::NONE
+        },
         examples: &[
             Example {
                 ask: "A Debian container for a cache, running",

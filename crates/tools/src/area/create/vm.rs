@@ -12,7 +12,7 @@ use super::vm_more::More;
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::plan::Plan;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 
 /// Creates a VM, from a cloud-init template or with an empty disk and an optional ISO.
@@ -143,9 +143,10 @@ impl Changes for CreateVm {
         toolset: Toolset::Core,
         risk: Risk::Change,
         idempotent: false,
-        takes_host: true,
-        leasable: false,
-        looks_inside: false,
+        special: Special {
+            takes_host: true,
+            ..Special::NONE
+        },
         examples: &[
             Example {
                 ask: "A VM to install Debian on",

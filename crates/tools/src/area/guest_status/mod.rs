@@ -12,7 +12,7 @@ use super::task_rows::TaskRow;
 use crate::clean;
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Object, Reads};
 use crate::words;
 use report::{DiskRow, GuestReport, SnapshotRow};
@@ -52,9 +52,10 @@ impl Reads for GetVmStatus {
         toolset: Toolset::Core,
         risk: Risk::Read,
         idempotent: true,
-        takes_host: true,
-        leasable: false,
-        looks_inside: false,
+        special: Special {
+            takes_host: true,
+            ..Special::NONE
+        },
         examples: &[
             Example {
                 ask: "How is the web server?",

@@ -4,7 +4,7 @@ use pve::Method;
 
 use super::{AUDIT, MANAGE};
 use crate::plain::{Arg, Entry, Plain, UNSET, an, change, flag, list, read, text};
-use crate::spec::{Example, Risk, Toolset};
+use crate::spec::{Example, Risk, Toolset, Wants};
 use crate::tool::Tool;
 
 /// The tools of this subject.
@@ -22,6 +22,7 @@ const LIST: Plain = read(Toolset::Ha, "list_ha_groups", "List HA groups", "/clus
         "Lists the HA groups of a cluster before PVE 9: the nodes that guests under HA prefer.\n\nPVE 9 answers that groups have become rules: read /cluster/ha/rules with read_proxmox_api there. list_ha_resources shows which guest is in which group. Needs Sys.Audit on /.",
     )
     .needs(AUDIT)
+.wants(&[Wants::Before9])
     .rows(&["group", "nodes", "restricted", "nofailback", "comment"])
     .examples(&[Example {
         ask: "Which HA groups are there?",
@@ -39,6 +40,7 @@ const GET: Plain = read(
 )
 .takes(&[GROUP])
 .needs(AUDIT)
+.wants(&[Wants::Before9])
 .item(&["group", "nodes", "restricted", "nofailback", "comment"])
 .examples(&[Example {
     ask: "On which nodes does the group big run?",
@@ -57,6 +59,7 @@ const CREATE: Plain = change(
 )
 .takes(&[GROUP, NODES.required(), STAY, RESTRICTED, COMMENT])
 .needs(MANAGE)
+.wants(&[Wants::Before9])
 .creates(THE_GROUP.undone_by("delete_ha_group"))
 .examples(&[Example {
     ask: "Make a group of the two big nodes",
@@ -76,6 +79,7 @@ const UPDATE: Plain = change(
 .takes(&[GROUP, NODES, STAY, RESTRICTED, COMMENT, UNSET])
 .grave_with(&[("nodes", &[]), ("restricted", &[]), ("nofailback", &[])])
 .needs(MANAGE)
+.wants(&[Wants::Before9])
 .edits(THE_GROUP.read_at("/cluster/ha/groups/{group}"))
 .examples(&[Example {
     ask: "Say what the group big is for",
@@ -94,6 +98,7 @@ const DELETE: Plain = change(
 )
 .takes(&[GROUP])
 .needs(MANAGE)
+.wants(&[Wants::Before9])
 .removes(THE_GROUP.undone_by("create_ha_group"))
 .examples(&[Example {
     ask: "Remove the group big",

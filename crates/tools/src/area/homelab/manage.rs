@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::fault::Fault;
 use crate::plan::Plan;
 use crate::schema;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Changes, Object};
 
 /// Starts, stops, reboots, resets, pauses or resumes one VM or container.
@@ -47,9 +47,10 @@ impl Changes for ManageVm {
         toolset: Toolset::Homelab,
         risk: Risk::Disrupt,
         idempotent: false,
-        takes_host: true,
-        leasable: false,
-        looks_inside: false,
+        special: Special {
+            takes_host: true,
+            ..Special::NONE
+        },
         examples: &[
             Example {
                 ask: "Start staging",

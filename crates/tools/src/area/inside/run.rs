@@ -8,7 +8,7 @@ use super::command::{Command, one_or_many};
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::plan::Plan;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 
 /// Seconds that a program gets if the caller does not say.
@@ -41,9 +41,7 @@ impl Changes for RunCommand {
         toolset: Toolset::Core,
         risk: Risk::Grant,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "How full is the build server's disk?",

@@ -24,7 +24,7 @@ use serde::Deserialize;
 
 use crate::context::Context;
 use crate::fault::Fault;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Reads;
 use answer::{Listing, PAGE};
 use estate::Estate;
@@ -72,9 +72,10 @@ impl Reads for ListResources {
         toolset: Toolset::Core,
         risk: Risk::Read,
         idempotent: true,
-        takes_host: true,
-        leasable: false,
-        looks_inside: false,
+        special: Special {
+            takes_host: true,
+            ..Special::NONE
+        },
         examples: &[
             Example {
                 ask: "Which guests are there?",

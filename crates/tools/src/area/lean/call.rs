@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::schema;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Object, Ran, Tool};
 
 /// Calls any tool by its name, also one that is not listed; the answer is that tool's.
@@ -37,9 +37,7 @@ const SPEC: Spec = Spec {
     toolset: Toolset::Lean,
     risk: Risk::Grant,
     idempotent: false,
-    takes_host: false,
-    leasable: false,
-    looks_inside: false,
+    special: Special::NONE,
     examples: &[
         Example {
             ask: "Start staging",

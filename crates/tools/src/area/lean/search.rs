@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::registry::Described;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Object, Reads};
 use crate::words;
 
@@ -55,9 +55,7 @@ impl Reads for SearchTools {
         toolset: Toolset::Lean,
         risk: Risk::Read,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "Which tool takes snapshots?",

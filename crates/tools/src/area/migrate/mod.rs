@@ -19,7 +19,7 @@ use super::users::Users;
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Plan};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 use route::Route;
 use scene::Scene;
@@ -66,9 +66,7 @@ impl Changes for MigrateVm {
         toolset: Toolset::Core,
         risk: Risk::Disrupt,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "Move staging to pve2",

@@ -12,7 +12,7 @@ use crate::context::{Cluster, Context, Guest, READS};
 use crate::fault::{Fault, Kind};
 use crate::plan::{Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::preview;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 use crate::words;
 
@@ -57,9 +57,7 @@ impl Changes for StartAll {
         toolset: Toolset::Nodes,
         risk: Risk::Change,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[Example {
             ask: "Start staging and whatever else I name on pve1",
             args: r#"{"node": "pve1", "force": true, "vms": "105"}"#,
@@ -100,9 +98,7 @@ impl Changes for StopAll {
         toolset: Toolset::Nodes,
         risk: Risk::Disrupt,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "Shut everything on pve3 down",

@@ -11,7 +11,7 @@ use super::{AUDIT, AUDIT_ALL};
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::plain::{NODE, Need, Plain, an, change, choice, flag, read, text};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Read, Reads, Tool};
 use crate::words;
 
@@ -213,9 +213,7 @@ impl Reads for GetCapabilities {
         toolset: Toolset::Nodes,
         risk: Risk::Read,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[Example {
             ask: "Which CPU models can VMs on pve1 have?",
             args: r#"{"node": "pve1"}"#,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::context::{Context, arguments};
 use crate::fault::{Fault, Kind};
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 use crate::words;
 
@@ -66,9 +66,7 @@ impl Changes for ManageService {
         toolset: Toolset::Nodes,
         risk: Risk::Disrupt,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "Start chrony on pve2 again",

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::context::{Cluster, Context};
 use crate::fault::{Fault, Kind};
 use crate::plan::{Check, Effect, Expect, Impact, Needs, Plan, Step, Undo};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 use crate::words;
 
@@ -34,9 +34,7 @@ impl Changes for StopTask {
         toolset: Toolset::Nodes,
         risk: Risk::Disrupt,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[Example {
             ask: "Stop the update check that hangs on pve2",
             args: r#"{"node": "pve2", "upid": "UPID:pve2:000003FF:000186A0:6AF94A60:aptupdate::root@pam:"}"#,

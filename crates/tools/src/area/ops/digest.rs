@@ -12,7 +12,7 @@ use super::failures;
 use super::report::{Report, some_of};
 use crate::context::Context;
 use crate::fault::Fault;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
 
@@ -76,9 +76,7 @@ impl Reads for GetDigest {
         toolset: Toolset::Ops,
         risk: Risk::Read,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[Example {
             ask: "How is everything?",
             args: "{}",

@@ -13,7 +13,7 @@ use super::report::{Finding, Report};
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::filter::Filter;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
 
@@ -108,9 +108,7 @@ impl Reads for ListFindings {
         toolset: Toolset::Ops,
         risk: Risk::Read,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "What needs attention?",

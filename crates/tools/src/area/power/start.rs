@@ -11,7 +11,7 @@ use super::which::Which;
 use crate::context::{Context, Guest, label};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Plan, Step, Trace, Undo};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 use crate::words;
 
@@ -41,9 +41,7 @@ impl Changes for StartVm {
         toolset: Toolset::Core,
         risk: Risk::Change,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "Start staging",

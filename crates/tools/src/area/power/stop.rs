@@ -11,7 +11,7 @@ use super::{State, locked};
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Plan, Step, Trace, Undo};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 
 /// Shuts down, switches off, reboots, resets or pauses a running VM or container, or many at once.
@@ -50,9 +50,7 @@ impl Changes for StopVm {
         toolset: Toolset::Core,
         risk: Risk::Disrupt,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "Shut down the web server",

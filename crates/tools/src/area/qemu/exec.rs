@@ -8,7 +8,7 @@ use crate::area::inside::{Command, one_or_many};
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::plan::Plan;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 
 /// Starts a program inside a VM as root, through its guest agent, and answers with its process id at once.
@@ -37,9 +37,7 @@ impl Changes for Exec {
         toolset: Toolset::Qemu,
         risk: Risk::Grant,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[Example {
             ask: "Start updating the build server's packages",
             args: r#"{"node": "pve3", "vmid": 106, "command": "sleep 5; uptime"}"#,

@@ -13,7 +13,7 @@ use crate::clean;
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::plan::{Effect, Impact, Plan, Step, Undo};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 use crate::tool::{Answer, Reads};
 use crate::words;
@@ -65,9 +65,10 @@ impl Reads for FileRead {
         toolset: Toolset::Qemu,
         risk: Risk::Read,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: true,
+        special: Special {
+            looks_inside: true,
+            ..Special::NONE
+        },
         examples: &[Example {
             ask: "What is in the build server's /etc/hostname?",
             args: r#"{"node": "pve3", "vmid": 106, "file": "/etc/hostname"}"#,
@@ -136,9 +137,7 @@ impl Changes for FileWrite {
         toolset: Toolset::Qemu,
         risk: Risk::Grant,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[Example {
             ask: "Put a note into /root on the build server",
             args: r#"{"node": "pve3", "vmid": 106, "file": "/etc/motd", "content": "moved to pve3\n"}"#,

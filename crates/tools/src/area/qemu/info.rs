@@ -9,7 +9,7 @@ use super::vm;
 use crate::agent::{capped, is_frozen};
 use crate::context::Context;
 use crate::fault::Fault;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
 
@@ -78,9 +78,7 @@ impl Reads for GetInfo {
         toolset: Toolset::Qemu,
         risk: Risk::Read,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "Which system runs on the build server?",

@@ -13,7 +13,7 @@ use crate::fault::Fault;
 use crate::outcome::Outcome;
 use crate::plan::{Effect, Impact, Plan, Step, Undo};
 use crate::schema;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Object, Ran, Tool};
 
 /// A tool that gives an agent one command without parameters.
@@ -52,9 +52,7 @@ const fn spec(
         toolset: Toolset::Qemu,
         risk,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples,
     }
 }

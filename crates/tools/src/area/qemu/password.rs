@@ -11,7 +11,7 @@ use crate::clean;
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::plan::{Effect, Impact, Plan, Step, Undo};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 
 /// Bytes that PVE takes as a password.
@@ -45,9 +45,7 @@ impl Changes for SetPassword {
         toolset: Toolset::Qemu,
         risk: Risk::Grant,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[Example {
             ask: "Give the user build a new password on the build server",
             args: r#"{"node": "pve3", "vmid": 106, "username": "build", "password": "correct-horse"}"#,

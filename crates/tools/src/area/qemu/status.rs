@@ -10,7 +10,7 @@ use super::vm;
 use crate::agent::{Glance, glance};
 use crate::context::Context;
 use crate::fault::{Fault, Kind};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 
 /// Tells whether a program that vm_agent_exec started has ended, and then its exit code and output.
@@ -72,9 +72,10 @@ impl Reads for ExecStatus {
         toolset: Toolset::Qemu,
         risk: Risk::Read,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: true,
+        special: Special {
+            looks_inside: true,
+            ..Special::NONE
+        },
         examples: &[Example {
             ask: "Has process 700 on the build server ended?",
             args: r#"{"node": "pve3", "vmid": 106, "pid": 700}"#,

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::plan::Plan;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 
 /// Takes a VM or container back to a snapshot, or restores one of its backups, over it or as a new guest.
@@ -50,9 +50,7 @@ impl Changes for RollbackVm {
         toolset: Toolset::Core,
         risk: Risk::Destroy,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "The upgrade broke web, go back to the weekly snapshot",

@@ -11,7 +11,7 @@ use crate::area::power::locked;
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Plan, Step, Trace, Undo};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 
 /// Deletes one snapshot of a VM or container for good; the guest runs on, its present state stays.
@@ -37,9 +37,7 @@ impl Changes for DeleteSnapshot {
         toolset: Toolset::Core,
         risk: Risk::Destroy,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "The upgrade of web went well, drop the snapshot before it",

@@ -18,7 +18,7 @@ use super::quiesce::{self, By};
 use crate::context::{Context, Guest, arguments};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 use crate::words;
 
@@ -50,9 +50,7 @@ impl Changes for SnapshotVm {
         toolset: Toolset::Core,
         risk: Risk::Change,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "Snapshot the web server before its upgrade",

@@ -14,7 +14,7 @@ use crate::context::{Cluster, Context};
 use crate::fault::{Fault, Kind};
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::preview;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 use crate::words;
 
@@ -41,9 +41,7 @@ impl Changes for DeleteVolume {
         toolset: Toolset::Storage,
         risk: Risk::Destroy,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "Delete the rescue image",

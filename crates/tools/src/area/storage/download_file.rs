@@ -13,7 +13,7 @@ use crate::context::{Cluster, Context};
 use crate::fault::{Fault, Kind};
 use crate::plan::{Action, Download, Effect, Impact, Needs, Plan, Step, Undo};
 use crate::preview;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 use crate::words;
 
@@ -45,9 +45,7 @@ impl Changes for DownloadFileRestore {
         toolset: Toolset::Storage,
         risk: Risk::Grant,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[Example {
             ask: "Get the notes out of the last backup of git",
             args: r#"{"node": "pve1", "storage": "vault", "volume": "vault:backup/ct/202/2026-11-15T01:00:04Z", "filepath": "/root.pxar.didx/home/demo/notes.txt"}"#,

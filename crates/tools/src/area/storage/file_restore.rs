@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::context::Context;
 use crate::fault::Fault;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
 
@@ -71,9 +71,10 @@ impl Reads for ListFileRestore {
         toolset: Toolset::Storage,
         risk: Risk::Read,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: true,
+        special: Special {
+            looks_inside: true,
+            ..Special::NONE
+        },
         examples: &[
             Example {
                 ask: "What is in the last backup of git?",

@@ -10,7 +10,7 @@ use super::making::{By, Making};
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::plan::{Expect, Plan};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Change, Changes, Tool};
 use crate::words;
 
@@ -30,9 +30,7 @@ const fn spec(name: &'static str, title: &'static str, examples: &'static [Examp
         toolset: Toolset::Storage,
         risk: Risk::Destroy,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples,
     }
 }

@@ -12,7 +12,7 @@ use crate::area::backups::Backup;
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
 use crate::plan::{Check, Effect, Expect, Guard, Impact, Needs, Plan, Step, Trace, Undo};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 use crate::words;
 
@@ -54,9 +54,7 @@ impl Changes for Pruning {
         toolset: Toolset::Storage,
         risk: Risk::Destroy,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[Example {
             ask: "Keep only the newest backup of dns on nas",
             args: r#"{"node": "pve1", "storage": "nas", "vmid": 200, "prune_backups": "keep-last=1", "dry_run": false}"#,

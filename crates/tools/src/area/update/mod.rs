@@ -30,7 +30,7 @@ use super::power::locked;
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::plan::{Blocker, Needs, Plan};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 use edit::{Edit, Settings};
 use grow::Growth;
@@ -73,9 +73,7 @@ impl Changes for UpdateVm {
         toolset: Toolset::Core,
         risk: Risk::Grant,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "Give staging 4 GiB and 4 cores",

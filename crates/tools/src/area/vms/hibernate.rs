@@ -11,7 +11,7 @@ use crate::context::{Context, Guest, arguments};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::schema;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 
 /// What PVE reserves for the devices' state beside twice the memory.
@@ -41,9 +41,7 @@ impl Changes for SuspendVm {
         toolset: Toolset::Qemu,
         risk: Risk::Disrupt,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "Pause the build VM",

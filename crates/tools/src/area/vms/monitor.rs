@@ -9,7 +9,7 @@ use crate::area::power::State;
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Effect, Impact, Needs, Plan, Step, Undo};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 use crate::words;
 
@@ -68,9 +68,7 @@ impl Changes for MonitorCommand {
         toolset: Toolset::Qemu,
         risk: Risk::Grant,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "Which state does QEMU say the web server is in?",

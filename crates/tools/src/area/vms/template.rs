@@ -9,7 +9,7 @@ use crate::area::conversion::conversion;
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::plan::Plan;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 
 /// Turns one VM into a template for good: it never starts again, and its disks become the read-only base of clones.
@@ -30,9 +30,7 @@ impl Changes for ConvertVm {
         toolset: Toolset::Qemu,
         risk: Risk::Destroy,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[Example {
             ask: "Make staging a template",
             args: r#"{"vmid": 105}"#,

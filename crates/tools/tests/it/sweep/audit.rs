@@ -86,7 +86,7 @@ async fn a_read_leaves_nothing_but_a_look_inside_a_guest_does() {
     let mut looks = Vec::new();
     for (tool, args) in super::examples().filter(|(tool, _)| tool.spec().risk == Risk::Read) {
         house.call(tool.spec().name, args).await.unwrap();
-        if tool.spec().looks_inside {
+        if tool.spec().special.looks_inside {
             looks.push("applied".to_owned());
         }
         assert_eq!(

@@ -166,7 +166,7 @@ async fn a_declined_change_leaves_two_entries_and_types_nothing() {
 
 #[tokio::test]
 async fn a_look_leaves_a_trace_whether_it_succeeds_or_not() {
-    let looks = || super::login_examples().filter(|(tool, _)| tool.spec().looks_inside);
+    let looks = || super::login_examples().filter(|(tool, _)| tool.spec().special.looks_inside);
     assert!(looks().count() > 0 || !super::all_of_them());
     for (tool, args) in looks() {
         let house = House::logged_in(Mode::ReadOnly).await;

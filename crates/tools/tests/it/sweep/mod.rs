@@ -16,51 +16,22 @@ mod seeds;
 mod silent;
 mod undone;
 mod versions;
+mod wants;
 
 use tools::registry;
-use tools::spec::Risk;
+use tools::spec::{Risk, Wants};
 use tools::tool::{Ran, Tool};
 
 use crate::house::{House, object};
 
-/// Tools that work only for who logs in with a password. PVE lets no token into a terminal, change a password
-/// or see ACME accounts, and the sweeps use one: [`login`] holds the rules over these.
-const WITH_LOGIN: &[&str] = &[
-    "read_vm_terminal",
-    "send_vm_terminal_line",
-    "change_password",
-    "create_ceph_osd",
-    "get_acme_account",
-    "register_acme_account",
-];
-
-/// Tools for what PVE 9 has no more, which is what the demo world is: tests of their own use an older one.
-const BEFORE_9: &[&str] = &[
-    "list_ha_groups",
-    "get_ha_group",
-    "create_ha_group",
-    "update_ha_group",
-    "delete_ha_group",
-];
-
-/// Tools for what takes CRIU, which PVE does not install: tests of their own have it.
-const WITH_CRIU: &[&str] = &["suspend_container", "resume_container"];
-
-/// Tools for a node that is in no cluster: tests of their own have one.
-const ALONE: &[&str] = &["join_cluster"];
-
 /// Every tool that works with a token on the demo world, with each of its examples.
 pub(crate) fn examples() -> impl Iterator<Item = (&'static dyn Tool, &'static str)> {
-    every_example().filter(|(tool, _)| {
-        let name = &tool.spec().name;
-        let elsewhere = [WITH_LOGIN, BEFORE_9, WITH_CRIU, ALONE];
-        !elsewhere.iter().any(|names| names.contains(name))
-    })
+    every_example().filter(|(tool, _)| tool.spec().special.wants.is_empty())
 }
 
-/// Those that need a login.
+/// Those that need a login and no more, for which [`login`] holds the rules.
 fn login_examples() -> impl Iterator<Item = (&'static dyn Tool, &'static str)> {
-    every_example().filter(|(tool, _)| WITH_LOGIN.contains(&tool.spec().name))
+    every_example().filter(|(tool, _)| tool.spec().special.wants == [Wants::Login])
 }
 
 /// Whether all tools are looked at.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::fault::Fault;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset, Wants};
 use crate::terminal::{self, Found, OPENING, STILL};
 use crate::tool::{Answer, Reads};
 
@@ -70,9 +70,11 @@ impl Reads for ReadTerminal {
         toolset: Toolset::Console,
         risk: Risk::Read,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: true,
+        special: Special {
+            looks_inside: true,
+            wants: &[Wants::Login],
+            ..Special::NONE
+        },
         examples: &[
             Example {
                 ask: "What is on the DNS container's terminal?",

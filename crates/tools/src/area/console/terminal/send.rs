@@ -10,7 +10,7 @@ use crate::clean;
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
 use crate::plan::{Action, Blocker, Plan, Step, TerminalLine, Undo};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset, Wants};
 use crate::terminal::{self, Found};
 use crate::tool::Changes;
 use crate::words;
@@ -55,9 +55,10 @@ impl Changes for SendTerminalLine {
         toolset: Toolset::Console,
         risk: Risk::Grant,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special {
+            wants: &[Wants::Login],
+            ..Special::NONE
+        },
         examples: &[
             Example {
                 ask: "Press enter on the DNS container's terminal",

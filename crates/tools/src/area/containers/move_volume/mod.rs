@@ -13,7 +13,7 @@ use crate::area::power::{State, locked};
 use crate::context::{Context, Guest};
 use crate::fault::{Fault, Kind};
 use crate::plan::{Blocker, Plan};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 use crate::words;
 
@@ -47,9 +47,7 @@ impl Changes for MoveVolume {
         toolset: Toolset::Lxc,
         risk: Risk::Destroy,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "Move the data disk of backup-helper to tank",

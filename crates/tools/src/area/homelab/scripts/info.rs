@@ -9,7 +9,7 @@ use super::header::{self, Header};
 use super::{Category, Script, catalogue};
 use crate::context::Context;
 use crate::fault::Fault;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 
 /// Tells what a script of the Proxmox VE community makes, needs and fetches, from a clone on the machine of oxmox.
@@ -48,9 +48,7 @@ impl Reads for ScriptInfo {
         toolset: Toolset::Homelab,
         risk: Risk::Read,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[Example {
             ask: "What does the notes script make?",
             args: r#"{"script_name": "notes"}"#,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Category, catalogue};
 use crate::context::Context;
 use crate::fault::Fault;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
 
@@ -59,9 +59,7 @@ impl Reads for SearchScripts {
         toolset: Toolset::Homelab,
         risk: Risk::Read,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[Example {
             ask: "Is there a script for notes?",
             args: r#"{"query": "notes", "include_metadata": true}"#,

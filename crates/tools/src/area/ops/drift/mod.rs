@@ -15,7 +15,7 @@ use crate::baseline::{self, Baseline, Kept, Setup};
 use crate::context::{Context, label};
 use crate::fault::Fault;
 use crate::filter::Filter;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
 
@@ -101,9 +101,7 @@ impl Reads for GetDrift {
         toolset: Toolset::Ops,
         risk: Risk::Read,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "What changed since the baseline?",

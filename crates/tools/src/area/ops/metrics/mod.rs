@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::fault::Fault;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Image, Reads};
 use crate::words;
 use chart::{Panel, Span};
@@ -130,9 +130,7 @@ impl Reads for GetMetrics {
         toolset: Toolset::Ops,
         risk: Risk::Read,
         idempotent: true,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "How busy was VM 100 today?",

@@ -15,7 +15,7 @@ use crate::plan::{
     Action, Blocker, Check, Effect, Expect, Guard, Impact, Needs, Plan, Step, Trace, Undo, Upload,
 };
 use crate::preview;
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 use crate::uploads::LocalFile;
 use crate::words;
@@ -48,9 +48,7 @@ impl Changes for UploadToStorage {
         toolset: Toolset::Storage,
         risk: Risk::Change,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "Put the installer that I built onto nas",

@@ -12,7 +12,7 @@ use crate::area::power::{State, locked};
 use crate::context::{Context, Guest};
 use crate::fault::{Fault, Kind};
 use crate::plan::{Blocker, Needs, Plan};
-use crate::spec::{Example, Risk, Spec, Toolset};
+use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 use crate::words;
 
@@ -57,9 +57,7 @@ impl Changes for MoveDisk {
         toolset: Toolset::Qemu,
         risk: Risk::Destroy,
         idempotent: false,
-        takes_host: false,
-        leasable: false,
-        looks_inside: false,
+        special: Special::NONE,
         examples: &[
             Example {
                 ask: "Move staging's disk to tank",
