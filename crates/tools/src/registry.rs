@@ -323,7 +323,7 @@ impl Registry {
 
     /// Whether tools that are not listed can be called.
     pub fn hands_on(&self) -> bool {
-        self.tools().any(Tool::relays)
+        self.tools().any(<dyn Tool>::relays)
     }
 
     /// All that is said of a tool. For one that is switched off it is worked out anew each time.

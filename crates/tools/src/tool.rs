@@ -15,7 +15,8 @@ use serde_json::{Map, Value};
 use crate::context::Context;
 use crate::fault::{Fault, Kind};
 use crate::outcome::Outcome;
-use crate::plan::{Needs, Plan};
+pub use crate::plain::Plain;
+use crate::plan::Plan;
 use crate::schema;
 use crate::spec::Spec;
 
@@ -126,28 +127,58 @@ pub trait Tool: Send + Sync {
     fn input(&self) -> Object;
     /// The schema of its answer, cleaned.
     fn output(&self) -> Object;
-    /// The methods of PVE's API that it is, if it is that and nothing more.
-    fn methods(&self) -> Vec<ApiMethod> {
-        Vec::new()
-    }
-    /// The tool that it is another name of.
-    fn alias_of(&self) -> Option<&'static dyn Tool> {
-        None
-    }
-    /// Whether it only hands on calls of other tools.
-    fn relays(&self) -> bool {
-        false
-    }
-    /// Its arguments, each with what PVE calls it, if it is a method and nothing more.
-    fn sent_as(&self) -> Vec<(&'static str, &'static str)> {
-        Vec::new()
-    }
-    /// The privileges that it takes with these arguments, where it declares them.
-    fn needs(&self, _: &Object) -> Option<Needs> {
-        None
+    /// What it is.
+    fn nature(&self) -> Nature<'_> {
+        Nature::Thinks
     }
     /// Parses the arguments and runs it.
     fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>>;
+}
+
+/// What a tool is; one of these.
+#[derive(Clone, Copy)]
+pub enum Nature<'a> {
+    /// It has code of its own.
+    Thinks,
+    /// It is a method of PVE's API, or several of one form, and nothing more.
+    Method(&'a Plain),
+    /// It is another name of this tool.
+    AliasOf(&'static dyn Tool),
+    /// It hands on calls of other tools.
+    Relays,
+}
+
+impl dyn Tool + '_ {
+    /// The declaration of the method that it is, if it is that and nothing more.
+    pub(crate) fn plain(&self) -> Option<&Plain> {
+        match self.nature() {
+            Nature::Method(plain) => Some(plain),
+            _ => None,
+        }
+    }
+
+    /// The methods of PVE's API that it is, if it is that and nothing more.
+    pub fn methods(&self) -> Vec<ApiMethod> {
+        self.plain().map(Plain::methods).unwrap_or_default()
+    }
+
+    /// Its arguments, each with what PVE calls it, if it is a method and nothing more.
+    pub fn sent_as(&self) -> Vec<(&'static str, &'static str)> {
+        self.plain().map(Plain::sent_as).unwrap_or_default()
+    }
+
+    /// The tool that it is another name of.
+    pub fn alias_of(&self) -> Option<&'static dyn Tool> {
+        match self.nature() {
+            Nature::AliasOf(tool) => Some(tool),
+            _ => None,
+        }
+    }
+
+    /// Whether it only hands on calls of other tools.
+    pub fn relays(&self) -> bool {
+        matches!(self.nature(), Nature::Relays)
+    }
 }
 
 /// A [`Reads`] as a [`Tool`].

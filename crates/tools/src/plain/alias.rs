@@ -13,7 +13,7 @@ use crate::fault::Fault;
 use crate::plan::parts;
 use crate::schema;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
-use crate::tool::{Object, Ran, Tool};
+use crate::tool::{Nature, Object, Ran, Tool};
 
 /// Another name of a tool.
 #[must_use]
@@ -166,8 +166,8 @@ impl Tool for Alias {
         self.of.output()
     }
 
-    fn alias_of(&self) -> Option<&'static dyn Tool> {
-        Some(self.of)
+    fn nature(&self) -> Nature<'_> {
+        Nature::AliasOf(self.of)
     }
 
     fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>> {

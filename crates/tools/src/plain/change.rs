@@ -96,7 +96,7 @@ impl Plain {
         }
         self.bind_named(&values, cx, &mut plan).await?;
         self.bind_stranded(&values, &place, &mut plan).await?;
-        plan.needs = self.needs.of(&values);
+        plan.needs = self.needed(&values);
         let request = self.request(&values, |arg, value| {
             if arg.secret {
                 plan.secret(arg.name, SecretString::from(word(Some(value))))

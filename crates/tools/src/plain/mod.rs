@@ -9,6 +9,7 @@ mod change;
 mod entry;
 mod grave;
 mod lines;
+mod method;
 mod need;
 mod place;
 mod read;
@@ -25,10 +26,9 @@ use serde_json::Value;
 use crate::context::Context;
 use crate::fault::{Fault, Kind};
 use crate::outcome::Outcome;
-use crate::plan::Needs;
 use crate::schema;
 use crate::spec::{Example, Risk, Spec, Special, Toolset, Wants};
-use crate::tool::{ApiMethod, ApiParam, Object, Ran, Tool};
+use crate::tool::{Nature, Object, Ran, Tool};
 
 pub(crate) use alias::{Alias, alias};
 pub(crate) use arg::{Arg, CONTAINER, NODE, UNSET, VM, choice, flag, list, number, text, whole};
@@ -44,7 +44,7 @@ use template::{fill, path, word};
 /// A tool that is one method of PVE's API.
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct Plain {
+pub struct Plain {
     spec: Spec,
     says: &'static str,
     method: Method,
@@ -269,7 +269,7 @@ impl Plain {
         let [cluster] = cx.clusters.as_slice() else {
             return fault;
         };
-        let missing = crate::preview::missing(&self.needs.of(values), &cluster.pve).await;
+        let missing = crate::preview::missing(&self.needed(values), &cluster.pve).await;
         if missing.is_empty() {
             return fault;
         }
@@ -310,38 +310,8 @@ impl Tool for Plain {
         arg::schema(self.args, self.says)
     }
 
-    /// Several where the caller chooses a word of the path.
-    fn methods(&self) -> Vec<ApiMethod> {
-        let mut paths = vec![self.path.to_owned()];
-        for arg in self.args.iter().filter(|arg| self.captures(arg)) {
-            if let arg::Kind::Choice(words) = arg.kind {
-                let capture = format!("{{{}}}", arg.name);
-                let each = paths
-                    .iter()
-                    .flat_map(|path| words.iter().map(|word| path.replace(&capture, word)));
-                paths = each.collect();
-            }
-        }
-        let always = self.always.iter().map(|(name, value)| ApiParam {
-            name,
-            takes: serde_json::json!({"type": "string", "enum": [value]}),
-            always: true,
-        });
-        let params: Vec<_> = self.sent().map(Arg::param).chain(always).collect();
-        let methods = paths.into_iter().map(|path| ApiMethod {
-            method: self.method,
-            path,
-            params: params.clone(),
-        });
-        methods.collect()
-    }
-
-    fn sent_as(&self) -> Vec<(&'static str, &'static str)> {
-        self.args.iter().map(|arg| (arg.name, arg.sent)).collect()
-    }
-
-    fn needs(&self, values: &Object) -> Option<Needs> {
-        Some(self.needs.of(values))
+    fn nature(&self) -> Nature<'_> {
+        Nature::Method(self)
     }
 
     fn output(&self) -> Object {

@@ -21,7 +21,7 @@ impl Plain {
         let mut answer: Value = match pve.get(request).await {
             Ok(answer) => answer,
             Err(error) => {
-                return Err(crate::preview::refused(error, &self.needs.of(&values), pve).await);
+                return Err(crate::preview::refused(error, &self.needed(&values), pve).await);
             }
         };
         crate::clean::answer(&mut answer, self.path);
@@ -33,7 +33,7 @@ impl Plain {
         let mut shown = form.show(answer)?;
         // PVE leaves out of its lists what a token may not see, and says nothing.
         if shown.is_empty() || self.filtered {
-            let needs = self.needs.of(&values);
+            let needs = self.needed(&values);
             let missing = crate::preview::missing(&needs, pve).await;
             if !missing.is_empty() {
                 shown.note(format!(

@@ -23,7 +23,7 @@ impl Planning<'_> {
         match pve.list(path(list, self.values)).await {
             Ok(rows) => Ok(rows),
             Err(error) => {
-                let needs = self.tool.needs.of(self.values);
+                let needs = self.tool.needed(self.values);
                 Err(crate::preview::refused(error, &needs, pve).await)
             }
         }

@@ -149,7 +149,7 @@ impl Planning<'_> {
         let Undone::By(tool) = self.entry.undo else {
             return None;
         };
-        let maker = crate::registry::find_change(tool).ok()?;
+        let maker = crate::registry::find_change(tool).ok()?.plain()?;
         let methods = maker.methods();
         let [method] = &methods[..] else {
             return None;

@@ -186,7 +186,8 @@ mod tests {
         let (mut wrong, mut used) = (Vec::new(), BTreeSet::new());
         for tool in crate::registry::all() {
             let name = tool.spec().name;
-            let [ours] = &tool.methods()[..] else {
+            let Some(plain) = tool.plain() else { continue };
+            let [ours] = &plain.methods()[..] else {
                 continue;
             };
             let mut methods = schema.methods().iter();
@@ -196,7 +197,7 @@ mod tests {
             for example in tool.spec().examples {
                 let mut values: Object = serde_json::from_str(example.args).expect("an object");
                 values.entry("node").or_insert("pve1".into());
-                let called: BTreeMap<_, _> = tool
+                let called: BTreeMap<_, _> = plain
                     .sent_as()
                     .into_iter()
                     .map(|(name, sent)| (sent, name))
@@ -208,7 +209,7 @@ mod tests {
                 let Some(wanted) = of(&method.permission, &value) else {
                     continue;
                 };
-                let declared = tool.needs(&values).unwrap_or(Needs::Nothing);
+                let declared = plain.needed(&values);
                 let lacking = ways(&declared)
                     .iter()
                     .flat_map(|leaves| {

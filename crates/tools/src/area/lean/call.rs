@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::fault::Fault;
 use crate::schema;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
-use crate::tool::{Object, Ran, Tool};
+use crate::tool::{Nature, Object, Ran, Tool};
 
 /// Calls any tool by its name, also one that is not listed; the answer is that tool's.
 ///
@@ -66,8 +66,8 @@ impl Tool for Relay {
         output
     }
 
-    fn relays(&self) -> bool {
-        true
+    fn nature(&self) -> Nature<'_> {
+        Nature::Relays
     }
 
     fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>> {
