@@ -172,6 +172,39 @@ fn is_used() -> Expect {
     Expect::Not("used".to_owned(), json!(""))
 }
 
+/// One disk that becomes something that a storage can lie on.
+struct Disk {
+    node: NodeName,
+    device: String,
+    name: String,
+    add_to_storage: bool,
+}
+
+impl Disk {
+    /// What is made of it, with the last word of the path that makes it and the task that PVE starts.
+    fn becomes(
+        self,
+        what: String,
+        (path, task): (&str, &'static str),
+        spec: &'static Spec,
+    ) -> Making {
+        let request = Request::post(format!("/nodes/{}/disks/{path}", self.node))
+            .with("name", self.name)
+            .with("device", self.device.as_str())
+            .with("add_storage", self.add_to_storage);
+        Making {
+            spec,
+            what,
+            disks: vec![self.device],
+            node: self.node,
+            request,
+            task,
+            by: By::adding(self.add_to_storage),
+            then: is_used(),
+        }
+    }
+}
+
 impl Changes for CreateLvm {
     const SPEC: Spec = spec(
         "create_lvm",
@@ -183,22 +216,15 @@ impl Changes for CreateLvm {
     );
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
-        let request = Request::post(format!("/nodes/{}/disks/lvm", self.node))
-            .with("name", self.name.as_str())
-            .with("device", self.device.as_str())
-            .with("add_storage", self.add_to_storage);
-        Making {
-            spec: &Self::SPEC,
-            what: format!("LVM volume group {}", self.name),
-            disks: vec![self.device],
+        let what = format!("LVM volume group {}", self.name);
+        let disk = Disk {
             node: self.node,
-            request,
-            task: "lvmcreate",
-            by: By::adding(self.add_to_storage),
-            then: is_used(),
-        }
-        .plan(cx)
-        .await
+            device: self.device,
+            name: self.name,
+            add_to_storage: self.add_to_storage,
+        };
+        let making = disk.becomes(what, ("lvm", "lvmcreate"), &Self::SPEC);
+        making.plan(cx).await
     }
 }
 
@@ -213,22 +239,15 @@ impl Changes for CreateLvmThin {
     );
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
-        let request = Request::post(format!("/nodes/{}/disks/lvmthin", self.node))
-            .with("name", self.name.as_str())
-            .with("device", self.device.as_str())
-            .with("add_storage", self.add_to_storage);
-        Making {
-            spec: &Self::SPEC,
-            what: format!("LVM thin pool {}", self.name),
-            disks: vec![self.device],
+        let what = format!("LVM thin pool {}", self.name);
+        let disk = Disk {
             node: self.node,
-            request,
-            task: "lvmthincreate",
-            by: By::adding(self.add_to_storage),
-            then: is_used(),
-        }
-        .plan(cx)
-        .await
+            device: self.device,
+            name: self.name,
+            add_to_storage: self.add_to_storage,
+        };
+        let making = disk.becomes(what, ("lvmthin", "lvmthincreate"), &Self::SPEC);
+        making.plan(cx).await
     }
 }
 
@@ -285,23 +304,17 @@ impl Changes for CreateDirectory {
     );
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
-        let request = Request::post(format!("/nodes/{}/disks/directory", self.node))
-            .with("name", self.name.as_str())
-            .with("device", self.device.as_str())
-            .with("add_storage", self.add_to_storage)
-            .maybe("filesystem", self.filesystem.map(|word| words::word(&word)));
-        Making {
-            spec: &Self::SPEC,
-            what: format!("file system /mnt/pve/{}", self.name),
-            disks: vec![self.device],
+        let what = format!("file system /mnt/pve/{}", self.name);
+        let disk = Disk {
             node: self.node,
-            request,
-            task: "dircreate",
-            by: By::adding(self.add_to_storage),
-            then: is_used(),
-        }
-        .plan(cx)
-        .await
+            device: self.device,
+            name: self.name,
+            add_to_storage: self.add_to_storage,
+        };
+        let mut making = disk.becomes(what, ("directory", "dircreate"), &Self::SPEC);
+        let filesystem = self.filesystem.map(|word| words::word(&word));
+        making.request = making.request.maybe("filesystem", filesystem);
+        making.plan(cx).await
     }
 }
 
