@@ -4,7 +4,7 @@ use pve::Method;
 
 use super::{
     ACTION, AUDIT, COMMENT, DEST, DPORT, ENABLE, LEVELS, MACRO, MODIFY, POLICIES, POS, PROTO, RULE,
-    SOURCE, SPORT, TYPE, rule_of,
+    SOURCE, SPORT, TYPE, adding, rule_of,
 };
 use crate::plain::{Entry, Plain, UNSET, an, change, choice, flag, read, text, whole};
 use crate::spec::{Example, Risk, Toolset};
@@ -99,11 +99,9 @@ const GET_RULE: Plain = read(
     args: r#"{"pos": 0}"#,
 }]);
 
-const CREATE_RULE: Plain = change(
-    (Toolset::Firewall, Risk::Disrupt),
+const CREATE_RULE: Plain = adding(
     "create_cluster_firewall_rule",
     "Add a firewall rule to the cluster",
-    Method::Post,
     RULES,
 )
 .says(
@@ -124,7 +122,6 @@ const CREATE_RULE: Plain = change(
     choice("log", LEVELS, "Log what it fits, at this level."),
 ])
 .needs(MODIFY)
-.calm_if("action", "ACCEPT")
 .adds(THE_RULE.undone_by("delete_cluster_firewall_rule"))
 .examples(&[
     Example {

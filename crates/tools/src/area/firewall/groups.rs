@@ -3,7 +3,8 @@
 use pve::Method;
 
 use super::{
-    ACTION, AUDIT, COMMENT, DEST, DPORT, ENABLE, MACRO, MODIFY, PROTO, RULE, SOURCE, SPORT, rule_of,
+    ACTION, AUDIT, COMMENT, DEST, DPORT, ENABLE, MACRO, MODIFY, PROTO, RULE, SOURCE, SPORT, adding,
+    rule_of,
 };
 use crate::plain::{Arg, Need, Plain, an, change, choice, read, text};
 use crate::spec::{Example, Risk, Toolset};
@@ -71,11 +72,9 @@ const CREATE: Plain = change(
     args: r#"{"group": "database", "comment": "only from inside"}"#,
 }]);
 
-const CREATE_RULE: Plain = change(
-    (Toolset::Firewall, Risk::Disrupt),
+const CREATE_RULE: Plain = adding(
     "create_firewall_group_rule",
     "Add a rule to a security group",
-    Method::Post,
     ONE_GROUP,
 )
 .says(
@@ -95,7 +94,6 @@ const CREATE_RULE: Plain = change(
     COMMENT,
 ])
 .needs(MODIFY)
-.calm_if("action", "ACCEPT")
 .adds(
     rule_of(ONE_GROUP, &["group"])
         .undone_at("/cluster/firewall/groups/{group}/0"),

@@ -2,7 +2,9 @@
 
 use pve::Method;
 
-use super::{ACTION, COMMENT, DEST, DPORT, ENABLE, MACRO, POLICIES, PROTO, RULE, SOURCE, rule_of};
+use super::{
+    ACTION, COMMENT, DEST, DPORT, ENABLE, MACRO, POLICIES, PROTO, RULE, SOURCE, adding, rule_of,
+};
 use crate::plain::{Arg, CONTAINER, Need, Plain, UNSET, VM, an, change, choice, flag, read};
 use crate::spec::{Example, Risk, Toolset};
 use crate::tool::Tool;
@@ -22,6 +24,15 @@ const VM_RULES: &str = "/nodes/{node}/qemu/{vmid}/firewall/rules";
 const CONTAINER_RULES: &str = "/nodes/{node}/lxc/{vmid}/firewall/rules";
 const AUDIT: Need = Need::On("/vms/{vmid}", "VM.Audit");
 const MODIFY: Need = Need::All(&[AUDIT, Need::On("/vms/{vmid}", "VM.Config.Network")]);
+/// What is shown of the options first.
+const OPTIONS: &[&str] = &[
+    "enable",
+    "policy_in",
+    "policy_out",
+    "dhcp",
+    "ipfilter",
+    "macfilter",
+];
 const TYPE: Arg = choice(
     "type",
     &["in", "out", "group"],
@@ -40,7 +51,7 @@ const GET_VM_OPTIONS: Plain = read(
 )
 .takes(&[VM])
 .needs(AUDIT)
-.item(&["enable", "policy_in", "policy_out", "dhcp", "ipfilter", "macfilter"])
+.item(OPTIONS)
 .examples(&[Example {
     ask: "Is the firewall of VM 100 on?",
     args: r#"{"vmid": 100}"#,
@@ -90,11 +101,9 @@ const LIST_VM_RULES: Plain = read(
     args: r#"{"vmid": 100}"#,
 }]);
 
-const CREATE_VM_RULE: Plain = change(
-    (Toolset::Firewall, Risk::Disrupt),
+const CREATE_VM_RULE: Plain = adding(
     "create_vm_firewall_rule",
     "Add a firewall rule to a VM",
-    Method::Post,
     VM_RULES,
 )
 .says(
@@ -102,7 +111,6 @@ const CREATE_VM_RULE: Plain = change(
 )
 .takes(&[VM, ACTION.required(), TYPE, ENABLE.otherwise("1"), SOURCE, DEST, PROTO, DPORT, MACRO, COMMENT])
 .needs(MODIFY)
-.calm_if("action", "ACCEPT")
 .adds(
     rule_of(VM_RULES, &[])
         .undone_at("/nodes/{node}/qemu/{vmid}/firewall/rules/0"),
@@ -129,7 +137,7 @@ const GET_CONTAINER_OPTIONS: Plain = read(
 )
 .takes(&[CONTAINER])
 .needs(AUDIT)
-.item(&["enable", "policy_in", "policy_out", "dhcp", "ipfilter", "macfilter"])
+.item(OPTIONS)
 .examples(&[Example {
     ask: "Is the firewall of container 200 on?",
     args: r#"{"vmid": 200}"#,
@@ -152,11 +160,9 @@ const LIST_CONTAINER_RULES: Plain = read(
     args: r#"{"vmid": 200}"#,
 }]);
 
-const CREATE_CONTAINER_RULE: Plain = change(
-    (Toolset::Firewall, Risk::Disrupt),
+const CREATE_CONTAINER_RULE: Plain = adding(
     "create_container_firewall_rule",
     "Add a firewall rule to a container",
-    Method::Post,
     CONTAINER_RULES,
 )
 .says(
@@ -175,7 +181,6 @@ const CREATE_CONTAINER_RULE: Plain = change(
     COMMENT,
 ])
 .needs(MODIFY)
-.calm_if("action", "ACCEPT")
 .adds(
     rule_of(CONTAINER_RULES, &[])
         .undone_at("/nodes/{node}/lxc/{vmid}/firewall/rules/0"),

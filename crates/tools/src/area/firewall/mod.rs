@@ -6,7 +6,10 @@ mod guests;
 mod names;
 mod nodes;
 
-use crate::plain::{Arg, Entry, Need, an, choice, text, whole};
+use pve::Method;
+
+use crate::plain::{Arg, Entry, Need, Plain, an, change, choice, text, whole};
+use crate::spec::{Risk, Toolset};
 
 pub(super) use cluster::TOOLS as CLUSTER;
 pub(super) use groups::TOOLS as GROUPS;
@@ -46,6 +49,18 @@ const RULE: &[&str] = &[
     "pos", "enable", "type", "action", "macro", "source", "dest", "proto", "sport", "dport",
     "iface", "log", "comment",
 ];
+
+/// A tool that adds a rule to the list at this path. Whatever lets nothing through can cut somebody off, and asks.
+const fn adding(name: &'static str, title: &'static str, list: &'static str) -> Plain {
+    change(
+        (Toolset::Firewall, Risk::Disrupt),
+        name,
+        title,
+        Method::Post,
+        list,
+    )
+    .calm_if("action", "ACCEPT")
+}
 
 /// A rule in the list at this path.
 const fn rule_of(list: &'static str, id: &'static [&'static str]) -> Entry {
