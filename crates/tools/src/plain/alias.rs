@@ -2,7 +2,6 @@
 //! ours, and ours plans it. So an agent that was set up for another server gets the same care under the names that it knows.
 
 use futures_util::future::BoxFuture;
-use pve::GuestKind;
 use serde_json::Value;
 
 use super::arg::Kind;
@@ -21,8 +20,6 @@ pub(crate) struct Alias {
     spec: Spec,
     says: &'static str,
     args: &'static [Arg],
-    /// The only kind of guest that it is for.
-    kind: Option<GuestKind>,
     /// What ours is told besides: an argument, and its value as JSON.
     with: &'static [(&'static str, &'static str)],
     of: &'static dyn Tool,
@@ -48,7 +45,6 @@ pub(crate) const fn alias(
         },
         says: "",
         args: &[],
-        kind: None,
         with: &[],
         of,
     }
@@ -64,12 +60,6 @@ impl Alias {
     /// What it takes.
     pub(crate) const fn takes(mut self, args: &'static [Arg]) -> Self {
         self.args = args;
-        self
-    }
-
-    /// It is for guests of this kind only.
-    pub(crate) const fn only(mut self, kind: GuestKind) -> Self {
-        self.kind = Some(kind);
         self
     }
 
@@ -179,7 +169,7 @@ impl Tool for Alias {
                 claim,
                 ..cx.clone()
             };
-            if let Some(kind) = self.kind {
+            if let Some(kind) = self.args.iter().find_map(|arg| arg.names) {
                 cx = cx.only(kind, self.spec.name);
             }
             schema::coerce(&mut args, &self.of.input())?;

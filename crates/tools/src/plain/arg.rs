@@ -1,5 +1,6 @@
 //! The arguments of a plain tool, as data.
 
+use pve::GuestKind;
 use serde_json::{Value, json};
 
 use crate::fault::Fault;
@@ -30,6 +31,8 @@ pub(crate) struct Arg {
     pub(super) otherwise: Option<&'static str>,
     /// Whether PVE ignores the other settings if this one is given.
     pub(super) alone: bool,
+    /// The kind of guest that it names: the tool is for no other.
+    pub(super) names: Option<GuestKind>,
     /// Whether its words are ids of guests that the change is about.
     pub(super) guests: bool,
     /// What the members of the entry call its words, where it puts these into the entry or takes them out.
@@ -89,11 +92,19 @@ pub(crate) const NODE: Arg = text("node", "The node.").required();
 /// The guest that a call is about. Its node need not be listed: it is looked up, and a wrong one is refused.
 pub(crate) const VM: Arg = whole("vmid", "The VM's id.")
     .within(100, 999_999_999)
+    .names(GuestKind::Qemu)
     .required();
 /// The same for containers.
 pub(crate) const CONTAINER: Arg = whole("vmid", "The container's id.")
     .within(100, 999_999_999)
+    .names(GuestKind::Lxc)
     .required();
+/// The stretch of time that figures are from.
+pub(crate) const TIMEFRAME: Arg = choice(
+    "timeframe",
+    &["hour", "day", "week", "month", "year"],
+    "How far back.",
+);
 /// Settings to take away, so that PVE's default holds again.
 pub(crate) const UNSET: Arg = list("delete", "Settings to clear, separated by commas.");
 
@@ -110,6 +121,7 @@ impl Arg {
             form: None,
             otherwise: None,
             alone: false,
+            names: None,
             guests: false,
             member: None,
             limit: false,
@@ -176,6 +188,12 @@ impl Arg {
     pub(crate) const fn alone(mut self) -> Self {
         self.alone = true;
         self.compared = false;
+        self
+    }
+
+    /// It names the guest that the call is about, which is of this kind.
+    const fn names(mut self, kind: GuestKind) -> Self {
+        self.names = Some(kind);
         self
     }
 

@@ -31,7 +31,9 @@ use crate::spec::{Example, Risk, Spec, Special, Toolset, Wants};
 use crate::tool::{Nature, Object, Ran, Tool};
 
 pub(crate) use alias::{Alias, alias};
-pub(crate) use arg::{Arg, CONTAINER, NODE, UNSET, VM, choice, flag, list, number, text, whole};
+pub(crate) use arg::{
+    Arg, CONTAINER, NODE, TIMEFRAME, UNSET, VM, choice, flag, list, number, text, whole,
+};
 pub(crate) use entry::{Entry, an};
 pub(crate) use need::Need;
 pub(crate) use place::{login_only, only_cluster};

@@ -1,7 +1,7 @@
 //! What is done to many guests at once.
 
 use super::migrate::MigrateGuests;
-use crate::area::power::{StartVm, StopVm};
+use crate::area::power::{StartVm, stopping};
 use crate::plain::{Alias, Arg, alias, list};
 use crate::spec::{Example, Risk, Toolset};
 use crate::tool::{Change, Tool};
@@ -29,11 +29,10 @@ const START: Alias = alias(
     args: r#"{"vms": "105,203"}"#,
 }]);
 
-const SHUTDOWN: Alias = alias(
-    (Toolset::Cluster, Risk::Disrupt),
+const SHUTDOWN: Alias = stopping(
+    Toolset::Cluster,
     "bulk_shutdown_guests",
     "Shut down several guests",
-    &Change::<StopVm>::NEW,
 )
 .says(
     "Asks the systems of several VMs and containers to shut down, wherever they are; what they serve is interrupted.\n\nThe same as stop_proxmox_vm with vmids, which can also switch off what does not react. Each result is told. It asks for a confirmation. Needs VM.PowerMgmt on each guest. Undo: bulk_start_guests.",

@@ -1,7 +1,5 @@
 //! Containers that come to be, are copied, move, and go.
 
-use pve::GuestKind;
-
 use crate::area::clone::CloneVm;
 use crate::area::create::CreateLxc;
 use crate::area::delete::DeleteVm;
@@ -80,7 +78,6 @@ const CLONE: Alias = alias(
     text("pool", "Its pool."),
     text("snapname", "Clone this snapshot.").sent_as("snapshot"),
 ])
-.only(GuestKind::Lxc)
 .examples(&[
     Example {
         ask: "Copy the media container as 302",
@@ -107,7 +104,6 @@ const MIGRATE: Alias = alias(
     flag("restart", "Stop it, move it, start it there."),
     text("target_storage", "Storage there for its disks."),
 ])
-.only(GuestKind::Lxc)
 .examples(&[
     Example {
         ask: "Move the media container to pve2",
@@ -133,7 +129,6 @@ const DELETE: Alias = alias(
     flag("purge", "Also from backup jobs, replication and HA."),
     flag("force", "Switch it off first if it runs.").sent_as("stop"),
 ])
-.only(GuestKind::Lxc)
 .examples(&[
     Example {
         ask: "Delete the media container",

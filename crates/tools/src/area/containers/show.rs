@@ -1,9 +1,7 @@
 //! Containers as they are.
 
-use pve::GuestKind;
-
 use crate::area::guest_status::GetVmStatus;
-use crate::plain::{Alias, CONTAINER, NODE, Need, Plain, alias, choice, read, text};
+use crate::plain::{Alias, CONTAINER, NODE, Need, Plain, TIMEFRAME, alias, choice, read, text};
 use crate::spec::{Example, Risk, Toolset};
 use crate::tool::{Read, Tool};
 
@@ -61,7 +59,6 @@ const STATUS: Alias = alias(
     "Shows one container: state, uptime, CPU, memory, disks, network cards, lock and protection.\n\nThe same as get_proxmox_vm_status, which also shows snapshots, backups and tasks. For its settings use get_container_config, to find one list_containers. Needs VM.Audit.",
 )
 .takes(&[CONTAINER])
-.only(GuestKind::Lxc)
 .idempotent()
 .examples(&[Example {
     ask: "How is the DNS container?",
@@ -132,12 +129,7 @@ const FIGURES: Plain = read(
 )
 .takes(&[
     CONTAINER,
-    choice(
-        "timeframe",
-        &["hour", "day", "week", "month", "year"],
-        "How far back.",
-    )
-    .otherwise("\"hour\""),
+    TIMEFRAME.otherwise("\"hour\""),
 ])
 .needs(AUDIT)
 .rows(&[

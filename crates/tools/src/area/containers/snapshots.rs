@@ -1,7 +1,5 @@
 //! Snapshots of a container.
 
-use pve::GuestKind;
-
 use crate::area::rollback::RollbackVm;
 use crate::area::snapshot::{DeleteSnapshot, SnapshotVm};
 use crate::plain::{Alias, Arg, CONTAINER, Need, Plain, alias, flag, read, text};
@@ -44,7 +42,6 @@ const CREATE: Alias = alias(
     NAME.sent_as("name"),
     text("description", "Notes for it."),
 ])
-.only(GuestKind::Lxc)
 .examples(&[Example {
     ask: "Snapshot git before the upgrade",
     args: r#"{"vmid": 202, "snapname": "before-13", "description": "before Forgejo 13"}"#,
@@ -64,7 +61,6 @@ const DELETE: Alias = alias(
     NAME.sent_as("snapshot"),
     flag("force", "Forget a broken one even if parts stay."),
 ])
-.only(GuestKind::Lxc)
 .examples(&[Example {
     ask: "Drop last night's snapshot of git",
     args: r#"{"vmid": 202, "snapname": "nightly"}"#,
@@ -84,7 +80,6 @@ const ROLLBACK: Alias = alias(
     NAME.sent_as("snapshot"),
     flag("start", "Start it afterwards."),
 ])
-.only(GuestKind::Lxc)
 .examples(&[Example {
     ask: "Take git back to last night",
     args: r#"{"vmid": 202, "snapname": "nightly", "start": true}"#,

@@ -1,7 +1,5 @@
 //! Settings of a container, and disks that grow.
 
-use pve::GuestKind;
-
 use crate::area::update::UpdateVm;
 use crate::plain::{Alias, CONTAINER, UNSET, alias, flag, number, text, whole};
 use crate::spec::{Example, Risk, Toolset};
@@ -35,7 +33,6 @@ const UPDATE: Alias = alias(
     text("tags", "All of them, split by \";\".").sent_as("set.tags"),
     UNSET,
 ])
-.only(GuestKind::Lxc)
 .examples(&[
     Example {
         ask: "Give the DNS container 1 GiB, notes, and no start order",
@@ -67,7 +64,6 @@ const RESIZE: Alias = alias(
         .required()
         .sent_as("grow.{disk}"),
 ])
-.only(GuestKind::Lxc)
 .examples(&[
     Example {
         ask: "4 GiB more for the DNS container",

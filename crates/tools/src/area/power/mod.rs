@@ -11,10 +11,23 @@ use pve::GuestRef;
 
 use crate::context::Guest;
 use crate::fault::Fault;
+use crate::plain::{Alias, alias};
 use crate::plan::{Blocker, Needs};
+use crate::spec::{Risk, Toolset};
+use crate::tool::Change;
 
 pub(super) use start::{StartVm, start_step};
 pub(super) use stop::{StopVm, shutdown_step, stop_step};
+
+/// Another name of stop_proxmox_vm, for one of the ways in which it stops a guest.
+pub(super) const fn stopping(toolset: Toolset, name: &'static str, title: &'static str) -> Alias {
+    alias(
+        (toolset, Risk::Disrupt),
+        name,
+        title,
+        &Change::<StopVm>::NEW,
+    )
+}
 
 /// What power tools need to know of a guest.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{SEE, SEE_ALL, STORAGE};
 use crate::plain::{
-    Arg, Entry, NODE, Need, Plain, UNSET, an, change, choice, flag, list, read, text,
+    Arg, Entry, NODE, Need, Plain, TIMEFRAME, UNSET, an, change, choice, flag, list, read, text,
 };
 use crate::spec::{Example, Risk, Toolset};
 use crate::tool::{Object, Tool};
@@ -222,7 +222,7 @@ const HISTORY: Plain = read(
 .takes(&[
     NODE,
     STORAGE,
-    choice("timeframe", &["hour", "day", "week", "month", "year"], "How far back.").required(),
+    TIMEFRAME.required(),
     choice("cf", &["AVERAGE", "MAX"], "How several values become one."),
 ])
 .needs(SEE)

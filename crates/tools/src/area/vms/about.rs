@@ -1,11 +1,9 @@
 //! What there is to see of VMs.
 
-use pve::GuestKind;
-
 use super::AUDIT;
 use crate::area::guest_status::GetVmStatus;
 use crate::area::ops::GetMetrics;
-use crate::plain::{Alias, NODE, Need, Plain, VM, alias, choice, flag, read, text};
+use crate::plain::{Alias, NODE, Need, Plain, TIMEFRAME, VM, alias, choice, flag, read, text};
 use crate::spec::{Example, Risk, Toolset};
 use crate::tool::{Read, Tool};
 
@@ -53,7 +51,6 @@ const STATUS: Alias = alias(
     "Shows how one VM is: state, load, memory, disks, network cards, lock, protection.\n\nThe same as get_proxmox_vm_status, which can show snapshots, backups, tasks and addresses besides. On an offline node it is shown as last known. list_vms has the ids, get_vm_config the settings. Needs VM.Audit on /vms/VMID.",
 )
 .takes(&[VM])
-.only(GuestKind::Qemu)
 .idempotent()
 .examples(&[Example {
     ask: "How is VM 100?",
@@ -152,14 +149,8 @@ const RRDDATA: Alias = alias(
 )
 .takes(&[
     VM,
-    choice(
-        "timeframe",
-        &["hour", "day", "week", "month", "year"],
-        "How far back.",
-    )
-    .otherwise("\"hour\""),
+    TIMEFRAME.otherwise("\"hour\""),
 ])
-.only(GuestKind::Qemu)
 .with(&[("chart", "false")])
 .idempotent()
 .examples(&[Example {

@@ -1,7 +1,5 @@
 //! What cloud-init tells the system inside a VM at its start.
 
-use pve::GuestKind;
-
 use super::AUDIT;
 use crate::area::update::UpdateVm;
 use crate::plain::{Alias, Plain, VM, alias, choice, read, text};
@@ -48,7 +46,6 @@ const UPDATE: Alias = alias(
     text("nameserver", "DNS servers.").sent_as("set.nameserver"),
     text("searchdomain", "DNS search domain.").sent_as("set.searchdomain"),
 ])
-.only(GuestKind::Qemu)
 .with(&[("regenerate_cloudinit", "true")])
 .examples(&[Example {
     ask: "Give the CI runner a fixed address and a new user",

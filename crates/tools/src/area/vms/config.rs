@@ -1,7 +1,5 @@
 //! Settings of VMs.
 
-use pve::GuestKind;
-
 use crate::area::update::UpdateVm;
 use crate::plain::{Alias, UNSET, VM, alias, flag, text, whole};
 use crate::spec::{Example, Risk, Toolset};
@@ -35,7 +33,6 @@ const UPDATE: Alias = alias(
     text("hotplug", "As disk,network,usb.").sent_as("set.hotplug"),
     UNSET,
 ])
-.only(GuestKind::Qemu)
 .examples(&[
     Example {
         ask: "Give staging 4 GiB and 4 cores",

@@ -1,7 +1,5 @@
 //! Disks of VMs.
 
-use pve::GuestKind;
-
 use super::transfer::MoveDisk;
 use crate::area::update::UpdateVm;
 use crate::plain::{Alias, VM, alias, text};
@@ -27,7 +25,6 @@ const RESIZE: Alias = alias(
         .required()
         .sent_as("grow.{disk}"),
 ])
-.only(GuestKind::Qemu)
 .examples(&[Example {
     ask: "Add 8 GiB to the web server's disk",
     args: r#"{"vmid": 100, "disk": "scsi0", "size": "+8G"}"#,

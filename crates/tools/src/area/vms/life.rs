@@ -1,7 +1,5 @@
 //! VMs that come, go and move.
 
-use pve::GuestKind;
-
 use crate::area::clone::CloneVm;
 use crate::area::create::CreateVm;
 use crate::area::delete::DeleteVm;
@@ -90,7 +88,6 @@ const CLONE: Alias = alias(
     POOL,
     text("snapname", "Clone from this snapshot.").sent_as("snapshot"),
 ])
-.only(GuestKind::Qemu)
 .examples(&[Example {
     ask: "Make a full copy of staging as 300",
     args: r#"{"vmid": 105, "newid": 300, "name": "staging-copy"}"#,
@@ -112,7 +109,6 @@ const MIGRATE: Alias = alias(
     flag("with_local_disks", "Copy a running VM's local disks."),
     text("targetstorage", "For copied disks, there.").sent_as("target_storage"),
 ])
-.only(GuestKind::Qemu)
 .examples(&[Example {
     ask: "Move staging to pve2",
     args: r#"{"vmid": 105, "target": "pve2"}"#,
@@ -131,7 +127,6 @@ const DELETE: Alias = alias(
     VM,
     flag("purge", "Also from backup jobs, replication and HA."),
 ])
-.only(GuestKind::Qemu)
 .examples(&[Example {
     ask: "Delete staging and take it out of the backup jobs",
     args: r#"{"vmid": 105, "purge": true}"#,

@@ -1,9 +1,7 @@
 //! Power of VMs.
 
-use pve::GuestKind;
-
 use super::hibernate::SuspendVm;
-use crate::area::power::{StartVm, StopVm};
+use crate::area::power::{StartVm, stopping};
 use crate::plain::{Alias, Arg, VM, alias, flag, whole};
 use crate::spec::{Example, Risk, Toolset};
 use crate::tool::{Change, Tool};
@@ -21,16 +19,6 @@ pub(in crate::area) const TOOLS: &[&dyn Tool] = &[
 
 const TIMEOUT: Arg = whole("timeout", "Seconds that the system inside gets.").within(1, 3600);
 
-const fn stopping(name: &'static str, title: &'static str) -> Alias {
-    alias(
-        (Toolset::Qemu, Risk::Disrupt),
-        name,
-        title,
-        &Change::<StopVm>::NEW,
-    )
-    .only(GuestKind::Qemu)
-}
-
 const START: Alias = alias(
     (Toolset::Qemu, Risk::Change),
     "start_vm",
@@ -41,14 +29,13 @@ const START: Alias = alias(
     "Starts one VM, or wakes a hibernated one; one that runs is left alone.\n\nThe same as start_proxmox_vm, which takes several and containers. Refused: templates, locked VMs, offline nodes. It waits until it is seen running, not for the system inside; HA only queues it. Needs VM.PowerMgmt and VM.Audit on /vms/VMID. Undo: shutdown_vm.",
 )
 .takes(&[VM])
-.only(GuestKind::Qemu)
 .idempotent()
 .examples(&[Example {
     ask: "Start staging",
     args: r#"{"vmid": 105}"#,
 }]);
 
-const STOP: Alias = stopping("stop_vm", "Switch a VM off")
+const STOP: Alias = stopping(Toolset::Qemu, "stop_vm", "Switch a VM off")
     .says(
         "Switches one VM off at once, like pulling its plug: what it has not written is lost.\n\nOnly for a VM that does not react; shutdown_vm ends it properly. One that is off is left alone, a locked one is refused. It asks for a confirmation. Needs VM.PowerMgmt and VM.Audit on /vms/VMID. Undo: start_vm.",
     )
@@ -60,7 +47,7 @@ const STOP: Alias = stopping("stop_vm", "Switch a VM off")
         args: r#"{"vmid": 110}"#,
     }]);
 
-const SHUTDOWN: Alias = stopping("shutdown_vm", "Shut a VM down")
+const SHUTDOWN: Alias = stopping(Toolset::Qemu, "shutdown_vm", "Shut a VM down")
     .says(
         "Asks the system inside one VM to shut down and waits until it is off.\n\nA VM without guest agent and ACPI does not react: force_stop then switches it off after the timeout, which can lose data. stop_proxmox_vm takes several. It asks for a confirmation. Needs VM.PowerMgmt and VM.Audit on /vms/VMID. Undo: start_vm.",
     )
@@ -82,7 +69,7 @@ const SHUTDOWN: Alias = stopping("shutdown_vm", "Shut a VM down")
         },
     ]);
 
-const REBOOT: Alias = stopping("reboot_vm", "Reboot a VM")
+const REBOOT: Alias = stopping(Toolset::Qemu, "reboot_vm", "Reboot a VM")
     .says(
         "Shuts one VM down and starts it again, so that pending changes of its settings take effect.\n\nFor a VM that does not react use reset_vm. get_vm_pending shows what it takes over. Refused unless it runs. It asks for a confirmation. Needs VM.PowerMgmt and VM.Audit on /vms/VMID. Undo: none; a restart has happened or it has not.",
     )
@@ -103,14 +90,13 @@ const RESUME: Alias = alias(
     "Lets one VM that suspend_vm paused or hibernated go on where it was; one that is off is started, one that runs is left alone.\n\nThe same as start_proxmox_vm. Needs VM.PowerMgmt and VM.Audit on /vms/VMID. Undo: suspend_vm.",
 )
 .takes(&[VM])
-.only(GuestKind::Qemu)
 .idempotent()
 .examples(&[Example {
     ask: "Let the paused kiosk go on",
     args: r#"{"vmid": 108}"#,
 }]);
 
-const RESET: Alias = stopping("reset_vm", "Reset a VM")
+const RESET: Alias = stopping(Toolset::Qemu, "reset_vm", "Reset a VM")
     .says(
         "Restarts one VM at once, like its reset button: what it has not written is lost, and pending settings stay pending.\n\nOnly for a VM that does not react; reboot_vm restarts it properly. Refused unless it runs. It asks for a confirmation. Needs VM.PowerMgmt and VM.Audit on /vms/VMID. Undo: none.",
     )

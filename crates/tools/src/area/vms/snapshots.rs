@@ -1,7 +1,5 @@
 //! Snapshots of VMs.
 
-use pve::GuestKind;
-
 use super::AUDIT;
 use crate::area::rollback::RollbackVm;
 use crate::area::snapshot::{DeleteSnapshot, SnapshotVm};
@@ -48,7 +46,6 @@ const CREATE: Alias = alias(
     text("description", "Notes for it."),
     flag("vmstate", "Save the memory too."),
 ])
-.only(GuestKind::Qemu)
 .examples(&[Example {
     ask: "Snapshot the web server before its upgrade",
     args: r#"{"vmid": 100, "snapname": "before-nginx", "description": "before nginx 1.29"}"#,
@@ -68,7 +65,6 @@ const DELETE: Alias = alias(
     SNAPSHOT.sent_as("snapshot"),
     flag("force", "Forget it even if parts stay on disk."),
 ])
-.only(GuestKind::Qemu)
 .examples(&[Example {
     ask: "The upgrade of web went well, drop the snapshot before it",
     args: r#"{"vmid": 100, "snapname": "before-upgrade"}"#,
@@ -88,7 +84,6 @@ const ROLLBACK: Alias = alias(
     SNAPSHOT.sent_as("snapshot"),
     flag("start", "Start it afterwards."),
 ])
-.only(GuestKind::Qemu)
 .examples(&[Example {
     ask: "The upgrade broke web, go back to the weekly snapshot",
     args: r#"{"vmid": 100, "snapname": "weekly"}"#,
