@@ -1,0 +1,138 @@
+//! The tools that are switched on, in the order of the documentation, and what is the same for all of
+//! them: arguments that the engine reads itself, annotations, the names' grammar.
+
+mod described;
+mod extras;
+mod names;
+mod reach;
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use crate::area;
+use crate::fault::Fault;
+use crate::policy::Mode;
+use crate::schema;
+use crate::search::Index;
+use crate::spec::{Risk, Toolset};
+use crate::tool::Tool;
+
+pub use described::Described;
+pub use extras::{DEFAULT_WAIT, Extras};
+pub use names::{INHERITED, VERBS};
+
+/// Every tool there is, area by area.
+pub fn all() -> impl Iterator<Item = &'static dyn Tool> {
+    area::ALL.iter().flat_map(|area| area.iter().copied())
+}
+
+/// The tool that does the same to the other kind of guest.
+pub(crate) fn twin(name: &str) -> Option<&'static str> {
+    let other = if name.contains("container") {
+        name.replace("container", "vm")
+    } else {
+        name.replace("vm", "container")
+    };
+    let found = all().map(|tool| tool.spec().name);
+    found
+        .filter(|found| *found != name)
+        .find(|found| *found == other)
+}
+
+/// The changing tool of that name, switched on or not: looking at a plan is a read.
+pub fn find_change(name: &str) -> Result<&'static dyn Tool, Fault> {
+    let changes = || all().filter(|tool| tool.spec().risk > Risk::Read && !tool.relays());
+    if let Some(tool) = changes().find(|tool| tool.spec().name == name) {
+        return Ok(tool);
+    }
+    let names: Vec<_> = changes().map(|tool| tool.spec().name).collect();
+    Err(Fault::bad_input(format!(
+        "{} is no tool that changes anything",
+        crate::words::clip(name, 64)
+    ))
+    .hint(format!("those that do: {}", names.join(", "))))
+}
+
+/// The tools that one server offers. Fixed at start: a list that changes under a client is a trap.
+pub struct Registry {
+    entries: Vec<Entry>,
+    clusters: Vec<String>,
+    mode: Mode,
+    /// What finds a tool by what it does, made when it is first asked.
+    index: OnceLock<Index>,
+}
+
+/// A tool and what is said of it, worked out when it is first asked for.
+struct Entry {
+    tool: &'static dyn Tool,
+    described: OnceLock<Described>,
+}
+
+impl Registry {
+    /// The tools of these toolsets that the mode leaves any use for, on clusters of these names.
+    pub fn new(toolsets: &[Toolset], mode: Mode, clusters: Vec<String>) -> Self {
+        let entries = all()
+            .filter(|tool| toolsets.iter().any(|set| tool.spec().is_in(*set)))
+            .filter(|tool| tool.relays() || is_usable(mode, *tool))
+            .map(|tool| Entry {
+                tool,
+                described: OnceLock::new(),
+            })
+            .collect();
+        Self {
+            entries,
+            clusters,
+            mode,
+            index: OnceLock::new(),
+        }
+    }
+
+    /// Whether a call has to say which cluster it is for where that is not plain.
+    pub fn has_several_clusters(&self) -> bool {
+        self.clusters.len() > 1
+    }
+
+    /// The tools, in order.
+    pub fn tools(&self) -> impl Iterator<Item = &'static dyn Tool> {
+        self.entries.iter().map(|entry| entry.tool)
+    }
+
+    /// The tool of that name, or an error that names the near one.
+    pub fn find(&self, name: &str) -> Result<&'static dyn Tool, Fault> {
+        if let Some(tool) = self.tools().find(|tool| tool.spec().name == name) {
+            return Ok(tool);
+        }
+        if all().any(|tool| tool.spec().name == name) {
+            return Err(Fault::refused(format!("the tool {name} is switched off here"))
+                .hint("it changes something and oxmox runs read-only, or its toolset is off; a person can change --mode or --toolsets"));
+        }
+        let fault = Fault::bad_input(format!("there is no tool {}", crate::words::clip(name, 64)));
+        Err(
+            match schema::nearest(name, self.tools().map(|tool| tool.spec().name)) {
+                Some(near) => fault.hint(format!("did you mean {near}?")),
+                None => fault.hint("tools/list has the names"),
+            },
+        )
+    }
+
+    /// The worst that it can do here. What hands calls on reaches no further than the mode.
+    fn risk(&self, tool: &dyn Tool) -> Risk {
+        if tool.relays() && self.mode == Mode::ReadOnly {
+            Risk::Read
+        } else {
+            tool.spec().risk
+        }
+    }
+}
+
+fn is_usable(mode: Mode, tool: &dyn Tool) -> bool {
+    mode != Mode::ReadOnly || tool.spec().risk == Risk::Read
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.tools().map(|tool| tool.spec().name))
+            .finish()
+    }
+}
