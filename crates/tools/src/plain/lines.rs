@@ -3,7 +3,7 @@
 use pve::lenient::as_text;
 use serde_json::{Value, json};
 
-use super::show::{ROOM, Shown, VALUE, leave_out, nothing};
+use super::shown::{ROOM, Shown, VALUE, leave_out, nothing};
 use crate::tool::Object;
 use crate::words;
 

@@ -14,6 +14,7 @@ mod need;
 mod place;
 mod read;
 mod show;
+mod shown;
 mod state;
 mod template;
 mod tree;
