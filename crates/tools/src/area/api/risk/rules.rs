@@ -1,20 +1,10 @@
-//! What each method of the API can do, reviewed by hand: not by its verb alone. The first rule that matches decides; a
-//! read that no rule names is a read, and a write that none names hands out power until somebody has looked at it.
+//! The table: one rule for each group of methods that do alike.
 
 use pve::Method;
 
-use super::sent::Sent;
+use super::Class;
 use crate::paths::fits;
 use crate::spec::Risk;
-
-/// What becomes of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
-    /// It runs, with this risk.
-    Does(Risk),
-    /// It is refused, since another way does it better or nothing may: what to use instead.
-    Elsewhere(&'static str),
-}
 
 /// The class of some methods.
 struct Rule {
@@ -187,87 +177,10 @@ const RULES: &[Rule] = &[
     does("GET", "/**", Risk::Read),
 ];
 
-/// Parameters that hand out power over a guest, or over its node, whatever the method.
-const GRANTS: &[&str] = &[
-    "args",
-    "cicustom",
-    "cipassword",
-    "ciuser",
-    "entrypoint",
-    "env",
-    "features",
-    "hookscript",
-    "password",
-    "ssh-public-keys",
-    "sshkeys",
-];
-
-/// Where `force` overwrites what is there. Elsewhere it passes by a check, or starts what is not started by itself.
-const OVERWRITES: &[&str] = &[
-    "/nodes/{node}/certificates/acme/certificate",
-    "/nodes/{node}/certificates/custom",
-    "/nodes/{node}/lxc",
-    "/nodes/{node}/qemu",
-];
-
-/// Whether an option of a firewall can cut off guests, or the API itself.
-fn shuts_out(option: &str) -> bool {
-    option == "enable" || option.starts_with("policy_")
-}
-
-/// Writes that PVE answers with a secret if they have this parameter, unless it is off.
-const CONFIDES: &[(Method, &str, &str)] = &[
-    (
-        Method::Put,
-        "/access/users/{userid}/token/{tokenid}",
-        "regenerate",
-    ),
-    (Method::Post, "/storage", "encryption-key"),
-    (Method::Put, "/storage/{storage}", "encryption-key"),
-];
-
-/// Whether PVE's answer holds a secret, which goes into a file and is never shown.
-pub(super) fn confides(verb: Method, template: &str, sent: &Sent) -> bool {
-    CONFIDES.iter().any(|(of, path, with)| {
-        (*of, *path) == (verb, template) && sent.has(with) && sent.flag(with) != Some(false)
-    })
-}
-
-/// The class of a method, by its template.
-pub(super) fn class(verb: Method, template: &str) -> Class {
+/// What the first rule that covers a method says of it.
+pub(super) fn first(verb: Method, template: &str) -> Option<Class> {
     let rule = RULES.iter().find(|rule| rule.covers(verb, template));
-    rule.map_or(Class::Does(Risk::Grant), |rule| rule.class)
-}
-
-/// What does it instead, if a method of this template is left to another way.
-pub fn left_to(verb: Method, template: &str) -> Option<&'static str> {
-    match class(verb, template) {
-        Class::Elsewhere(instead) => Some(instead),
-        Class::Does(_) => None,
-    }
-}
-
-/// What these parameters do beyond what the method does without them.
-pub(super) fn of_parameters(template: &str, sent: &Sent) -> Risk {
-    let is_on = |name: &str| sent.flag(name) == Some(true);
-    let moves = template.ends_with("/move_disk") || template.ends_with("/move_volume");
-    if sent.names().any(|name| GRANTS.contains(&name)) {
-        Risk::Grant
-    } else if sent.has("prune-backups")
-        || sent.has("maxfiles")
-        || (is_on("force") && OVERWRITES.contains(&template))
-        || !sent.unset().is_empty()
-        || (moves && (is_on("delete") || sent.has("target-vmid")))
-        || (template.ends_with("/content/{volume}") && sent.flag("protected") == Some(false))
-    {
-        Risk::Destroy
-    } else if (template.starts_with("/cluster/ha/resources") && sent.has("state"))
-        || (template.ends_with("/firewall/options") && sent.names().any(shuts_out))
-    {
-        Risk::Disrupt
-    } else {
-        Risk::Read
-    }
+    rule.map(|rule| rule.class)
 }
 
 impl Rule {
@@ -282,61 +195,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     use pve::apidoc::Schema;
-    use pve::{Request, Value as Parameter};
 
     use super::*;
-    use crate::clean::is_secret_at;
     use crate::reference::schemas;
-
-    #[test]
-    fn the_first_rule_decides() {
-        let of = |verb, path: &str| class(verb, path);
-        let scan = "/nodes/{node}/scan/";
-        let local = of(Method::Get, &format!("{scan}zfs"));
-        assert_eq!(local, Class::Does(Risk::Read));
-        let remote = of(Method::Get, &format!("{scan}nfs"));
-        assert_eq!(remote, Class::Does(Risk::Change));
-        assert_eq!(of(Method::Put, "/access/acl"), Class::Does(Risk::Grant));
-        assert_eq!(
-            of(Method::Delete, "/pools/{poolid}"),
-            Class::Does(Risk::Destroy)
-        );
-        assert_eq!(of(Method::Post, "/brand/new"), Class::Does(Risk::Grant));
-    }
-
-    fn of(template: &str, params: &[(&str, Parameter)]) -> Risk {
-        let mut request = Request::put("/x");
-        for (name, value) in params {
-            request = request.with(*name, value.clone());
-        }
-        of_parameters(template, &Sent::of(&request, template))
-    }
-
-    #[test]
-    fn parameters_count_too() {
-        let text = |text: &str| Parameter::from(text);
-        let create = "/nodes/{node}/qemu";
-        assert_eq!(of(create, &[("cores", text("2"))]), Risk::Read);
-        assert_eq!(of(create, &[("hookscript", text("x"))]), Risk::Grant);
-        assert_eq!(of(create, &[("cipassword", text("x"))]), Risk::Grant);
-        let moving = "/nodes/{node}/qemu/{vmid}/move_disk";
-        assert_eq!(of(moving, &[("delete", true.into())]), Risk::Destroy);
-        assert_eq!(of(moving, &[("delete", false.into())]), Risk::Read);
-        let volume = "/nodes/{node}/storage/{storage}/content/{volume}";
-        assert_eq!(of(volume, &[("protected", false.into())]), Risk::Destroy);
-        let options = "/cluster/options";
-        assert_eq!(of(options, &[("delete", text("ha"))]), Risk::Destroy);
-        assert_eq!(of(options, &[("delete", text(""))]), Risk::Read);
-        let job = "/cluster/backup/{id}";
-        assert_eq!(of(job, &[("maxfiles", 1.into())]), Risk::Destroy);
-        assert_eq!(of(create, &[("force", true.into())]), Risk::Destroy);
-        let starting = "/nodes/{node}/startall";
-        assert_eq!(of(starting, &[("force", true.into())]), Risk::Read);
-        let firewall = "/cluster/firewall/options";
-        assert_eq!(of(firewall, &[("enable", 1.into())]), Risk::Disrupt);
-        assert_eq!(of(firewall, &[("policy_in", text("DROP"))]), Risk::Disrupt);
-        assert_eq!(of(firewall, &[("ebtables", true.into())]), Risk::Read);
-    }
 
     #[test]
     fn every_method_of_every_version_was_looked_at_and_no_rule_is_idle() {
@@ -354,53 +215,5 @@ mod tests {
             .filter(|(at, _)| !used.contains(at));
         let idle: Vec<_> = idle.map(|(_, rule)| (rule.verbs, rule.path)).collect();
         assert!(schemas.is_empty() || idle.is_empty(), "{idle:?}");
-    }
-
-    #[test]
-    fn no_write_answers_with_a_secret_that_would_be_shown() {
-        for method in schemas().iter().flat_map(Schema::methods) {
-            let (verb, path) = (method.verb, method.path.as_str());
-            let mut fields = method.returns.fields.iter();
-            let tells = verb != Method::Get && fields.any(|it| is_secret_at(it, path));
-            let known = CONFIDES.iter().any(|it| (it.0, it.1) == (verb, path));
-            let refused = matches!(class(verb, path), Class::Elsewhere(_));
-            assert!(!tells || known || refused, "{method} answers with a secret");
-        }
-    }
-
-    /// Tools that ask the outside world by a method that could ask anybody, and ask only one that nobody chooses.
-    const ASKS_ONE: &[&str] = &["get_acme_tos"];
-
-    #[test]
-    fn a_look_is_as_grave_in_one_tool_as_in_another() {
-        let mut wrong = Vec::new();
-        for tool in crate::registry::all() {
-            let spec = tool.spec();
-            let methods = tool.methods();
-            let reads = methods.iter().filter(|it| it.method == Method::Get);
-            for path in reads.map(|read| &read.path) {
-                let should_be = class(Method::Get, path) == Class::Does(Risk::Read);
-                // One that looks inside a guest leaves a trace instead.
-                if (spec.risk == Risk::Read) != should_be
-                    && !spec.special.looks_inside
-                    && !ASKS_ONE.contains(&spec.name)
-                {
-                    wrong.push(format!("{}: GET {path}", spec.name));
-                }
-            }
-        }
-        assert!(wrong.is_empty(), "{wrong:#?}");
-    }
-
-    #[test]
-    fn few_methods_are_out_of_reach() {
-        let Some(newest) = schemas().pop() else {
-            return;
-        };
-        let refused = newest
-            .methods()
-            .iter()
-            .filter(|it| matches!(class(it.verb, &it.path), Class::Elsewhere(_)));
-        assert!(refused.count() <= 45);
     }
 }
