@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use futures_util::{StreamExt as _, stream};
 use pve::{Guest, GuestConfig, GuestRef, Identity, Vmid};
 use serde::{Deserialize, Serialize};
@@ -36,7 +37,7 @@ const SEALED: &[&str] = &["description", "sshkeys", "env", "args", "lxc"];
 /// The baselines that are kept, to look at.
 pub trait Baselines: Debug + Send + Sync {
     /// The one of that name.
-    fn baseline(&self, name: &str) -> Result<Option<Baseline>, Fault>;
+    fn baseline<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Baseline>, Fault>>;
 }
 
 /// An estate at one moment.

@@ -32,11 +32,15 @@ pub struct Args {
 
 /// Shows the plan, asks, and records the decision.
 pub fn run(args: &Args, approve: bool, global: &Global) -> Result<Exit, Fault> {
+    runtime::block_on(Threads::One, decide(args, approve, global))
+}
+
+async fn decide(args: &Args, approve: bool, global: &Global) -> Result<Exit, Fault> {
     let config = global.load()?;
     let Some(id) = &args.id else {
-        return list(&config, global.program());
+        return list(&config, global.program()).await;
     };
-    let (store, stored) = find(&config, id, global.program())?;
+    let (store, stored) = find(&config, id, global.program()).await?;
     // A no also takes back a yes that was not used yet.
     let open = match stored.state {
         PlanState::Waiting => true,
@@ -44,9 +48,9 @@ pub fn run(args: &Args, approve: bool, global: &Global) -> Result<Exit, Fault> {
         PlanState::Rejected | PlanState::Used | PlanState::Replaced => false,
     };
     if !open || stored.expires <= now() {
-        return Err(not_waiting(&store, &stored, global.program())?);
+        return Err(not_waiting(&store, &stored, global.program()).await?);
     }
-    out::say(in_words(&stored, &config)?);
+    out::say(in_words(&stored, &config).await);
     let verb = if approve { "Approve" } else { "Reject" };
     if !args.yes {
         if !person::is_there() {
@@ -58,8 +62,9 @@ pub fn run(args: &Args, approve: bool, global: &Global) -> Result<Exit, Fault> {
             return Ok(Exit::Failed);
         }
     }
-    if !store.decide_plan(&stored, approve, &person::name(), now())? {
-        return Err(not_waiting(&store, &stored, global.program())?);
+    let by = person::name();
+    if !store.decide_plan(&stored, approve, &by, now()).await? {
+        return Err(not_waiting(&store, &stored, global.program()).await?);
     }
     if approve {
         out::say(format_args!("approved: {}", stored.plan.summary));
@@ -74,9 +79,9 @@ pub fn run(args: &Args, approve: bool, global: &Global) -> Result<Exit, Fault> {
     Ok(Exit::Done)
 }
 
-fn list(config: &Config, program: &str) -> Result<Exit, Fault> {
+async fn list(config: &Config, program: &str) -> Result<Exit, Fault> {
     let waiting = match state::existing(config)? {
-        Some(store) => store.waiting_plans(now())?,
+        Some(store) => store.waiting_plans(now()).await?,
         None => Vec::new(),
     };
     if waiting.is_empty() {
@@ -105,15 +110,15 @@ fn list(config: &Config, program: &str) -> Result<Exit, Fault> {
     Ok(Exit::Done)
 }
 
-fn find(config: &Config, id: &str, program: &str) -> Result<(Store, StoredPlan), Fault> {
+async fn find(config: &Config, id: &str, program: &str) -> Result<(Store, StoredPlan), Fault> {
     if let Some(store) = state::existing(config)?
-        && let Some(stored) = store.plan(id)?
+        && let Some(stored) = store.plan(id).await?
     {
         return Ok((store, stored));
     }
     let fault = Fault::new(Kind::NotFound, format!("there is no plan {id}"));
     let in_demo = match state::in_dir(&config.state_dir.join(DEMO_STATE))? {
-        Some(store) => store.plan(id)?.is_some(),
+        Some(store) => store.plan(id).await?.is_some(),
         None => false,
     };
     Err(if in_demo {
@@ -127,9 +132,9 @@ fn find(config: &Config, id: &str, program: &str) -> Result<(Store, StoredPlan),
     })
 }
 
-fn not_waiting(store: &Store, stored: &StoredPlan, program: &str) -> Result<Fault, Fault> {
+async fn not_waiting(store: &Store, stored: &StoredPlan, program: &str) -> Result<Fault, Fault> {
     // Somebody else may have decided since it was read.
-    let current = store.plan(&stored.id)?;
+    let current = store.plan(&stored.id).await?;
     let state = current.as_ref().map_or(stored.state, |plan| plan.state);
     let what = match state {
         PlanState::Waiting => "has expired",
@@ -146,7 +151,7 @@ fn not_waiting(store: &Store, stored: &StoredPlan, program: &str) -> Result<Faul
 }
 
 /// The plan as its preview shows it. The privileges are not looked up: that would need the cluster.
-fn in_words(stored: &StoredPlan, config: &Config) -> Result<String, Fault> {
+async fn in_words(stored: &StoredPlan, config: &Config) -> String {
     // Whoever asked decided by a mode and rules that need not be the ones of this process; the freeze is shared.
     let policy = Policy {
         freeze: Some(config.freeze_file()),
@@ -163,18 +168,16 @@ fn in_words(stored: &StoredPlan, config: &Config) -> Result<String, Fault> {
         uploads: Arc::default(),
         now: crate::session::now(),
     };
-    let preview = runtime::block_on(Threads::One, async {
-        Ok(tools::preview::of(&stored.plan, &context).await)
-    })?;
+    let preview = tools::preview::of(&stored.plan, &context).await;
     let text = tools::clean::text(&preview.text());
     let text = text.strip_suffix("nothing was changed\n").unwrap_or(&text);
-    Ok(format!(
+    format!(
         "plan {} on cluster {}, asked for by {}, expires in {}\n{text}",
         stored.id,
         stored.plan.cluster,
         stored.caller,
         left(stored)
-    ))
+    )
 }
 
 fn left(stored: &StoredPlan) -> String {

@@ -7,6 +7,7 @@ use tools::words;
 
 use super::exit::Exit;
 use super::global::Global;
+use super::runtime::{Threads, block_on};
 use super::{out, state};
 use crate::config::Config;
 
@@ -37,13 +38,15 @@ enum Command {
 /// Shows or checks.
 pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
     let config = global.load()?;
-    match &args.command {
-        Some(Command::Verify { head }) => verify(&config, head.as_deref()),
-        None => show(args, &config),
-    }
+    block_on(Threads::One, async {
+        match &args.command {
+            Some(Command::Verify { head }) => verify(&config, head.as_deref()).await,
+            None => show(args, &config).await,
+        }
+    })
 }
 
-fn show(args: &Args, config: &Config) -> Result<Exit, Fault> {
+async fn show(args: &Args, config: &Config) -> Result<Exit, Fault> {
     let Some(store) = state::existing(config)? else {
         out::say(format_args!(
             "nothing was recorded yet in {}",
@@ -52,7 +55,7 @@ fn show(args: &Args, config: &Config) -> Result<Exit, Fault> {
         return Ok(Exit::Done);
     };
     // Each attempt has two entries.
-    let trail = store.audit_trail(args.limit.saturating_mul(2))?;
+    let trail = store.audit_trail(args.limit.saturating_mul(2)).await?;
     if args.json {
         for link in &trail {
             out::data(&line(link)?.to_string())?;
@@ -121,7 +124,7 @@ pub fn table(trail: &[Link]) -> String {
     )
 }
 
-fn verify(config: &Config, head: Option<&str>) -> Result<Exit, Fault> {
+async fn verify(config: &Config, head: Option<&str>) -> Result<Exit, Fault> {
     let Some(store) = state::existing(config)? else {
         return Err(Fault::new(
             Kind::NotFound,
@@ -129,11 +132,11 @@ fn verify(config: &Config, head: Option<&str>) -> Result<Exit, Fault> {
         )
         .hint("if there was one, it was removed; if not, --state-dir must be the server's"));
     };
-    report(&store, head)
+    report(&store, head).await
 }
 
-fn report(store: &Store, head: Option<&str>) -> Result<Exit, Fault> {
-    match store.verify_audit(head)? {
+async fn report(store: &Store, head: Option<&str>) -> Result<Exit, Fault> {
+    match store.verify_audit(head).await? {
         Verified::Broken { seq } => Err(Fault::new(
             Kind::Failed,
             format!(

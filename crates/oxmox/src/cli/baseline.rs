@@ -44,7 +44,7 @@ pub fn run(args: &Args, mut global: Global) -> Result<Exit, Fault> {
         .get_or_insert_with(|| vec!["all".to_owned()]);
     match &args.command {
         Command::Save(Name { name }) => block_on(Threads::One, save(name, &global)),
-        Command::Show => show(&global),
+        Command::Show => block_on(Threads::One, show(&global)),
         Command::Diff(Name { name }) => block_on(Threads::One, diff(name, &global)),
     }
 }
@@ -64,7 +64,7 @@ async fn save(name: &str, global: &Global) -> Result<Exit, Fault> {
     let taken = Baseline::take(engine.clusters(), now(), &show).await;
     display.clear();
     let taken = taken?;
-    engine.store()?.keep_baseline(name, &taken)?;
+    engine.store().await?.keep_baseline(name, &taken).await?;
     let (guests, whole) = taken.size();
     out::say(format_args!(
         "kept {} as baseline \"{name}\"",
@@ -79,10 +79,10 @@ async fn save(name: &str, global: &Global) -> Result<Exit, Fault> {
     Ok(Exit::Done)
 }
 
-fn show(global: &Global) -> Result<Exit, Fault> {
+async fn show(global: &Global) -> Result<Exit, Fault> {
     let config = global.load()?;
     let kept = match state::existing(&config)? {
-        Some(store) => store.baselines()?,
+        Some(store) => store.baselines().await?,
         None => Vec::new(),
     };
     if kept.is_empty() {

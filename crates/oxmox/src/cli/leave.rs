@@ -38,7 +38,7 @@ impl Asks for AtTerminal {
 
 /// Asks about every change that this process is making for `caller`, and says how to follow what goes on.
 pub async fn interrupted(engine: &Arc<Engine>, caller: &str, program: &str, person: &dyn Asks) {
-    for plan in engine.at_work_for(caller) {
+    for plan in engine.at_work_for(caller).await {
         match leave(engine, &plan, caller, person).await {
             Ok(Left::Over) => {}
             Ok(Left::Stopped) => out::say("stopped"),

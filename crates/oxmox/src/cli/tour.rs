@@ -72,7 +72,8 @@ impl Tour {
         .await?;
         self.gone().await?;
         out::heading("What was done, by whom, and what became of it:");
-        out::data(&audit::table(&self.engine.store()?.audit_trail(100)?))?;
+        let trail = self.engine.store().await?.audit_trail(100).await?;
+        out::data(&audit::table(&trail))?;
         out::say("\nThe tour is over. `oxmox demo` lets you and your agent try it.");
         Ok(())
     }

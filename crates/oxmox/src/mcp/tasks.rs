@@ -32,7 +32,7 @@ impl Server {
     /// The task that a client follows a plan by.
     pub(super) async fn created_task(&self, plan: &str) -> Result<CreateTaskResult, Fault> {
         let engine = &self.shared.engine;
-        let id = engine.task_id(plan)?;
+        let id = engine.task_id(plan).await?;
         Ok(CreateTaskResult::new(described(
             &id,
             &engine.handle(plan).await?,
@@ -51,7 +51,7 @@ impl Server {
     pub(super) async fn end_task(&self, id: &str, ctx: &Context) -> Result<(), ErrorData> {
         let caller = peer::caller(ctx);
         let engine = &self.shared.engine;
-        let plan = engine.task_plan(id, &caller).map_err(refused)?;
+        let plan = engine.task_plan(id, &caller).await.map_err(refused)?;
         engine
             .cancel(&plan, &caller)
             .await
@@ -88,7 +88,10 @@ impl Server {
 
     async fn task_handle(&self, id: &str, ctx: &Context) -> Result<Handle, ErrorData> {
         let engine = &self.shared.engine;
-        let plan = engine.task_plan(id, &peer::caller(ctx)).map_err(refused)?;
+        let plan = engine
+            .task_plan(id, &peer::caller(ctx))
+            .await
+            .map_err(refused)?;
         engine.handle(&plan).await.map_err(refused)
     }
 }

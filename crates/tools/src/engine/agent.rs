@@ -49,7 +49,9 @@ impl Engine {
             ));
         };
         // Kept at once: whoever asks after this process is gone still finds the program.
-        report.step(index, |outcome| outcome.result = Some(named(pid)));
+        report
+            .step(index, |outcome| outcome.result = Some(named(pid)))
+            .await;
         let Some(within) = exec.within else {
             return Ok(Known {
                 result: Some(named(pid)),
@@ -64,7 +66,7 @@ impl Engine {
                 return Ok(known);
             }
             let left = until.saturating_duration_since(Instant::now());
-            if let Some(by) = report.cancelled_by() {
+            if let Some(by) = report.cancelled_by().await {
                 let why = format!("it was cancelled by {by}, which does not end the program");
                 return Ok(goes_on(seen, pid, &why));
             }

@@ -45,12 +45,12 @@ impl Engine {
                 .hint("make the call again later"));
         }
         if frozen.id.is_none() {
-            self.keep_unasked(&frozen.plan, attempt)?;
+            self.keep_unasked(&frozen.plan, attempt).await?;
         }
         let plan = Arc::new(frozen.plan);
         let outcome = Outcome::unsent(Status::Running, &attempt.id(), &plan);
-        let at_work = self.begin(&outcome)?;
-        attempt.open(frozen.confirmed_by.as_deref())?;
+        let at_work = self.begin(&outcome).await?;
+        attempt.open(frozen.confirmed_by.as_deref()).await?;
         let (progress, mut news) = mpsc::unbounded_channel();
         let report = Report::new(self, &outcome.plan, outcome.steps.clone(), progress);
         let mut work = self.running.spawn(self.clone().work(
@@ -106,11 +106,13 @@ impl Engine {
                 && let Err(halt) = self.still_the_same(&plan, &mut made).await
             {
                 for (index, _) in steps {
-                    report.step(index, |outcome| {
-                        outcome.state = StepState::Failed;
-                        outcome.detail = Some(halt.fault.message.clone());
-                        outcome.stranger = halt.stranger;
-                    });
+                    report
+                        .step(index, |outcome| {
+                            outcome.state = StepState::Failed;
+                            outcome.detail = Some(halt.fault.message.clone());
+                            outcome.stranger = halt.stranger;
+                        })
+                        .await;
                 }
                 break;
             }
@@ -131,7 +133,7 @@ impl Engine {
         let fault = failure(&outcome, &plan);
         // What was done stays done whether or not it can be written down.
         let reason = fault.as_ref().map(ToString::to_string);
-        if let Err(unwritten) = self.close(&outcome, reason) {
+        if let Err(unwritten) = self.close(&outcome, reason).await {
             outcome.warnings.push(format!(
                 "it could not be written into the audit trail: {}",
                 unwritten.message

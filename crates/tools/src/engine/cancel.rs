@@ -70,7 +70,10 @@ impl Engine {
         if handle.ended {
             return Ok(Cancelled::Over);
         }
-        self.store()?.cancel_handle(id, caller, self.now())?;
+        self.store()
+            .await?
+            .cancel_handle(id, caller, self.now())
+            .await?;
         self.stop_tasks(id, caller, false).await
     }
 
@@ -85,7 +88,11 @@ impl Engine {
         if handle.ended {
             return Ok(Cancelled::Over);
         }
-        let taken = self.store()?.insist_on_handle(id, stop, self.now())?;
+        let taken = self
+            .store()
+            .await?
+            .insist_on_handle(id, stop, self.now())
+            .await?;
         if taken && stop {
             return self.stop_tasks(id, caller, true).await;
         }
@@ -163,7 +170,7 @@ impl Engine {
         match stopped {
             Ok(Reply::Done(answer)) => Ok(answer.data["status"] == "applied"),
             Ok(Reply::Running(..) | Reply::Ask(_)) => Ok(false),
-            Err(fault) => Err(attempt.refused(fault)?),
+            Err(fault) => Err(attempt.refused(fault).await?),
         }
     }
 }

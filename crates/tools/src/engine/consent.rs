@@ -60,26 +60,28 @@ impl Frozen {
 impl Engine {
     /// Reads what came with the call, before anything else is looked at: a no holds whatever policy or an earlier yes
     /// would allow by now.
-    pub(super) fn given(
+    pub(super) async fn given(
         &self,
         call: &Call,
         extras: &Extras,
         attempt: &Attempt,
     ) -> Result<Given, Fault> {
         if let Some(answered) = &call.answer {
-            let stored = self.sealed("answer", &answered.state, call, attempt)?;
+            let stored = self
+                .sealed("answer", &answered.state, call, attempt)
+                .await?;
             return match answered.said.clone() {
                 Asked::Yes { by, lease } => Ok(Given::Yes(Box::new(stored), by, lease)),
-                Asked::No { by } => Ok(Given::Settled(self.declined(&stored, &by, attempt)?)),
+                Asked::No { by } => Ok(Given::Settled(self.declined(&stored, &by, attempt).await?)),
                 Asked::Undecided | Asked::Later | Asked::Nobody => {
-                    Ok(Given::Settled(self.undecided(&stored, attempt)?))
+                    Ok(Given::Settled(self.undecided(&stored, attempt).await?))
                 }
             };
         }
         let Some(value) = &extras.confirm else {
             return Ok(Given::Nothing);
         };
-        let stored = self.sealed("confirm", value, call, attempt)?;
+        let stored = self.sealed("confirm", value, call, attempt).await?;
         if !self.policy.model_may_confirm(&stored.plan) {
             return Err(self.only_a_person(&stored));
         }
@@ -96,22 +98,35 @@ impl Engine {
         talk: &dyn Talk,
     ) -> Result<Consent, Fault> {
         if let Some(guest) = leased_guest(&plan)
-            && self.store()?.has_lease(&call.caller, &guest, self.now())?
+            && self
+                .store()
+                .await?
+                .has_lease(&call.caller, &guest, self.now())
+                .await?
         {
             return Ok(Consent::Given(Frozen::fresh(plan, Some("an earlier yes"))));
         }
         let stored = self.shown(plan, call, attempt).await?;
         if stored.state == PlanState::Approved {
             let by = stored.decided_by.clone().unwrap_or_default();
-            return self.take(stored, &by).map(Consent::Given);
+            return self.take(stored, &by).await.map(Consent::Given);
         }
-        let question = self.question(&stored)?;
+        let question = self.question(&stored).await?;
         match talk.ask(&question).await {
-            Asked::Yes { by, lease } => self.take_leased(stored, &by, lease).map(Consent::Given),
-            Asked::No { by } => self.declined(&stored, &by, attempt).map(Consent::Withheld),
-            Asked::Undecided => self.undecided(&stored, attempt).map(Consent::Withheld),
+            Asked::Yes { by, lease } => self
+                .take_leased(stored, &by, lease)
+                .await
+                .map(Consent::Given),
+            Asked::No { by } => self
+                .declined(&stored, &by, attempt)
+                .await
+                .map(Consent::Withheld),
+            Asked::Undecided => self
+                .undecided(&stored, attempt)
+                .await
+                .map(Consent::Withheld),
             Asked::Later => {
-                attempt.unsent(&question.outcome, None)?;
+                attempt.unsent(&question.outcome, None).await?;
                 Ok(Consent::Withheld(Reply::Ask(Box::new(question))))
             }
             Asked::Nobody => {
@@ -143,27 +158,32 @@ impl Engine {
                 });
             }
             tokio::time::sleep(LOOK_AGAIN.min(until - Instant::now())).await;
-            let Some(now) = self.store()?.plan(&stored.id)? else {
+            let Some(now) = self.store().await?.plan(&stored.id).await? else {
                 break;
             };
             let by = now.decided_by.clone().unwrap_or_default();
             match now.state {
                 PlanState::Waiting => {}
-                PlanState::Approved => return self.take(now, &by).map(Consent::Given),
+                PlanState::Approved => return self.take(now, &by).await.map(Consent::Given),
                 PlanState::Rejected => {
-                    return self.declined(&now, &by, attempt).map(Consent::Withheld);
+                    return self
+                        .declined(&now, &by, attempt)
+                        .await
+                        .map(Consent::Withheld);
                 }
                 PlanState::Used | PlanState::Replaced => break,
             }
         }
-        self.waiting(&stored, attempt).map(Consent::Withheld)
+        self.waiting(&stored, attempt).await.map(Consent::Withheld)
     }
 
     /// Takes a plan for applying: exactly one caller ever gets it.
-    pub(super) fn take(&self, stored: StoredPlan, by: &str) -> Result<Box<Frozen>, Fault> {
+    pub(super) async fn take(&self, stored: StoredPlan, by: &str) -> Result<Box<Frozen>, Fault> {
         if !self
-            .store()?
-            .use_plan(&stored.id, stored.state, self.now())?
+            .store()
+            .await?
+            .use_plan(&stored.id, stored.state, self.now())
+            .await?
         {
             return Err(Fault::new(
                 Kind::Conflict,
@@ -178,28 +198,39 @@ impl Engine {
         }))
     }
 
-    fn waiting(&self, stored: &StoredPlan, attempt: &Attempt) -> Result<Reply, Fault> {
-        let question = self.question(stored)?;
-        attempt.unsent(&question.outcome, None)?;
+    async fn waiting(&self, stored: &StoredPlan, attempt: &Attempt) -> Result<Reply, Fault> {
+        let question = self.question(stored).await?;
+        attempt.unsent(&question.outcome, None).await?;
         Ok(Reply::Done(Rendered::of(&question.outcome)?))
     }
 
     /// A person was asked and has not decided. The plan stays open for them; a model that saw the question does not get
     /// to answer it in their place.
-    fn undecided(&self, stored: &StoredPlan, attempt: &Attempt) -> Result<Reply, Fault> {
-        let mut outcome = self.question(stored)?.outcome;
+    async fn undecided(&self, stored: &StoredPlan, attempt: &Attempt) -> Result<Reply, Fault> {
+        let mut outcome = self.question(stored).await?.outcome;
         outcome.confirm = None;
         outcome.next = Some(format!(
             "nobody has decided yet; {}",
             self.person(&stored.id)
         ));
-        attempt.unsent(&outcome, None)?;
+        attempt.unsent(&outcome, None).await?;
         Ok(Reply::Done(Rendered::of(&outcome)?))
     }
 
-    fn declined(&self, stored: &StoredPlan, by: &str, attempt: &Attempt) -> Result<Reply, Fault> {
+    async fn declined(
+        &self,
+        stored: &StoredPlan,
+        by: &str,
+        attempt: &Attempt,
+    ) -> Result<Reply, Fault> {
         let already = stored.state == PlanState::Rejected;
-        if !already && !self.store()?.decide_plan(stored, false, by, self.now())? {
+        if !already
+            && !self
+                .store()
+                .await?
+                .decide_plan(stored, false, by, self.now())
+                .await?
+        {
             return Err(Fault::new(
                 Kind::Conflict,
                 format!("the no came too late: plan {} was used already", stored.id),
@@ -208,22 +239,26 @@ impl Engine {
         }
         let mut outcome = Outcome::unsent(Status::NotApplied, &stored.id, &stored.plan);
         outcome.next = Some("a person said no: do not try it again unless asked to".to_owned());
-        attempt.unsent(&outcome, Some(format!("declined by {by}")))?;
+        attempt
+            .unsent(&outcome, Some(format!("declined by {by}")))
+            .await?;
         Ok(Reply::Done(Rendered::of(&outcome)?))
     }
 
     /// Takes a plan, and lets the yes cover what comes after it if the person wants that and the plan is of that sort.
-    pub(super) fn take_leased(
+    pub(super) async fn take_leased(
         &self,
         stored: StoredPlan,
         by: &str,
         lease: bool,
     ) -> Result<Box<Frozen>, Fault> {
         let caller = stored.caller.clone();
-        let frozen = self.take(stored, by)?;
+        let frozen = self.take(stored, by).await?;
         if lease && let Some(guest) = leased_guest(&frozen.plan) {
-            self.store()?
-                .grant_lease(&caller, &guest, self.now() + LEASE)?;
+            self.store()
+                .await?
+                .grant_lease(&caller, &guest, self.now() + LEASE)
+                .await?;
         }
         Ok(frozen)
     }

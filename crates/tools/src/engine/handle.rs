@@ -54,30 +54,32 @@ pub struct Handle {
 
 impl Engine {
     /// Writes down that this process is about to send a plan.
-    pub(super) fn begin(self: &Arc<Self>, outcome: &Outcome) -> Result<AtWork, Fault> {
+    pub(super) async fn begin(self: &Arc<Self>, outcome: &Outcome) -> Result<AtWork, Fault> {
         let at_work = self.at_work(&outcome.plan)?;
         let worker = &self.worker()?.id;
-        self.store()?
-            .begin_handle(&outcome.plan, worker, &outcome.steps, self.now())?;
+        self.store()
+            .await?
+            .begin_handle(&outcome.plan, worker, &outcome.steps, self.now())
+            .await?;
         Ok(at_work)
     }
 
     /// Where a plan stands. Reads only; if it has come to its end and nobody has written that down, it is written down
     /// now, once.
     pub async fn handle(&self, id: &str) -> Result<Handle, Fault> {
-        let store = self.store()?;
-        let stored = store.plan(id)?.ok_or_else(|| no_such_plan(id))?;
-        let Some(held) = store.handle(id)? else {
+        let store = self.store().await?;
+        let stored = store.plan(id).await?.ok_or_else(|| no_such_plan(id))?;
+        let Some(held) = store.handle(id).await? else {
             return Ok(not_begun(&stored));
         };
-        if let Some(outcome) = store.plan_outcome(id)? {
+        if let Some(outcome) = store.plan_outcome(id).await? {
             return self.again(outcome, &stored, held).await;
         }
         // Asked before the steps are read: what a worker writes before it leaves is then seen.
         let at_work = self.is_at_work(&held.worker, id);
-        let steps = store.steps(id)?;
+        let steps = store.steps(id).await?;
         // It may have ended between the two looks.
-        if let Some(outcome) = store.plan_outcome(id)? {
+        if let Some(outcome) = store.plan_outcome(id).await? {
             return self.again(outcome, &stored, held).await;
         }
         if at_work {
@@ -89,7 +91,7 @@ impl Engine {
 
     /// Where a plan of this caller stands. Of another's there is nothing to be learned, not even that there is one.
     pub(super) async fn handle_of(&self, id: &str, caller: &str) -> Result<Handle, Fault> {
-        match self.store()?.plan(id)? {
+        match self.store().await?.plan(id).await? {
             Some(stored) if stored.caller == caller => self.handle(id).await,
             _ => Err(no_such_plan(id)),
         }
@@ -112,8 +114,10 @@ impl Engine {
                 found.detail = Some(WORKER_GONE.to_owned());
             }
             if found != kept.outcome {
-                self.store()?
-                    .keep_step(&stored.id, index, &found, None, self.now())?;
+                self.store()
+                    .await?
+                    .keep_step(&stored.id, index, &found, None, self.now())
+                    .await?;
             }
             steps.push(found);
         }
@@ -122,7 +126,7 @@ impl Engine {
         }
         let outcome = broken_off(finished(&stored.id, &stored.plan, steps));
         let reason = failure(&outcome, &stored.plan).map(|fault| fault.to_string());
-        self.close(&outcome, reason)?;
+        self.close(&outcome, reason).await?;
         Ok(of(outcome, stored, held))
     }
 
@@ -145,7 +149,7 @@ impl Engine {
             return Ok(of(outcome, stored, held));
         }
         let outcome = broken_off(finished(&stored.id, &stored.plan, steps));
-        self.store()?.mend_outcome(&outcome)?;
+        self.store().await?.mend_outcome(&outcome).await?;
         Ok(of(outcome, stored, held))
     }
 
@@ -213,8 +217,8 @@ impl Begun for Looker {
 }
 
 impl Baselines for Looker {
-    fn baseline(&self, name: &str) -> Result<Option<Baseline>, Fault> {
-        self.engine.store()?.baseline(name)
+    fn baseline<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Baseline>, Fault>> {
+        Box::pin(async { self.engine.store().await?.baseline(name).await })
     }
 }
 

@@ -11,6 +11,7 @@ mod consent;
 mod doubt;
 mod fetch;
 mod guard;
+mod halt;
 mod handle;
 mod press;
 mod question;
@@ -36,6 +37,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::sync::OnceCell;
 use tokio_util::task::TaskTracker;
 
 use crate::claim::Claim;
@@ -64,7 +66,7 @@ pub struct Engine {
     registry: Arc<Registry>,
     policy: Arc<Policy>,
     state: State,
-    store: OnceLock<Store>,
+    store: OnceCell<Store>,
     clock: Clock,
     /// The files of this machine that it may send.
     uploads: Arc<Uploads>,
@@ -185,7 +187,7 @@ impl Engine {
             registry: Arc::new(registry),
             policy: Arc::new(setup.policy),
             state: setup.state,
-            store: OnceLock::new(),
+            store: OnceCell::new(),
             clock: setup.clock,
             uploads: Arc::new(setup.uploads),
             approve: setup.approve,
@@ -211,7 +213,7 @@ impl Engine {
         let attempt = Arc::new(Attempt::new(self, &call));
         match self.change(tool, &call, &attempt, talk).await {
             Ok(reply) => Ok(reply),
-            Err(fault) => Err(attempt.refused(fault)?),
+            Err(fault) => Err(attempt.refused(fault).await?),
         }
     }
 
@@ -229,7 +231,7 @@ impl Engine {
         call: Call,
     ) -> Result<Rendered, Fault> {
         let look = if tool.spec().special.looks_inside {
-            Some(Look::begin(Attempt::new(self, &call))?)
+            Some(Look::begin(Attempt::new(self, &call)).await?)
         } else {
             None
         };
@@ -243,7 +245,7 @@ impl Engine {
         };
         let seen = looking.await;
         if let Some(look) = look {
-            look.end(seen.as_ref().err())?;
+            look.end(seen.as_ref().err()).await?;
         }
         seen
     }
@@ -257,7 +259,7 @@ impl Engine {
         talk: &dyn Talk,
     ) -> Result<Reply, Fault> {
         let (_, extras) = self.registry.split(tool, call.arguments.clone())?;
-        let given = self.given(call, &extras, attempt)?;
+        let given = self.given(call, &extras, attempt).await?;
         if let Given::Settled(reply) = given {
             return Ok(reply);
         }
@@ -270,7 +272,7 @@ impl Engine {
         let consent = match (self.policy.decide(&plan), given) {
             (Decision::Deny(fault), _) => return Err(fault),
             (_, Given::Yes(stored, by, lease)) => match stored.plan.difference(&plan) {
-                None => Consent::Given(self.take_leased(*stored, &by, lease)?),
+                None => Consent::Given(self.take_leased(*stored, &by, lease).await?),
                 // A yes is a yes to what was shown.
                 Some(difference) => {
                     self.no_conflict(&stored.plan).await?;
@@ -353,15 +355,12 @@ impl Engine {
     }
 
     /// The store, opened on first use.
-    pub fn store(&self) -> Result<&Store, Fault> {
-        if let Some(store) = self.store.get() {
-            return Ok(store);
-        }
-        let opened = match &self.state {
-            State::Dir(dir) => Store::open(dir)?,
-            State::Memory => Store::in_memory()?,
+    pub async fn store(&self) -> Result<&Store, Fault> {
+        let open = async || match &self.state {
+            State::Dir(dir) => Store::open(dir),
+            State::Memory => Store::in_memory(),
         };
-        Ok(self.store.get_or_init(|| opened))
+        self.store.get_or_try_init(open).await
     }
 
     fn now(&self) -> i64 {

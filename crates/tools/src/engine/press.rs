@@ -51,7 +51,7 @@ impl Engine {
         // How long a secret is, is a part of it.
         let count = (!keys.typed.is_secret()).then_some(strokes.len());
         for (done, stroke) in strokes.iter().enumerate() {
-            if let Some(why) = self.stopped(report) {
+            if let Some(why) = self.stopped(report).await {
                 return Err(broken_off(
                     StepState::Failed,
                     count.map(|all| (done, all)),
@@ -85,12 +85,9 @@ impl Engine {
     }
 
     /// Why no further key may be pressed.
-    pub(super) fn stopped(&self, report: &Report) -> Option<String> {
-        if let Some(frozen) = self.policy.frozen() {
-            return Some(frozen.message);
-        }
-        if let Some(by) = report.cancelled_by() {
-            return Some(format!("it was cancelled by {by}"));
+    pub(super) async fn stopped(&self, report: &Report) -> Option<String> {
+        if let Some(why) = self.ended_by(report).await {
+            return Some(why);
         }
         // Other work goes on, as PVE does it by itself. Whoever types must be there.
         let left = report.caller_left();

@@ -41,10 +41,12 @@ impl Engine {
         attempt: &Attempt,
     ) -> Result<StoredPlan, Fault> {
         let now = self.now();
-        let arguments = hash_arguments(&self.store()?.keys, &call.arguments);
+        let arguments = hash_arguments(&self.store().await?.keys, &call.arguments);
         let open = self
-            .store()?
-            .open_plan(&call.caller, &call.tool, &arguments, now)?;
+            .store()
+            .await?
+            .open_plan(&call.caller, &call.tool, &arguments, now)
+            .await?;
         if let Some(open) = open {
             match open.plan.difference(&plan) {
                 // An approved plan is held against its guards before it is sent; a question must not be older than
@@ -71,22 +73,25 @@ impl Engine {
             expires: now + LIFETIME,
             decided_by: None,
         };
-        self.store()?.keep_plan(&stored)?;
+        self.store().await?.keep_plan(&stored).await?;
         Ok(stored)
     }
 
     /// Keeps a plan that runs without asking, so that its outcome can be looked up like any other's.
-    pub(super) fn keep_unasked(&self, plan: &Plan, attempt: &Attempt) -> Result<(), Fault> {
-        self.store()?.keep_plan(&StoredPlan {
-            id: attempt.id(),
-            caller: attempt.caller().to_owned(),
-            arguments: String::new(),
-            digest: plan.digest(),
-            plan: plan.clone(),
-            state: PlanState::Used,
-            expires: self.now(),
-            decided_by: None,
-        })
+    pub(super) async fn keep_unasked(&self, plan: &Plan, attempt: &Attempt) -> Result<(), Fault> {
+        self.store()
+            .await?
+            .keep_plan(&StoredPlan {
+                id: attempt.id(),
+                caller: attempt.caller().to_owned(),
+                arguments: String::new(),
+                digest: plan.digest(),
+                plan: plan.clone(),
+                state: PlanState::Used,
+                expires: self.now(),
+                decided_by: None,
+            })
+            .await
     }
 
     /// Shows a plan that takes the place of one that was agreed to and does not hold any more. Nothing was sent.
@@ -99,8 +104,12 @@ impl Engine {
     ) -> Result<Reply, Fault> {
         plan.warnings.insert(0, changed(difference));
         attempt.renew(&plan);
-        let question = self.question(&self.shown(plan, call, attempt).await?)?;
-        attempt.unsent(&question.outcome, Some(changed(difference)))?;
+        let question = self
+            .question(&self.shown(plan, call, attempt).await?)
+            .await?;
+        attempt
+            .unsent(&question.outcome, Some(changed(difference)))
+            .await?;
         Ok(Reply::Done(Rendered::of(&question.outcome)?))
     }
 
@@ -114,7 +123,7 @@ impl Engine {
     }
 
     /// The question about a stored plan.
-    pub(super) fn question(&self, stored: &StoredPlan) -> Result<Question, Fault> {
+    pub(super) async fn question(&self, stored: &StoredPlan) -> Result<Question, Fault> {
         let mut outcome = Outcome::unsent(Status::NeedsConfirmation, &stored.id, &stored.plan);
         outcome.affects = stored.plan.impact.iter().map(Impact::line).collect();
         if let Undo::Impossible { because } = &stored.plan.undo {
@@ -124,7 +133,7 @@ impl Engine {
         }
         let person = self.person(&stored.id);
         if self.policy.model_may_confirm(&stored.plan) {
-            outcome.confirm = Some(self.seal("confirm", stored)?);
+            outcome.confirm = Some(self.seal("confirm", stored).await?);
             outcome.next = Some(format!(
                 "the same call with this `confirm` value applies it; or {person}"
             ));
@@ -133,7 +142,7 @@ impl Engine {
         }
         Ok(Question {
             outcome,
-            state: self.seal("answer", stored)?,
+            state: self.seal("answer", stored).await?,
             can_lease: super::consent::leased_guest(&stored.plan).is_some(),
         })
     }

@@ -83,9 +83,16 @@ impl Attempt {
     }
 
     /// Written before the first step is sent: if we die now, this says that something may have happened.
-    pub(super) fn open(&self, confirmed_by: Option<&str>) -> Result<(), Fault> {
-        let mut known = self.known();
-        self.engine.store()?.append_audit(&AuditEntry::Opened {
+    pub(super) async fn open(&self, confirmed_by: Option<&str>) -> Result<(), Fault> {
+        let opened = self.opened(confirmed_by);
+        self.engine.store().await?.append_audit(&opened).await?;
+        self.known().opened = true;
+        Ok(())
+    }
+
+    fn opened(&self, confirmed_by: Option<&str>) -> AuditEntry {
+        let known = self.known();
+        AuditEntry::Opened {
             at: self.engine.now(),
             plan: known.plan.clone(),
             caller: self.caller.clone(),
@@ -99,13 +106,11 @@ impl Attempt {
             risk: known.risk,
             digest: known.digest.clone(),
             confirmed_by: confirmed_by.map(ToOwned::to_owned),
-        })?;
-        known.opened = true;
-        Ok(())
+        }
     }
 
     /// Nothing was sent, for this reason.
-    pub(super) fn refused(&self, fault: Fault) -> Result<Fault, Fault> {
+    pub(super) async fn refused(&self, fault: Fault) -> Result<Fault, Fault> {
         if self.known().opened {
             return Ok(fault); // closed where it failed
         }
@@ -113,31 +118,41 @@ impl Attempt {
             Kind::Refused => "refused",
             _ => "failed",
         };
-        self.open(None)?;
-        self.close(result, Some(fault.to_string()), Vec::new())?;
+        self.open(None).await?;
+        self.close(result, Some(fault.to_string()), Vec::new())
+            .await?;
         Ok(fault)
     }
 
     /// It waits for a person, or a person said no.
-    pub(super) fn unsent(&self, outcome: &Outcome, reason: Option<String>) -> Result<(), Fault> {
-        self.open(None)?;
-        self.close(&result_word(outcome), reason, Vec::new())
+    pub(super) async fn unsent(
+        &self,
+        outcome: &Outcome,
+        reason: Option<String>,
+    ) -> Result<(), Fault> {
+        self.open(None).await?;
+        self.close(&result_word(outcome), reason, Vec::new()).await
     }
 
     /// What became of an attempt of which nothing was sent.
-    fn close(
+    async fn close(
         &self,
         result: &str,
         reason: Option<String>,
         steps: Vec<StepOutcome>,
     ) -> Result<(), Fault> {
-        self.engine.store()?.append_audit(&AuditEntry::Closed {
+        let closed = self.closed(result, reason, steps);
+        self.engine.store().await?.append_audit(&closed).await
+    }
+
+    fn closed(&self, result: &str, reason: Option<String>, steps: Vec<StepOutcome>) -> AuditEntry {
+        AuditEntry::Closed {
             at: self.engine.now(),
             plan: self.id(),
             result: result.to_owned(),
             reason,
             steps,
-        })
+        }
     }
 
     fn known(&self) -> std::sync::MutexGuard<'_, Known> {
@@ -151,23 +166,25 @@ pub(super) struct Look(Option<Attempt>);
 
 impl Look {
     /// Written before the look is taken.
-    pub(super) fn begin(attempt: Attempt) -> Result<Self, Fault> {
+    pub(super) async fn begin(attempt: Attempt) -> Result<Self, Fault> {
         {
             let mut known = attempt.known();
             known.summary = Some(format!("look inside a guest with {}", attempt.tool));
             known.risk = Some(Risk::Read);
         }
-        attempt.open(None)?;
+        attempt.open(None).await?;
         Ok(Self(Some(attempt)))
     }
 
     /// It was taken, or why not.
-    pub(super) fn end(mut self, fault: Option<&Fault>) -> Result<(), Fault> {
+    pub(super) async fn end(mut self, fault: Option<&Fault>) -> Result<(), Fault> {
         let Some(attempt) = self.0.take() else {
             return Ok(());
         };
         let result = if fault.is_some() { "failed" } else { "applied" };
-        attempt.close(result, fault.map(ToString::to_string), Vec::new())
+        attempt
+            .close(result, fault.map(ToString::to_string), Vec::new())
+            .await
     }
 }
 
@@ -175,18 +192,26 @@ impl Drop for Look {
     fn drop(&mut self) {
         if let Some(attempt) = self.0.take() {
             let why = "the caller went away before the end".to_owned();
-            // Nobody is left to be told.
-            let _ = attempt.close("failed", Some(why), Vec::new());
+            let closed = attempt.closed("failed", Some(why), Vec::new());
+            // The opening entry is in the store, so that it is open.
+            if let Some(store) = attempt.engine.store.get() {
+                store.append_audit_soon(&closed);
+            }
         }
     }
 }
 
 impl Engine {
     /// What became of a plan that was begun, and its closing entry: both written once, by whoever knows first.
-    pub(super) fn close(&self, outcome: &Outcome, reason: Option<String>) -> Result<(), Fault> {
-        let store = self.store()?;
+    pub(super) async fn close(
+        &self,
+        outcome: &Outcome,
+        reason: Option<String>,
+    ) -> Result<(), Fault> {
+        let store = self.store().await?;
         let cancelled = store
-            .handle(&outcome.plan)?
+            .handle(&outcome.plan)
+            .await?
             .and_then(|held| held.cancelled_by);
         let reason = match (reason, cancelled) {
             (None, Some(by)) if outcome.status != Status::Applied => {
@@ -201,7 +226,7 @@ impl Engine {
             reason,
             steps: outcome.steps.iter().map(without_result).collect(),
         };
-        store.finish_plan(outcome, &closing).map(drop)
+        store.finish_plan(outcome, &closing).await.map(drop)
     }
 }
 

@@ -80,18 +80,18 @@ impl Report {
 
     /// A step is about to be sent. What cannot be written down beforehand must not be sent: nobody could tell later that
     /// it may have been.
-    pub(super) fn sending(&self, index: usize, before: &Before) -> Result<(), Fault> {
+    pub(super) async fn sending(&self, index: usize, before: &Before) -> Result<(), Fault> {
         let step = self.change(index, |step| step.state = StepState::Running);
         match step {
-            Some(step) => self.keep(index, &step, Some(&before.kept())),
+            Some(step) => self.keep(index, &step, Some(&before.kept())).await,
             None => Ok(()),
         }
     }
 
     /// What is known of a step now. It is so whether or not it can be written down.
-    pub(super) fn step(&self, index: usize, change: impl FnOnce(&mut StepOutcome)) {
+    pub(super) async fn step(&self, index: usize, change: impl FnOnce(&mut StepOutcome)) {
         if let Some(step) = self.change(index, change) {
-            let _ = self.keep(index, &step, None);
+            let _ = self.keep(index, &step, None).await;
         }
     }
 
@@ -113,12 +113,9 @@ impl Report {
     }
 
     /// Who wants the plan to end.
-    pub(super) fn cancelled_by(&self) -> Option<String> {
-        let handle = self
-            .engine
-            .store()
-            .and_then(|store| store.handle(&self.plan));
-        handle.ok().flatten()?.cancelled_by
+    pub(super) async fn cancelled_by(&self) -> Option<String> {
+        let store = self.engine.store().await.ok()?;
+        store.handle(&self.plan).await.ok()??.cancelled_by
     }
 
     /// All that is known.
@@ -133,11 +130,18 @@ impl Report {
         Some(step.clone())
     }
 
-    fn keep(&self, index: usize, step: &StepOutcome, before: Option<&str>) -> Result<(), Fault> {
+    async fn keep(
+        &self,
+        index: usize,
+        step: &StepOutcome,
+        before: Option<&str>,
+    ) -> Result<(), Fault> {
         let now = self.engine.now();
         self.engine
-            .store()?
+            .store()
+            .await?
             .keep_step(&self.plan, index, step, before, now)
+            .await
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {

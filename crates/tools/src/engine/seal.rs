@@ -8,16 +8,21 @@ use crate::tool::Answer as _;
 
 impl Engine {
     /// The name under which the caller of a plan follows it: nobody else can guess it, or use it.
-    pub fn task_id(&self, plan: &str) -> Result<String, Fault> {
-        let stored = self.store()?.plan(plan)?.ok_or_else(no_such_task)?;
-        self.seal("task", &stored)
+    pub async fn task_id(&self, plan: &str) -> Result<String, Fault> {
+        let stored = self
+            .store()
+            .await?
+            .plan(plan)
+            .await?
+            .ok_or_else(no_such_task)?;
+        self.seal("task", &stored).await
     }
 
     /// The plan that such a name stands for, if it is this caller's.
-    pub fn task_plan(&self, task: &str, caller: &str) -> Result<String, Fault> {
+    pub async fn task_plan(&self, task: &str, caller: &str) -> Result<String, Fault> {
         let (id, seal) = task.split_once('.').ok_or_else(no_such_task)?;
-        let store = self.store()?;
-        let stored = store.plan(id)?.ok_or_else(no_such_task)?;
+        let store = self.store().await?;
+        let stored = store.plan(id).await?.ok_or_else(no_such_task)?;
         let genuine = store.keys.is_sealed(&bound_to("task", &stored), seal);
         if genuine && stored.caller == caller {
             Ok(stored.id)
@@ -27,13 +32,13 @@ impl Engine {
     }
 
     /// `id.seal`, over all that the value is bound to.
-    pub(super) fn seal(&self, purpose: &str, stored: &StoredPlan) -> Result<String, Fault> {
-        let seal = self.store()?.keys.seal(&bound_to(purpose, stored));
+    pub(super) async fn seal(&self, purpose: &str, stored: &StoredPlan) -> Result<String, Fault> {
+        let seal = self.store().await?.keys.seal(&bound_to(purpose, stored));
         Ok(format!("{}.{seal}", stored.id))
     }
 
     /// The stored plan that a sealed value stands for, if it is genuine, of this very call, and still good.
-    pub(super) fn sealed(
+    pub(super) async fn sealed(
         &self,
         purpose: &str,
         value: &str,
@@ -43,9 +48,10 @@ impl Engine {
         let (id, seal) = value
             .split_once('.')
             .ok_or_else(|| unusable("is not one that oxmox gave"))?;
-        let store = self.store()?;
+        let store = self.store().await?;
         let stored = store
-            .plan(id)?
+            .plan(id)
+            .await?
             .ok_or_else(|| unusable("is not one that oxmox gave"))?;
         if !store.keys.is_sealed(&bound_to(purpose, &stored), seal) {
             return Err(unusable("is not one that oxmox gave for this plan"));
@@ -64,7 +70,7 @@ impl Engine {
             PlanState::Waiting | PlanState::Approved => Ok(stored),
             PlanState::Rejected => Err(unusable("is void: a person said no")),
             PlanState::Replaced => Err(unusable("is void: a newer preview took its place")),
-            PlanState::Used => Err(match store.plan_outcome(id)? {
+            PlanState::Used => Err(match store.plan_outcome(id).await? {
                 Some(outcome) => unusable(&format!(
                     "was used already, and the result was: {}",
                     outcome.text().trim_end()

@@ -8,6 +8,7 @@ use pve::{Method, Reader, Source};
 use serde_json::Value;
 
 use super::Engine;
+use super::halt::Halt;
 use super::report::Report;
 use crate::plan::{Action, Plan, Step};
 use crate::uploads::Opened;
@@ -28,15 +29,18 @@ impl Engine {
     ) -> Result<Result<Value, pve::Error>, String> {
         let request = plan.secrets.fill(&step.action.request());
         if let Action::Upload(upload) = &step.action {
-            let (engine, report, says) = (self.clone(), report.clone(), step.says.clone());
             let file = self.uploads.open(&upload.file).await?;
+            let halt = Halt::default();
+            let (halted, told, says) = (halt.clone(), report.clone(), step.says.clone());
             let sending = Sending::new(file, move |sent, size| {
-                engine.may_go_on(&report)?;
+                // PVE throws away what it has of a file that does not come to its end.
+                halted.check()?;
                 let message = format!("{says}: {} of {}", words::size(sent), words::size(size));
-                report.progress(index, Some(share(sent, size)), message);
+                told.progress(index, Some(share(sent, size)), message);
                 Ok(())
             });
-            return Ok(writer.upload(&request, Arc::new(sending)).await);
+            let upload = writer.upload(&request, Arc::new(sending));
+            return Ok(self.watched(report, &halt, upload).await);
         }
         Ok(match request.method {
             // A look that is more than a look: planned and agreed to as a change is.
@@ -53,19 +57,6 @@ impl Engine {
             }
         }
         None
-    }
-}
-
-impl Engine {
-    /// PVE throws away what it has of a file that does not come to its end, so that it can be stopped on its way.
-    fn may_go_on(&self, report: &Report) -> io::Result<()> {
-        if let Some(frozen) = self.policy.frozen() {
-            return Err(io::Error::other(frozen.message));
-        }
-        match report.cancelled_by() {
-            Some(by) => Err(io::Error::other(format!("it was cancelled by {by}"))),
-            None => Ok(()),
-        }
     }
 }
 

@@ -78,12 +78,14 @@ impl Engine {
             picture = told.picture;
         }
         let detail = known.detail.map(|detail| plan.secrets.out_of(detail));
-        report.step(index, |outcome| {
-            outcome.state = known.state;
-            outcome.detail = detail;
-            outcome.result = known.result;
-            outcome.picture = picture;
-        });
+        report
+            .step(index, |outcome| {
+                outcome.state = known.state;
+                outcome.detail = detail;
+                outcome.result = known.result;
+                outcome.picture = picture;
+            })
+            .await;
         known.state
     }
 
@@ -97,15 +99,17 @@ impl Engine {
         if let Some(frozen) = self.policy.frozen() {
             return Err(Known::new(StepState::Failed, frozen.message));
         }
-        if let Some(by) = report.cancelled_by() {
+        if let Some(by) = report.cancelled_by().await {
             let why = format!("it was cancelled by {by} before this was sent");
             return Err(Known::new(StepState::NotSent, why));
         }
         let unsent = |why: &str| Known::new(StepState::Failed, format!("{why}; it was not sent"));
-        self.still_as_planned(plan, index).await.map_err(|halt| {
-            report.step(index, |outcome| outcome.stranger = halt.stranger);
-            Known::new(StepState::Failed, halt.fault.message)
-        })?;
+        if let Err(halt) = self.still_as_planned(plan, index).await {
+            report
+                .step(index, |outcome| outcome.stranger = halt.stranger)
+                .await;
+            return Err(Known::new(StepState::Failed, halt.fault.message));
+        }
         let pve = &self
             .cluster(&plan.cluster)
             .map_err(|fault| unsent(&fault.message))?
@@ -117,6 +121,7 @@ impl Engine {
         let before = Before::of(pve, step, self.now()).await;
         report
             .sending(index, &before)
+            .await
             .map_err(|fault| unsent(&fault.message))?;
         report.progress(index, None, step.says.clone());
         match &step.action {
@@ -211,7 +216,9 @@ async fn follow(
     upid: &Upid,
     report: &Report,
 ) -> Result<Known, Known> {
-    report.step(index, |outcome| outcome.task = Some(upid.to_string()));
+    report
+        .step(index, |outcome| outcome.task = Some(upid.to_string()))
+        .await;
     let tell = |progress: pve::TaskProgress| {
         let fraction = progress.percent.map(|percent| percent / 100.0);
         report.progress(index, fraction, doing(step, progress.line.as_deref()));

@@ -124,15 +124,18 @@ impl Engine {
     }
 
     /// The plans that this process is sending for a caller, for one who wants to leave.
-    pub fn at_work_for(&self, caller: &str) -> Vec<String> {
-        let (Some(worker), Ok(store)) = (self.worker.get(), self.store()) else {
+    pub async fn at_work_for(&self, caller: &str) -> Vec<String> {
+        let (Some(worker), Ok(store)) = (self.worker.get(), self.store().await) else {
             return Vec::new();
         };
         let plans: Vec<String> = worker.plans().iter().cloned().collect();
-        let is_callers = |id: &String| {
-            let stored = store.plan(id).ok().flatten();
-            stored.is_some_and(|stored| stored.caller == caller)
-        };
-        plans.into_iter().filter(is_callers).collect()
+        let mut of_caller = Vec::new();
+        for id in plans {
+            let stored = store.plan(&id).await.ok().flatten();
+            if stored.is_some_and(|stored| stored.caller == caller) {
+                of_caller.push(id);
+            }
+        }
+        of_caller
     }
 }

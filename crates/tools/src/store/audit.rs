@@ -1,11 +1,12 @@
 //! The audit trail: opened and closed entries, each linked to the one before it by a keyed hash.
 
-use rusqlite::{OptionalExtension as _, Transaction, params};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::database::{Purpose, Transaction, Trouble};
 use super::{Store, json};
 use crate::fault::Fault;
+use crate::keys::Keys;
 use crate::outcome::StepOutcome;
 use crate::spec::Risk;
 
@@ -87,80 +88,107 @@ pub enum Verified {
 /// What the first entry is linked to.
 const GENESIS: &str = "oxmox audit chain 1";
 
+/// How many entries are read at a time.
+const PAGE: i64 = 1000;
+
 impl Store {
     /// Adds an entry at the end of the chain.
-    pub fn append_audit(&self, entry: &AuditEntry) -> Result<(), Fault> {
-        let json = json(entry)?;
-        self.write(|tx| self.chain(tx, &json))?;
+    pub async fn append_audit(&self, entry: &AuditEntry) -> Result<(), Fault> {
+        let (entry, keys) = (json(entry)?, self.keys.clone());
+        self.write(move |tx| chain(tx, &keys, &entry)).await?;
         Ok(())
     }
 
-    /// Links an entry to the last one, as a part of `tx`.
-    pub(super) fn chain(&self, tx: &Transaction<'_>, json: &str) -> rusqlite::Result<()> {
-        let last: Option<(i64, String)> = tx
-            .query_row(
-                "SELECT seq, link FROM audit ORDER BY seq DESC LIMIT 1",
-                [],
-                |row| Ok((row.get(0)?, row.get(1)?)),
-            )
-            .optional()?;
-        let (seq, previous) = last.unwrap_or((0, GENESIS.to_owned()));
-        let next = seq
-            .checked_add(1)
-            .ok_or(rusqlite::Error::IntegralValueOutOfRange(0, seq))?;
-        let link = self.keys.link(&previous, json);
-        tx.execute(
-            "INSERT INTO audit (seq, entry, link) VALUES (?1, ?2, ?3)",
-            params![next, json, link],
-        )?;
-        Ok(())
+    /// The same for whoever cannot wait for it.
+    pub fn append_audit_soon(&self, entry: &AuditEntry) {
+        let Ok(entry) = json(entry) else { return };
+        let keys = self.keys.clone();
+        self.threads.give(move |database| {
+            let _ = database.transact(Purpose::Write, &mut |tx| chain(tx, &keys, &entry));
+        });
     }
 
     /// The last `limit` entries, oldest first.
-    pub fn audit_trail(&self, limit: u32) -> Result<Vec<Link>, Fault> {
-        let connection = self.lock();
-        let mut statement = connection.prepare(
-            "SELECT seq, entry, link FROM (SELECT * FROM audit ORDER BY seq DESC LIMIT ?1) ORDER BY seq",
-        )?;
-        let rows = statement.query_map([limit], |row| {
-            Ok((row.get(0)?, row.get::<_, String>(1)?, row.get(2)?))
-        })?;
+    pub async fn audit_trail(&self, limit: u32) -> Result<Vec<Link>, Fault> {
+        let values = [i64::from(limit).into()];
+        let rows = self
+            .read(move |tx| {
+                tx.query(
+                    "SELECT seq, entry, link FROM audit ORDER BY seq DESC LIMIT ?1",
+                    &values,
+                )
+            })
+            .await?;
         let mut trail = Vec::new();
-        for row in rows {
-            let (seq, json, link): (i64, String, String) = row?;
+        for row in rows.into_iter().rev() {
             // One entry that cannot be read must not hide the others; `verify` names it.
-            let Ok(entry) = serde_json::from_str(&json) else {
+            let Ok(entry) = serde_json::from_str(&row.text(1)?) else {
                 continue;
             };
-            trail.push(Link { seq, entry, link });
+            trail.push(Link {
+                seq: row.number(0)?,
+                entry,
+                link: row.text(2)?,
+            });
         }
         Ok(trail)
     }
 
     /// Walks the whole chain. With a head kept elsewhere it also finds a tail that was cut off.
-    pub fn verify_audit(&self, head: Option<&str>) -> Result<Verified, Fault> {
-        let connection = self.lock();
-        let mut statement =
-            connection.prepare("SELECT seq, entry, link FROM audit ORDER BY seq")?;
-        let mut rows = statement.query([])?;
+    pub async fn verify_audit(&self, head: Option<&str>) -> Result<Verified, Fault> {
         let mut previous = GENESIS.to_owned();
         let mut entries = 0;
         let mut anchored = head.map(|head| head == GENESIS);
-        while let Some(row) = rows.next()? {
-            let (seq, json, link): (i64, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            entries += 1;
-            if seq != entries || link != self.keys.link(&previous, &json) {
-                return Ok(Verified::Broken { seq: entries });
+        // From below whatever number somebody may have given an entry.
+        let mut after = i64::MIN;
+        loop {
+            let values = [after.into(), PAGE.into()];
+            let page = self
+                .read(move |tx| {
+                    tx.query(
+                        "SELECT seq, entry, link FROM audit WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+                        &values,
+                    )
+                })
+                .await?;
+            if page.is_empty() {
+                return Ok(Verified::Whole {
+                    entries,
+                    head: previous,
+                    anchored,
+                });
             }
-            if head == Some(link.as_str()) {
-                anchored = Some(true);
+            for row in page {
+                let (seq, json, link) = (row.number(0)?, row.text(1)?, row.text(2)?);
+                entries += 1;
+                if seq != entries || link != self.keys.link(&previous, &json) {
+                    return Ok(Verified::Broken { seq: entries });
+                }
+                if head == Some(link.as_str()) {
+                    anchored = Some(true);
+                }
+                previous = link;
+                after = seq;
             }
-            previous = link;
         }
-        Ok(Verified::Whole {
-            entries,
-            head: previous,
-            anchored,
-        })
     }
+}
+
+/// Links an entry to the last one, as a part of a transaction.
+pub(super) fn chain(tx: &mut dyn Transaction, keys: &Keys, json: &str) -> Result<(), Trouble> {
+    tx.hold_audit()?;
+    let last = tx.query("SELECT seq, link FROM audit ORDER BY seq DESC LIMIT 1", &[])?;
+    let (seq, previous) = match last.first() {
+        Some(row) => (row.number(0)?, row.text(1)?),
+        None => (0, GENESIS.to_owned()),
+    };
+    let next = seq
+        .checked_add(1)
+        .ok_or_else(|| Trouble("the numbers of the audit trail are used up".to_owned()))?;
+    let link = keys.link(&previous, json);
+    tx.execute(
+        "INSERT INTO audit (seq, entry, link) VALUES (?1, ?2, ?3)",
+        &[next.into(), json.into(), (&link).into()],
+    )?;
+    Ok(())
 }

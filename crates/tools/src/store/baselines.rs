@@ -1,51 +1,56 @@
 //! The estate as it was, by name.
 
-use rusqlite::{OptionalExtension as _, params};
-
 use super::Store;
 use crate::baseline::Baseline;
 use crate::fault::{Fault, Kind};
 
 impl Store {
     /// Keeps a baseline; one of the same name goes.
-    pub fn keep_baseline(&self, name: &str, baseline: &Baseline) -> Result<(), Fault> {
+    pub async fn keep_baseline(&self, name: &str, baseline: &Baseline) -> Result<(), Fault> {
         let estate =
             serde_json::to_string(&baseline.clusters).map_err(|error| unreadable(name, &error))?;
-        self.write(|tx| {
+        let values = [name.into(), baseline.taken.into(), (&estate).into()];
+        self.write(move |tx| {
             tx.execute(
-                "INSERT OR REPLACE INTO baselines (name, taken, estate) VALUES (?1, ?2, ?3)",
-                params![name, baseline.taken, estate],
+                "INSERT INTO baselines (name, taken, estate) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (name) DO UPDATE SET taken = excluded.taken, estate = excluded.estate",
+                &values,
             )
-        })?;
+        })
+        .await?;
         Ok(())
     }
 
     /// The baseline of that name.
-    pub fn baseline(&self, name: &str) -> Result<Option<Baseline>, Fault> {
-        let found: Option<(i64, String)> = self
-            .lock()
-            .query_row(
-                "SELECT taken, estate FROM baselines WHERE name = ?1",
-                params![name],
-                |row| Ok((row.get(0)?, row.get(1)?)),
-            )
-            .optional()?;
-        found
-            .map(|(taken, estate)| {
-                let clusters =
-                    serde_json::from_str(&estate).map_err(|error| unreadable(name, &error))?;
-                Ok(Baseline { taken, clusters })
+    pub async fn baseline(&self, name: &str) -> Result<Option<Baseline>, Fault> {
+        let values = [name.into()];
+        let found = self
+            .read(move |tx| {
+                tx.query(
+                    "SELECT taken, estate FROM baselines WHERE name = ?1",
+                    &values,
+                )
             })
-            .transpose()
+            .await?;
+        let Some(row) = found.first() else {
+            return Ok(None);
+        };
+        let clusters =
+            serde_json::from_str(&row.text(1)?).map_err(|error| unreadable(name, &error))?;
+        let taken = row.number(0)?;
+        Ok(Some(Baseline { taken, clusters }))
     }
 
     /// The names of all baselines and when each was taken, the latest first.
-    pub fn baselines(&self) -> Result<Vec<(String, i64)>, Fault> {
-        let connection = self.lock();
-        let mut rows =
-            connection.prepare("SELECT name, taken FROM baselines ORDER BY taken DESC")?;
-        let names = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(names.collect::<rusqlite::Result<_>>()?)
+    pub async fn baselines(&self) -> Result<Vec<(String, i64)>, Fault> {
+        let rows = self
+            .read(|tx| tx.query("SELECT name, taken FROM baselines ORDER BY taken DESC", &[]))
+            .await?;
+        let mut names = Vec::new();
+        for row in rows {
+            names.push((row.text(0)?, row.number(1)?));
+        }
+        Ok(names)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Frozen plans and the decisions on them.
 
-use rusqlite::{OptionalExtension as _, Row, params};
-
+use super::audit::chain;
+use super::database::{Row, Transaction, Trouble, Value};
 use super::{AuditEntry, Store, json};
 use crate::fault::Fault;
 use crate::outcome::Outcome;
@@ -71,83 +71,112 @@ const KEPT: i64 = 30 * 24 * 3600;
 /// The same for plans with one. The audit trail keeps what they did for good.
 const KEPT_WITH_OUTCOME: i64 = 90 * 24 * 3600;
 
-const COLUMNS: &str = "id, caller, arguments, digest, plan, state, expires, decided_by, seal";
+/// The columns that [`Store::stored`] reads.
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, caller, arguments, digest, plan, state, expires, decided_by, seal FROM plans ",
+            $rest
+        )
+    };
+}
 
 impl Store {
     /// Keeps a plan that is about to be shown, or to be applied without asking. Earlier plans of the same call that
     /// nobody has decided on are replaced: there is one question at a time.
-    pub fn keep_plan(&self, stored: &StoredPlan) -> Result<(), Fault> {
-        let json = json(&stored.plan)?;
-        self.write(|tx| {
+    pub async fn keep_plan(&self, stored: &StoredPlan) -> Result<(), Fault> {
+        let (old, oldest) = (stored.expires - KEPT, stored.expires - KEPT_WITH_OUTCOME);
+        let call: [Value; 3] = [
+            (&stored.caller).into(),
+            (&stored.plan.tool).into(),
+            (&stored.arguments).into(),
+        ];
+        let row: [Value; 8] = [
+            (&stored.id).into(),
+            (&stored.caller).into(),
+            (&stored.plan.tool).into(),
+            (&stored.arguments).into(),
+            (&stored.digest).into(),
+            (&json(&stored.plan)?).into(),
+            stored.state.word().into(),
+            stored.expires.into(),
+        ];
+        self.write(move |tx| {
             // What nobody decided on in a month, and what was over a quarter of a year ago, nobody will ask about.
-            let old = tx.execute(
+            let gone = tx.execute(
                 "DELETE FROM plans WHERE expires < ?1 AND (outcome IS NULL OR expires < ?2)",
-                [stored.expires - KEPT, stored.expires - KEPT_WITH_OUTCOME],
+                &[old.into(), oldest.into()],
             )?;
-            if old > 0 {
-                tx.execute("DELETE FROM handles WHERE plan NOT IN (SELECT id FROM plans)", [])?;
-                tx.execute("DELETE FROM steps WHERE plan NOT IN (SELECT id FROM plans)", [])?;
+            if gone > 0 {
+                tx.execute("DELETE FROM handles WHERE plan NOT IN (SELECT id FROM plans)", &[])?;
+                tx.execute("DELETE FROM steps WHERE plan NOT IN (SELECT id FROM plans)", &[])?;
             }
-            tx.execute("DELETE FROM leases WHERE expires < ?1", [stored.expires - KEPT])?;
+            tx.execute("DELETE FROM leases WHERE expires < ?1", &[old.into()])?;
             tx.execute(
-                "UPDATE plans SET state = 'replaced' WHERE caller = ?1 AND tool = ?2 AND arguments = ?3 AND state IN ('waiting', 'approved')",
-                params![stored.caller, stored.plan.tool, stored.arguments],
+                "UPDATE plans SET state = 'replaced'
+                 WHERE caller = ?1 AND tool = ?2 AND arguments = ?3 AND state IN ('waiting', 'approved')",
+                &call,
             )?;
             tx.execute(
-                "INSERT INTO plans (id, caller, tool, arguments, digest, plan, state, expires) VALUES (?1,?2,?3,?4,?5,?6,?7,?8)",
-                params![stored.id, stored.caller, stored.plan.tool, stored.arguments, stored.digest, json,
-                        stored.state.word(), stored.expires],
+                "INSERT INTO plans (id, caller, tool, arguments, digest, plan, state, expires)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                &row,
             )
-        })?;
+        })
+        .await?;
         Ok(())
     }
 
     /// The plan of that id.
-    pub fn plan(&self, id: &str) -> Result<Option<StoredPlan>, Fault> {
-        let sql = format!("SELECT {COLUMNS} FROM plans WHERE id = ?1");
-        Ok(self
-            .lock()
-            .query_row(&sql, [id], |row| self.stored(row))
-            .optional()?)
+    pub async fn plan(&self, id: &str) -> Result<Option<StoredPlan>, Fault> {
+        let values = [id.into()];
+        let rows = self
+            .read(move |tx| tx.query(select!("WHERE id = ?1"), &values))
+            .await?;
+        self.only(&rows)
     }
 
     /// The undecided or approved plan of this very call, if it has not expired.
-    pub fn open_plan(
+    pub async fn open_plan(
         &self,
         caller: &str,
         tool: &str,
         arguments: &str,
         now: i64,
     ) -> Result<Option<StoredPlan>, Fault> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM plans WHERE caller = ?1 AND tool = ?2 AND arguments = ?3
-             AND state IN ('waiting', 'approved') AND expires > ?4 ORDER BY state LIMIT 1"
-        );
-        Ok(self
-            .lock()
-            .query_row(&sql, params![caller, tool, arguments, now], |row| {
-                self.stored(row)
+        let values = [caller.into(), tool.into(), arguments.into(), now.into()];
+        let rows = self
+            .read(move |tx| {
+                tx.query(
+                    select!(
+                        "WHERE caller = ?1 AND tool = ?2 AND arguments = ?3
+                         AND state IN ('waiting', 'approved') AND expires > ?4 ORDER BY state LIMIT 1"
+                    ),
+                    &values,
+                )
             })
-            .optional()?)
+            .await?;
+        self.only(&rows)
     }
 
     /// What waits for a person, oldest first.
-    pub fn waiting_plans(&self, now: i64) -> Result<Vec<StoredPlan>, Fault> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM plans WHERE state = 'waiting' AND expires > ?1 ORDER BY rowid"
-        );
-        let connection = self.lock();
-        let mut statement = connection.prepare(&sql)?;
+    pub async fn waiting_plans(&self, now: i64) -> Result<Vec<StoredPlan>, Fault> {
+        let values = [now.into()];
+        let rows = self
+            .read(move |tx| {
+                tx.query(
+                    select!("WHERE state = 'waiting' AND expires > ?1 ORDER BY expires, id"),
+                    &values,
+                )
+            })
+            .await?;
         // One row that cannot be read must not hide the others.
-        let plans = statement
-            .query_map([now], |row| self.stored(row))?
-            .filter_map(Result::ok)
-            .collect();
-        Ok(plans)
+        let plans = rows.iter().filter_map(|row| self.stored(row).ok());
+        Ok(plans.collect())
     }
 
     /// A person's decision on a plan. A no also takes back a yes that was not used yet. False: it was too late.
-    pub fn decide_plan(
+    pub async fn decide_plan(
         &self,
         stored: &StoredPlan,
         approve: bool,
@@ -162,99 +191,114 @@ impl Store {
         let seal = self
             .keys
             .seal(&decision(stored, state, by, &stored.expires.to_be_bytes()));
-        let changed = self.write(|tx| {
-            tx.execute(
-                "UPDATE plans SET state = ?1, decided_by = ?2, seal = ?3 WHERE id = ?4
-                 AND (state = 'waiting' OR (state = 'approved' AND ?1 = 'rejected')) AND expires > ?5",
-                params![state.word(), by, seal, stored.id, now],
-            )
-        })?;
+        let values = [
+            state.word().into(),
+            by.into(),
+            (&seal).into(),
+            (&stored.id).into(),
+            now.into(),
+        ];
+        let changed = self
+            .write(move |tx| {
+                tx.execute(
+                    "UPDATE plans SET state = ?1, decided_by = ?2, seal = ?3 WHERE id = ?4
+                     AND (state = 'waiting' OR (state = 'approved' AND ?1 = 'rejected')) AND expires > ?5",
+                    &values,
+                )
+            })
+            .await?;
         Ok(changed == 1)
     }
 
     /// Takes a plan for applying. True exactly once, whoever else tries at the same time.
-    pub fn use_plan(&self, id: &str, from: PlanState, now: i64) -> Result<bool, Fault> {
+    pub async fn use_plan(&self, id: &str, from: PlanState, now: i64) -> Result<bool, Fault> {
         if !matches!(from, PlanState::Waiting | PlanState::Approved) {
             return Ok(false);
         }
-        let changed = self.write(|tx| {
-            tx.execute(
-                // Without its seal the row is worth nothing, whatever state somebody writes into it.
-                "UPDATE plans SET state = 'used', seal = NULL WHERE id = ?1 AND state = ?2 AND expires > ?3",
-                params![id, from.word(), now],
-            )
-        })?;
+        let values = [id.into(), from.word().into(), now.into()];
+        let changed = self
+            .write(move |tx| {
+                tx.execute(
+                    // Without its seal the row is worth nothing, whatever state somebody writes into it.
+                    "UPDATE plans SET state = 'used', seal = NULL WHERE id = ?1 AND state = ?2 AND expires > ?3",
+                    &values,
+                )
+            })
+            .await?;
         Ok(changed == 1)
     }
 
     /// What became of it, for whoever asks again, and its closing entry in the audit trail. Both are written once: false
     /// if somebody else was first.
-    pub fn finish_plan(&self, outcome: &Outcome, closing: &AuditEntry) -> Result<bool, Fault> {
+    pub async fn finish_plan(
+        &self,
+        outcome: &Outcome,
+        closing: &AuditEntry,
+    ) -> Result<bool, Fault> {
         let (kept, entry) = (json(outcome)?, json(closing)?);
-        Ok(self.write(|tx| {
+        let (plan, keys) = (outcome.plan.clone(), self.keys.clone());
+        let closed = self.write(move |tx| {
             let changed = tx.execute(
                 "UPDATE plans SET outcome = ?1 WHERE id = ?2 AND outcome IS NULL",
-                params![kept, outcome.plan],
+                &[(&kept).into(), (&plan).into()],
             )?;
-            let closed_before = changed == 0
-                && tx
-                    .query_row("SELECT 1 FROM plans WHERE id = ?1", [&outcome.plan], |_| {
-                        Ok(())
-                    })
-                    .optional()?
-                    .is_some();
-            if !closed_before {
-                tx.execute("DELETE FROM steps WHERE plan = ?1", [&outcome.plan])?;
-                self.chain(tx, &entry)?;
+            let is_kept = |tx: &mut dyn Transaction| -> Result<bool, Trouble> {
+                let found = tx.query("SELECT id FROM plans WHERE id = ?1", &[(&plan).into()])?;
+                Ok(!found.is_empty())
+            };
+            if changed == 0 && is_kept(tx)? {
+                return Ok(false);
             }
-            Ok(!closed_before)
-        })?)
+            tx.execute("DELETE FROM steps WHERE plan = ?1", &[(&plan).into()])?;
+            chain(tx, &keys, &entry)?;
+            Ok(true)
+        });
+        Ok(closed.await?)
     }
 
     /// More has come to be known of a plan that was closed as running or unknown.
-    pub fn mend_outcome(&self, outcome: &Outcome) -> Result<(), Fault> {
-        let kept = json(outcome)?;
-        self.write(|tx| {
+    pub async fn mend_outcome(&self, outcome: &Outcome) -> Result<(), Fault> {
+        let values = [(&json(outcome)?).into(), (&outcome.plan).into()];
+        self.write(move |tx| {
             tx.execute(
                 "UPDATE plans SET outcome = ?1 WHERE id = ?2 AND outcome IS NOT NULL",
-                params![kept, outcome.plan],
+                &values,
             )
-        })?;
+        })
+        .await?;
         Ok(())
     }
 
     /// What became of it, if it came to an end.
-    pub fn plan_outcome(&self, id: &str) -> Result<Option<Outcome>, Fault> {
-        let json: Option<String> = self
-            .lock()
-            .query_row("SELECT outcome FROM plans WHERE id = ?1", [id], |row| {
-                row.get(0)
-            })
-            .optional()?
-            .flatten();
+    pub async fn plan_outcome(&self, id: &str) -> Result<Option<Outcome>, Fault> {
+        let values = [id.into()];
+        let rows = self
+            .read(move |tx| tx.query("SELECT outcome FROM plans WHERE id = ?1", &values))
+            .await?;
+        let json = match rows.first() {
+            Some(row) => row.maybe_text(0)?,
+            None => None,
+        };
         Ok(json.and_then(|json| serde_json::from_str(&json).ok()))
     }
 
-    fn stored(&self, row: &Row<'_>) -> rusqlite::Result<StoredPlan> {
-        let json: String = row.get(4)?;
-        let plan: Plan = serde_json::from_str(&json).map_err(|error| {
-            rusqlite::Error::FromSqlConversionFailure(
-                4,
-                rusqlite::types::Type::Text,
-                Box::new(error),
-            )
-        })?;
+    fn only(&self, rows: &[Row]) -> Result<Option<StoredPlan>, Fault> {
+        let stored = rows.first().map(|row| self.stored(row));
+        Ok(stored.transpose()?)
+    }
+
+    fn stored(&self, row: &Row) -> Result<StoredPlan, Trouble> {
         let mut stored = StoredPlan {
-            id: row.get(0)?,
-            caller: row.get(1)?,
-            arguments: row.get(2)?,
-            digest: row.get(3)?,
-            plan,
-            state: PlanState::parse(&row.get::<_, String>(5)?),
-            expires: row.get(6)?,
-            decided_by: row.get(7)?,
+            id: row.text(0)?,
+            caller: row.text(1)?,
+            arguments: row.text(2)?,
+            digest: row.text(3)?,
+            plan: serde_json::from_str(&row.text(4)?)?,
+            state: PlanState::parse(&row.text(5)?),
+            expires: row.number(6)?,
+            decided_by: row.maybe_text(7)?,
         };
-        let seal: Option<String> = row.get(8)?;
+        let seal = row.maybe_text(8)?;
         // Neither a plan nor a decision that was edited in the file counts.
         let by = stored.decided_by.clone().unwrap_or_default();
         let expires = stored.expires.to_be_bytes();

@@ -1,4 +1,3 @@
-BEGIN;
 CREATE TABLE IF NOT EXISTS plans (
     id         TEXT PRIMARY KEY,
     caller     TEXT NOT NULL,
@@ -50,4 +49,3 @@ CREATE TABLE IF NOT EXISTS baselines (
     taken  INTEGER NOT NULL,
     estate TEXT NOT NULL           -- guests by cluster and number, as JSON, without secrets
 ) STRICT;
-COMMIT;

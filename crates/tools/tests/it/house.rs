@@ -251,10 +251,18 @@ impl House {
     }
 
     /// The audit trail as (opened, closed results).
-    pub(crate) fn audit(&self) -> (usize, Vec<String>) {
+    pub(crate) async fn audit(&self) -> (usize, Vec<String>) {
         let mut opened = 0;
         let mut closed = Vec::new();
-        for link in self.engine.store().unwrap().audit_trail(1000).unwrap() {
+        for link in self
+            .engine
+            .store()
+            .await
+            .unwrap()
+            .audit_trail(1000)
+            .await
+            .unwrap()
+        {
             match link.entry {
                 AuditEntry::Opened { .. } => opened += 1,
                 AuditEntry::Closed { result, .. } => closed.push(result),
@@ -264,13 +272,14 @@ impl House {
     }
 
     /// A person at another terminal: `oxmox approve ID`.
-    pub(crate) fn approve(&self, id: &str) {
-        let store = self.engine.store().unwrap();
-        let stored = store.plan(id).unwrap().expect("the plan is stored");
+    pub(crate) async fn approve(&self, id: &str) {
+        let store = self.engine.store().await.unwrap();
+        let stored = store.plan(id).await.unwrap().expect("the plan is stored");
         assert_eq!(stored.state, PlanState::Waiting);
         assert!(
             store
                 .decide_plan(&stored, true, "person", self.clock.load(Ordering::Relaxed))
+                .await
                 .unwrap()
         );
     }

@@ -61,7 +61,7 @@ async fn begun(world: &World, tool: &str, arguments: &Value) -> String {
     {
         tokio::task::yield_now().await;
     }
-    assert!(world.engine.at_work_for(CALLER).contains(&plan));
+    assert!(world.engine.at_work_for(CALLER).await.contains(&plan));
     plan
 }
 

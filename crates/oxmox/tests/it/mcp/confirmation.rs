@@ -93,7 +93,14 @@ async fn a_question_put_away_is_neither_a_no_nor_the_models_to_answer() {
         assert_eq!(result["structuredContent"].get("confirm"), None);
         assert_eq!(wire.forms.len(), 1);
         assert_eq!(world.writes(), Vec::<String>::new());
-        let waiting = world.engine.store().unwrap().waiting_plans(0).unwrap();
+        let waiting = world
+            .engine
+            .store()
+            .await
+            .unwrap()
+            .waiting_plans(0)
+            .await
+            .unwrap();
         assert_eq!(waiting.len(), 1);
     }
 }
@@ -129,8 +136,8 @@ async fn a_person_who_takes_too_long_has_not_said_no() {
     assert_eq!(wire.forms.len(), 1);
     assert_eq!(world.writes(), Vec::<String>::new());
     let plan = result["structuredContent"]["plan"].as_str().unwrap();
-    let store = world.engine.store().unwrap();
-    let waiting = store.waiting_plans(0).unwrap();
+    let store = world.engine.store().await.unwrap();
+    let waiting = store.waiting_plans(0).await.unwrap();
     assert_eq!(
         waiting.iter().map(|plan| &plan.id).collect::<Vec<_>>(),
         [plan]
@@ -149,7 +156,14 @@ async fn a_cancelled_call_stops_waiting_for_a_person() {
         .await;
     wire.hang_up().await.unwrap();
     assert_eq!(world.writes(), Vec::<String>::new());
-    let waiting = world.engine.store().unwrap().waiting_plans(0).unwrap();
+    let waiting = world
+        .engine
+        .store()
+        .await
+        .unwrap()
+        .waiting_plans(0)
+        .await
+        .unwrap();
     assert_eq!(waiting.len(), 1);
 }
 

@@ -129,7 +129,14 @@ async fn a_2026_change_is_confirmed_across_two_requests() {
         "{done}"
     );
     assert_eq!(world.writes(), ["POST /nodes/pve2/qemu/110/status/stop"]);
-    let audit = world.engine.store().unwrap().audit_trail(10).unwrap();
+    let audit = world
+        .engine
+        .store()
+        .await
+        .unwrap()
+        .audit_trail(10)
+        .await
+        .unwrap();
     assert!(format!("{audit:?}").contains("http:test"), "{audit:?}");
 }
 

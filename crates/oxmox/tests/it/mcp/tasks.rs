@@ -217,8 +217,8 @@ async fn a_lost_client_stops_nothing() {
     wire.notify("notifications/cancelled", json!({"requestId": id}))
         .await;
     wire.hang_up().await.unwrap();
-    let plan = world.engine.at_work_for("stdio:test").pop().unwrap();
-    let task = json!({"taskId": world.engine.task_id(&plan).unwrap()});
+    let plan = world.engine.at_work_for("stdio:test").await.pop().unwrap();
+    let task = json!({"taskId": world.engine.task_id(&plan).await.unwrap()});
     let mut wire = Wire::following_tasks(server, Era::Y2026, Person::Absent).await;
     let ended = settled(&world, &mut wire, &task).await;
     assert_eq!(ended["status"], "completed");
@@ -256,7 +256,7 @@ async fn dead_task(world: &World, engine: Arc<Engine>) -> Value {
     let Reply::Running(_, plan) = reply.await.unwrap().unwrap() else {
         panic!("it does not go on");
     };
-    let task = json!({"taskId": engine.task_id(&plan).unwrap()});
+    let task = json!({"taskId": engine.task_id(&plan).await.unwrap()});
     while world.writes().is_empty() {
         tokio::task::yield_now().await;
     }

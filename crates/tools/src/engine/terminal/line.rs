@@ -41,14 +41,18 @@ impl Engine {
         if !line.found.still_fits(found) || is_secret && line.found.is_safer_than(found) {
             return Err(untyped(&changed(found)));
         }
-        if let Some(why) = self.stopped(report) {
+        if let Some(why) = self.stopped(report).await {
             return Err(untyped(&why));
         }
         if line.interrupts {
             let found = interrupt(&mut terminal).await?;
             let now = is_secret && line.found.is_safer_than(found);
-            let changed = now.then(|| changed(found));
-            if let Some(why) = changed.or_else(|| self.stopped(report)) {
+            let why = if now {
+                Some(changed(found))
+            } else {
+                self.stopped(report).await
+            };
+            if let Some(why) = why {
                 let detail = format!("ctrl-c was pressed, then: {why}; the line was not typed");
                 return Err(Known::new(StepState::Failed, detail));
             }

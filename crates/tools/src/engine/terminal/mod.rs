@@ -54,7 +54,7 @@ async fn hear(
         if waited != Waited::TimeUp || left <= GLANCE {
             return Ok(Heard::Waited(waited));
         }
-        if let Some(by) = report.cancelled_by() {
+        if let Some(by) = report.cancelled_by().await {
             return Ok(Heard::Cancelled(by));
         }
     }

@@ -35,7 +35,7 @@ impl Engine {
         if found != Found::Prompt {
             return Err(untyped(&no_prompt(found)));
         }
-        if let Some(why) = self.stopped(report) {
+        if let Some(why) = self.stopped(report).await {
             return Err(untyped(&why));
         }
         let mark = crate::keys::hex(&crate::keys::random::<8>());

@@ -57,7 +57,14 @@ async fn the_secret_of_a_new_token_is_in_one_file_and_nowhere_else() {
     let answer = house.call("create_user_token", TOKEN).await.unwrap();
     assert_eq!(answer.data["status"], "applied", "{}", answer.text);
     let secret = secret(&house);
-    let trail = house.engine.store().unwrap().audit_trail(100).unwrap();
+    let trail = house
+        .engine
+        .store()
+        .await
+        .unwrap()
+        .audit_trail(100)
+        .await
+        .unwrap();
     let trail: Vec<_> = trail.iter().map(|link| &link.entry).collect();
     let said = [
         answer.text.clone(),

@@ -110,7 +110,14 @@ async fn a_password_is_set_and_seen_nowhere() {
     let preview = house.preview("vm_agent_set_password", args).await.unwrap();
     let set = house.call("vm_agent_set_password", args).await.unwrap();
     assert_eq!(set.data["status"], "applied");
-    let trail = house.engine.store().unwrap().audit_trail(100).unwrap();
+    let trail = house
+        .engine
+        .store()
+        .await
+        .unwrap()
+        .audit_trail(100)
+        .await
+        .unwrap();
     for text in [preview.text, set.text, format!("{trail:?}")] {
         assert!(!text.contains("canary"), "{text}");
     }

@@ -47,7 +47,7 @@ async fn an_approval_does_not_cover_a_guest_that_runs_by_now() {
         .await
         .unwrap();
     let (plan, _) = shown(&house, "rollback_proxmox_vm", args).await;
-    house.approve(&plan);
+    house.approve(&plan).await;
     house
         .call("start_proxmox_vm", r#"{"vmid": 100}"#)
         .await

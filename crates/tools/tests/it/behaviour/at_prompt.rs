@@ -113,7 +113,7 @@ async fn whoever_cancels_is_told_that_it_runs_on() {
         while house.typed() == 0 {
             tokio::task::yield_now().await;
         }
-        let plans = house.engine.at_work_for(CALLER);
+        let plans = house.engine.at_work_for(CALLER).await;
         house.engine.cancel(&plans[0], CALLER).await.unwrap();
     };
     let running = house.call("run_proxmox_vm_command", run);

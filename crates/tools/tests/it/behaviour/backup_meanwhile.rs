@@ -44,7 +44,7 @@ async fn other_backups_than_the_person_saw_are_not_pruned() {
         let args = r#"{"vmid": 200, "storage": "nas", "keep_last": 1}"#;
         let asked = house.call(BACKUP, args).await.unwrap();
         assert_eq!(asked.data["risk"], "destroy", "{}", asked.text);
-        house.approve(asked.data["plan"].as_str().unwrap());
+        house.approve(asked.data["plan"].as_str().unwrap()).await;
         change(&house);
         assert_asked_again(&house, args, "changed since the last preview: ").await;
     }

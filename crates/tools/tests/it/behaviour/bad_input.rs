@@ -240,7 +240,14 @@ async fn what_was_not_understood_is_not_repeated() {
         let fault = house.call(tool, args).await.unwrap_err();
         assert!(!fault.to_string().contains("hunter2"), "{args}: {fault}");
     }
-    let trail = house.engine.store().unwrap().audit_trail(1000).unwrap();
+    let trail = house
+        .engine
+        .store()
+        .await
+        .unwrap()
+        .audit_trail(1000)
+        .await
+        .unwrap();
     let written = format!(
         "{:?}",
         trail.iter().map(|link| &link.entry).collect::<Vec<_>>()

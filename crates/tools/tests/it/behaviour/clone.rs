@@ -201,7 +201,7 @@ async fn a_next_id_that_is_taken_meanwhile_gives_a_new_plan() {
     .await;
     let args = r#"{"vmid": 105}"#;
     let shown = house.call("clone_proxmox_vm", args).await.unwrap();
-    house.approve(shown.data["plan"].as_str().unwrap());
+    house.approve(shown.data["plan"].as_str().unwrap()).await;
     let other = r#"{"vmid": 108}"#;
     let taker = house.agreed("clone_proxmox_vm", other).await.unwrap();
     assert_eq!(taker.data["status"], "applied", "{}", taker.text);

@@ -46,7 +46,7 @@ async fn an_approval_out_of_band_lets_the_same_call_through_once() {
         again.data["plan"], shown.data["plan"],
         "one question at a time"
     );
-    house.approve(shown.data["plan"].as_str().unwrap());
+    house.approve(shown.data["plan"].as_str().unwrap()).await;
     let other = house.call(DELETE.0, r#"{"vmid": 111}"#).await.unwrap();
     assert_eq!(
         other.data["status"], "needs_confirmation",
@@ -64,9 +64,16 @@ async fn a_waiting_call_goes_on_when_a_person_approves() {
     let waiting = house.call(DELETE.0, r#"{"vmid": 105, "wait": 30}"#);
     let person = async {
         loop {
-            let plans = house.engine.store().unwrap().waiting_plans(0).unwrap();
+            let plans = house
+                .engine
+                .store()
+                .await
+                .unwrap()
+                .waiting_plans(0)
+                .await
+                .unwrap();
             if let Some(plan) = plans.first() {
-                return house.approve(&plan.id);
+                return house.approve(&plan.id).await;
             }
             tokio::task::yield_now().await;
         }
@@ -79,7 +86,7 @@ async fn a_waiting_call_goes_on_when_a_person_approves() {
 async fn an_approval_of_another_caller_does_not_count() {
     let house = House::new().await;
     let shown = house.call(DELETE.0, DELETE.1).await.unwrap();
-    house.approve(shown.data["plan"].as_str().unwrap());
+    house.approve(shown.data["plan"].as_str().unwrap()).await;
     let mut stranger = call(DELETE.0, DELETE.1);
     stranger.caller = "stranger".to_owned();
     let Reply::Done(answer) = house.engine.call(stranger, &Nobody).await.unwrap() else {
@@ -357,7 +364,7 @@ async fn a_caller_who_has_gone_changes_nothing() {
         .unwrap_err();
     assert!(fault.message.contains("has gone"), "{fault}");
     assert_eq!(house.writes(), [""; 0]);
-    assert_eq!(house.audit(), (1, vec!["refused".to_owned()]));
+    assert_eq!(house.audit().await, (1, vec!["refused".to_owned()]));
 }
 
 /// A person who was asked and has not decided is not answered for by the model.
@@ -370,7 +377,7 @@ async fn a_dismissed_question_hands_out_no_confirm_value() {
         .unwrap();
     assert_eq!(answer.data["status"], "needs_confirmation");
     assert!(answer.data.get("confirm").is_none());
-    house.approve(answer.data["plan"].as_str().unwrap());
+    house.approve(answer.data["plan"].as_str().unwrap()).await;
     let done = house.call(STOP.0, STOP.1).await.unwrap();
     assert_eq!(done.data["status"], "applied");
 }
@@ -388,7 +395,7 @@ async fn a_no_takes_back_an_approval() {
     else {
         panic!("no question");
     };
-    house.approve(&question.outcome.plan);
+    house.approve(&question.outcome.plan).await;
     let mut decline = call(DELETE.0, DELETE.1);
     let no = Asked::No {
         by: "person".to_owned(),

@@ -64,8 +64,8 @@ async fn a_typed_secret_is_seen_nowhere() {
     );
     // The picture shows it; its text would be kept.
     assert_eq!(outcome.images.len(), 1);
-    let store = house.engine.store().unwrap();
-    let trail = store.audit_trail(100).unwrap();
+    let store = house.engine.store().await.unwrap();
+    let trail = store.audit_trail(100).await.unwrap();
     let trail = serde_json::to_string(&trail.iter().map(|link| &link.entry).collect::<Vec<_>>());
     let plan = format!(r#"{{"upid": {}}}"#, outcome.data["plan"]);
     let kept = house.call("get_proxmox_task", &plan);
@@ -88,7 +88,7 @@ async fn a_typed_secret_is_seen_nowhere() {
         .call("type_vm_text", r#"{"vmid": 100, "secret": 48291377}"#)
         .await;
     assert!(!number.unwrap_err().to_string().contains("48291377"));
-    let trail = store.audit_trail(100).unwrap();
+    let trail = store.audit_trail(100).await.unwrap();
     let trail = serde_json::to_string(&trail.iter().map(|link| &link.entry).collect::<Vec<_>>());
     assert!(!trail.unwrap().contains("48291377"));
 }
@@ -117,7 +117,7 @@ async fn a_look_that_is_broken_off_is_closed_in_the_trail() {
     );
     let patience = std::time::Duration::from_millis(300);
     assert!(tokio::time::timeout(patience, look).await.is_err());
-    assert_eq!(house.audit(), (1, vec!["failed".to_owned()]));
+    assert_eq!(house.audit().await, (1, vec!["failed".to_owned()]));
 }
 
 #[tokio::test]

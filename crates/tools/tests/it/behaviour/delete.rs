@@ -136,7 +136,7 @@ async fn a_reused_vmid_is_a_conflict() {
         .await
         .unwrap();
     assert_eq!(shown.data["status"], "needs_confirmation");
-    house.approve(shown.data["plan"].as_str().unwrap());
+    house.approve(shown.data["plan"].as_str().unwrap()).await;
     house.sim.world(|world| {
         let guest = world.guests.get_mut(&105).unwrap();
         guest
@@ -165,7 +165,7 @@ async fn a_changed_config_is_shown_again() {
         .call("delete_proxmox_vm", r#"{"vmid": 105}"#)
         .await
         .unwrap();
-    house.approve(shown.data["plan"].as_str().unwrap());
+    house.approve(shown.data["plan"].as_str().unwrap()).await;
     house.sim.world(|world| {
         world
             .guests
@@ -188,7 +188,7 @@ async fn a_changed_config_is_shown_again() {
         again.text
     );
     assert_eq!(house.writes(), [""; 0]);
-    house.approve(again.data["plan"].as_str().unwrap());
+    house.approve(again.data["plan"].as_str().unwrap()).await;
     let done = house
         .call("delete_proxmox_vm", r#"{"vmid": 105}"#)
         .await
@@ -203,7 +203,7 @@ async fn a_guest_that_moved_meanwhile_is_a_conflict() {
         .call("delete_proxmox_vm", r#"{"vmid": 111}"#)
         .await
         .unwrap();
-    house.approve(shown.data["plan"].as_str().unwrap());
+    house.approve(shown.data["plan"].as_str().unwrap()).await;
     house
         .sim
         .world(|world| world.guests.get_mut(&111).unwrap().node = "pve3".to_owned());

@@ -9,8 +9,8 @@ use crate::house::{House, object};
 async fn saved() -> House {
     let house = House::new().await;
     let taken = Baseline::take(house.engine.clusters(), 1_800_000_000, &|_, _| {}).await;
-    let store = house.engine.store().unwrap();
-    store.keep_baseline(DEFAULT, &taken.unwrap()).unwrap();
+    let store = house.engine.store().await.unwrap();
+    store.keep_baseline(DEFAULT, &taken.unwrap()).await.unwrap();
     house
 }
 
@@ -152,8 +152,10 @@ async fn a_hidden_guest_is_not_missing() {
     let engine = house.with_token(&narrow, tools::policy::Policy::default());
     engine
         .store()
+        .await
         .unwrap()
         .keep_baseline(DEFAULT, &taken)
+        .await
         .unwrap();
     let call = tools::engine::Call::new("get_proxmox_drift", object("{}"), "test");
     let answer = crate::house::done(engine.call(call, &crate::house::Nobody).await).unwrap();
@@ -174,8 +176,8 @@ async fn a_fleet_is_compared_in_bounds() {
     };
     let house = House::furnished(furnish).await;
     let taken = Baseline::take(house.engine.clusters(), 1_800_000_000, &|_, _| {}).await;
-    let store = house.engine.store().unwrap();
-    store.keep_baseline(DEFAULT, &taken.unwrap()).unwrap();
+    let store = house.engine.store().await.unwrap();
+    store.keep_baseline(DEFAULT, &taken.unwrap()).await.unwrap();
     house.sim.world(|world| {
         for guest in world.guests.values_mut() {
             let name = match guest.kind {

@@ -113,14 +113,14 @@ async fn a_restart_loses_nothing_that_pve_finishes() {
     let running = house.engine.handle(&plan).await.unwrap();
     assert!(!running.ended);
     assert_eq!(running.outcome.status, Status::Running);
-    assert_eq!(house.audit(), (1, vec![]));
+    assert_eq!(house.audit().await, (1, vec![]));
     let ended = until_ended(&house, &house.engine, &plan).await;
     assert_eq!(ended.outcome.status, Status::Applied, "{:?}", ended.outcome);
-    assert_eq!(house.audit(), (1, vec!["applied".to_owned()]));
+    assert_eq!(house.audit().await, (1, vec!["applied".to_owned()]));
     // Asking again closes nothing again, and nothing was ever sent again.
     let again = house.engine.handle(&plan).await.unwrap();
     assert_eq!(again.outcome, ended.outcome);
-    assert_eq!(house.audit().1.len(), 1);
+    assert_eq!(house.audit().await.1.len(), 1);
     assert_eq!(house.writes(), ["POST /nodes/pve1/qemu/105/status/start"]);
 }
 
@@ -135,7 +135,7 @@ async fn after_a_restart_the_steps_left_are_not_sent() {
     assert_eq!(ended.outcome.status, Status::Failed);
     assert!(ended.outcome.next.unwrap().contains("not sent by itself"));
     assert_eq!(house.writes().len(), 1, "{:?}", house.writes());
-    assert_eq!(house.audit(), (1, vec!["failed".to_owned()]));
+    assert_eq!(house.audit().await, (1, vec!["failed".to_owned()]));
 }
 
 #[tokio::test]
@@ -163,7 +163,7 @@ async fn a_node_that_does_not_answer_leaves_it_open() {
     let handle = house.engine.handle(&plan).await.unwrap();
     assert!(!handle.ended);
     assert_eq!(handle.outcome.steps[0].state, StepState::Unknown);
-    assert_eq!(house.audit().1.len(), 0);
+    assert_eq!(house.audit().await.1.len(), 0);
     house.sim.clear_faults();
     let ended = until_ended(&house, &house.engine, &plan).await;
     assert_eq!(ended.outcome.status, Status::Applied);
@@ -177,10 +177,10 @@ async fn a_second_process_leaves_a_living_one_its_work() {
     let plan = begun(&house, CLONE.0, CLONE.1).await;
     let other = house.beside(dir.path());
     assert!(!other.handle(&plan).await.unwrap().ended);
-    assert_eq!(house.audit().1.len(), 0);
+    assert_eq!(house.audit().await.1.len(), 0);
     let ended = until_ended(&house, &other, &plan).await;
     assert_eq!(ended.outcome.status, Status::Applied);
-    assert_eq!(house.audit(), (1, vec!["applied".to_owned()]));
+    assert_eq!(house.audit().await, (1, vec!["applied".to_owned()]));
 }
 
 #[tokio::test]
@@ -203,7 +203,7 @@ async fn a_cancelled_plan_stops_its_task_and_sends_nothing_more() {
         "{writes:?}"
     );
     // The stop is a change of its own.
-    let (opened, mut closed) = house.audit();
+    let (opened, mut closed) = house.audit().await;
     closed.sort();
     assert_eq!(
         (opened, closed),
@@ -288,7 +288,7 @@ async fn a_request_that_may_have_been_sent_stays_unknown() {
     let handle = house.engine.handle(&plan).await.unwrap();
     assert!(handle.ended);
     assert_eq!(handle.outcome.status, Status::Unknown);
-    assert_eq!(house.audit(), (1, vec!["unknown".to_owned()]));
+    assert_eq!(house.audit().await, (1, vec!["unknown".to_owned()]));
 }
 
 /// A start whose sender died before PVE named its task; gives its plan.
@@ -381,5 +381,5 @@ async fn outcomes_are_kept_for_a_quarter_of_a_year() {
     house.later(31 * DAY);
     start(208).await;
     assert!(house.engine.handle(&first).await.is_err());
-    assert_eq!(house.audit().0, 3, "the trail keeps them all");
+    assert_eq!(house.audit().await.0, 3, "the trail keeps them all");
 }

@@ -36,7 +36,14 @@ async fn what_is_called_is_what_is_recorded() {
     let answer = house.call("call_proxmox_tool", call).await.unwrap();
     assert_eq!(answer.data["status"], "applied");
     assert!(house.runs(105));
-    let trail = house.engine.store().unwrap().audit_trail(10).unwrap();
+    let trail = house
+        .engine
+        .store()
+        .await
+        .unwrap()
+        .audit_trail(10)
+        .await
+        .unwrap();
     let tools: Vec<_> = trail
         .iter()
         .filter_map(|link| match &link.entry {

@@ -70,7 +70,7 @@ async fn without_a_task_it_is_unknown_and_says_what_would_tell() {
         answer.text
     );
     assert_eq!(house.writes().len(), 1, "sent once");
-    assert_eq!(house.audit(), (1, vec!["unknown".to_owned()]));
+    assert_eq!(house.audit().await, (1, vec!["unknown".to_owned()]));
 }
 
 #[tokio::test]

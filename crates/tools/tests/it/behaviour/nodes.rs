@@ -114,5 +114,5 @@ async fn a_look_that_connects_out_is_a_change() {
     let found = house.call("search_storage_server", args).await.unwrap();
     assert_eq!(found.data["status"], "applied", "{}", found.text);
     assert!(found.text.contains("/volume1"), "{}", found.text);
-    assert_eq!(house.audit(), (1, vec!["applied".to_owned()]));
+    assert_eq!(house.audit().await, (1, vec!["applied".to_owned()]));
 }

@@ -278,7 +278,7 @@ async fn words_that_move_leave_an_open_question_alone() {
         });
         let again = house.call(tool, args).await.unwrap();
         assert_eq!(again.data["plan"], shown.data["plan"], "{}", again.text);
-        house.approve(shown.data["plan"].as_str().unwrap());
+        house.approve(shown.data["plan"].as_str().unwrap()).await;
         let applied = house.call(tool, args).await.unwrap();
         assert_eq!(applied.data["status"], "applied", "{}", applied.text);
         // What is applied is what was shown.

@@ -26,7 +26,7 @@ async fn what_runs_already_is_left_alone() {
         );
     }
     assert_eq!(house.writes(), [""; 0]);
-    let (_, results) = house.audit();
+    let (_, results) = house.audit().await;
     assert!(results.iter().all(|it| it == "nothing_sent"), "{results:?}");
 }
 
@@ -132,7 +132,7 @@ async fn waiting_ends_and_the_task_goes_on() {
         .unwrap();
     assert_eq!(answer.data["status"], "running");
     assert!(house.engine.drain(std::time::Duration::from_secs(10)).await);
-    let (opened, closed) = house.audit();
+    let (opened, closed) = house.audit().await;
     assert_eq!((opened, closed), (1, vec!["applied".to_owned()]));
 }
 

@@ -143,7 +143,7 @@ async fn a_look_at_what_would_be_pruned_sends_nothing_and_says_so() {
         told.text
     );
     assert_eq!(house.writes(), [""; 0]);
-    assert_eq!(house.audit(), (1, vec!["nothing_sent".to_owned()]));
+    assert_eq!(house.audit().await, (1, vec!["nothing_sent".to_owned()]));
 }
 
 #[tokio::test]

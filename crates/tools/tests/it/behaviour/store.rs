@@ -14,25 +14,25 @@ fn entry(plan: &str) -> AuditEntry {
     }
 }
 
-fn filled(dir: &std::path::Path) -> Store {
+async fn filled(dir: &std::path::Path) -> Store {
     let store = Store::open(dir).unwrap();
     for plan in ["a", "b", "c"] {
-        store.append_audit(&entry(plan)).unwrap();
+        store.append_audit(&entry(plan)).await.unwrap();
     }
     store
 }
 
-#[test]
-fn an_edited_removed_or_reordered_entry_is_found() {
+#[tokio::test]
+async fn an_edited_removed_or_reordered_entry_is_found() {
     for sql in [
         "UPDATE audit SET entry = replace(entry, 'applied', 'refused') WHERE seq = 2",
         "DELETE FROM audit WHERE seq = 2",
         "UPDATE audit SET seq = -1 WHERE seq = 1; UPDATE audit SET seq = 1 WHERE seq = 2; UPDATE audit SET seq = 2 WHERE seq = -1",
     ] {
         let dir = tempfile::tempdir().unwrap();
-        let store = filled(dir.path());
+        let store = filled(dir.path()).await;
         assert!(matches!(
-            store.verify_audit(None).unwrap(),
+            store.verify_audit(None).await.unwrap(),
             Verified::Whole { entries: 3, .. }
         ));
         Connection::open(dir.path().join("oxmox.db"))
@@ -40,17 +40,20 @@ fn an_edited_removed_or_reordered_entry_is_found() {
             .execute_batch(sql)
             .unwrap();
         assert!(
-            matches!(store.verify_audit(None).unwrap(), Verified::Broken { .. }),
+            matches!(
+                store.verify_audit(None).await.unwrap(),
+                Verified::Broken { .. }
+            ),
             "{sql}"
         );
     }
 }
 
-#[test]
-fn a_cut_tail_is_found_with_a_head_from_outside_only() {
+#[tokio::test]
+async fn a_cut_tail_is_found_with_a_head_from_outside_only() {
     let dir = tempfile::tempdir().unwrap();
-    let store = filled(dir.path());
-    let Verified::Whole { head, .. } = store.verify_audit(None).unwrap() else {
+    let store = filled(dir.path()).await;
+    let Verified::Whole { head, .. } = store.verify_audit(None).await.unwrap() else {
         panic!("broken")
     };
     Connection::open(dir.path().join("oxmox.db"))
@@ -58,11 +61,11 @@ fn a_cut_tail_is_found_with_a_head_from_outside_only() {
         .execute_batch("DELETE FROM audit WHERE seq = 3")
         .unwrap();
     assert!(matches!(
-        store.verify_audit(None).unwrap(),
+        store.verify_audit(None).await.unwrap(),
         Verified::Whole { anchored: None, .. }
     ));
     assert!(matches!(
-        store.verify_audit(Some(&head)).unwrap(),
+        store.verify_audit(Some(&head)).await.unwrap(),
         Verified::Whole {
             anchored: Some(false),
             ..
@@ -117,8 +120,8 @@ async fn an_edited_plan_row_approves_nothing() {
     ] {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
-        store.keep_plan(&stored).unwrap();
-        assert!(store.decide_plan(&stored, true, "person", 1).unwrap());
+        store.keep_plan(&stored).await.unwrap();
+        assert!(store.decide_plan(&stored, true, "person", 1).await.unwrap());
         let edit = |sql: &str| {
             Connection::open(dir.path().join("oxmox.db"))
                 .unwrap()
@@ -126,12 +129,15 @@ async fn an_edited_plan_row_approves_nothing() {
                 .unwrap();
         };
         edit(sql);
-        let read = store.plan("p").unwrap().unwrap();
+        let read = store.plan("p").await.unwrap().unwrap();
         assert_eq!(read.state == PlanState::Approved, still_good, "{sql}");
         if still_good {
-            assert!(store.use_plan("p", PlanState::Approved, 1).unwrap());
+            assert!(store.use_plan("p", PlanState::Approved, 1).await.unwrap());
             edit("UPDATE plans SET state = 'approved'");
-            assert_ne!(store.plan("p").unwrap().unwrap().state, PlanState::Approved);
+            assert_ne!(
+                store.plan("p").await.unwrap().unwrap().state,
+                PlanState::Approved
+            );
         }
     }
 }
@@ -168,7 +174,7 @@ async fn a_file_of_every_older_version_is_brought_forward() {
     drop(Store::open(new.path()).unwrap());
     for count in 1..=SINCE.len() {
         let dir = tempfile::tempdir().unwrap();
-        filled(dir.path()).keep_plan(&stored).unwrap();
+        filled(dir.path()).await.keep_plan(&stored).await.unwrap();
         let connection = Connection::open(dir.path().join("oxmox.db")).unwrap();
         let mut version = 0;
         for (older, sql) in &SINCE[..count] {
@@ -182,14 +188,14 @@ async fn a_file_of_every_older_version_is_brought_forward() {
 
         let store = Store::open(dir.path()).unwrap();
         assert_eq!(layout(dir.path()), layout(new.path()), "version {version}");
-        let trail = store.verify_audit(None).unwrap();
+        let trail = store.verify_audit(None).await.unwrap();
         assert!(matches!(trail, Verified::Whole { entries: 3, .. }));
-        let kept = store.plan(&stored.id).unwrap().unwrap();
+        let kept = store.plan(&stored.id).await.unwrap().unwrap();
         assert_eq!(kept.plan.digest(), stored.digest, "version {version}");
-        assert!(store.decide_plan(&kept, true, "person", 1).unwrap());
-        assert!(!store.has_lease("me", "home/105", 1).unwrap());
-        store.begin_handle("a", "worker", &[], 7).unwrap();
-        assert_eq!(store.handle("a").unwrap().unwrap().begun, 7);
-        assert!(store.baselines().unwrap().is_empty());
+        assert!(store.decide_plan(&kept, true, "person", 1).await.unwrap());
+        assert!(!store.has_lease("me", "home/105", 1).await.unwrap());
+        store.begin_handle("a", "worker", &[], 7).await.unwrap();
+        assert_eq!(store.handle("a").await.unwrap().unwrap().begun, 7);
+        assert!(store.baselines().await.unwrap().is_empty());
     }
 }

@@ -298,7 +298,7 @@ async fn whoever_cancels_a_wait_hears_what_was_typed() {
         while house.typed() == typed {
             tokio::task::yield_now().await;
         }
-        let plans = house.engine.at_work_for(CALLER);
+        let plans = house.engine.at_work_for(CALLER).await;
         house.engine.cancel(&plans[0], CALLER).await.unwrap();
     };
     let line = r#"{"vmid": 200, "line": "echo a", "wait_for": "nowhere", "timeout": 40}"#;

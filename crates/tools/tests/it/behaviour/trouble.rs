@@ -89,7 +89,7 @@ async fn a_task_that_fails_half_way_shows_its_log() {
         "the log: {fault}"
     );
     assert!(fault.message.contains("UPID:pve1:"), "the task: {fault}");
-    assert_eq!(house.audit(), (1, vec!["failed".to_owned()]));
+    assert_eq!(house.audit().await, (1, vec!["failed".to_owned()]));
 }
 
 #[tokio::test]

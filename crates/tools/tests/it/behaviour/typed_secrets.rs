@@ -99,9 +99,9 @@ async fn they_are_in_nothing_that_is_said_or_kept() {
             }
         }
         said.push(format!("{:?}", engine.clusters()));
-        let store = engine.store().unwrap();
-        said.push(format!("{:?}", store.audit_trail(1000).unwrap()));
-        said.push(format!("{:?}", store.waiting_plans(0).unwrap()));
+        let store = engine.store().await.unwrap();
+        said.push(format!("{:?}", store.audit_trail(1000).await.unwrap()));
+        said.push(format!("{:?}", store.waiting_plans(0).await.unwrap()));
     }
     let applied = said
         .iter()

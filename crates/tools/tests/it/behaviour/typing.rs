@@ -45,7 +45,7 @@ async fn assert_stopped(house: &House, outcome: Result<Rendered, Fault>, why: &s
     // Nothing comes later.
     let _ = house.call("capture_vm_screen", r#"{"vmid": 100}"#).await;
     assert_eq!(inputs(house), pressed);
-    assert_eq!(house.audit().1[0], "failed");
+    assert_eq!(house.audit().await.1[0], "failed");
 }
 
 #[tokio::test]
@@ -74,7 +74,7 @@ async fn whoever_cancels_it_stops_it() {
     let house = House::in_mode(Mode::Trusted).await;
     let cancelling = async {
         until_typing(&house).await;
-        let plans = house.engine.at_work_for(CALLER);
+        let plans = house.engine.at_work_for(CALLER).await;
         house.engine.cancel(&plans[0], CALLER).await.unwrap()
     };
     let (outcome, cancelled) = tokio::join!(house.call("type_vm_text", TEXT), cancelling);
@@ -121,12 +121,12 @@ async fn a_call_that_is_dropped_stops_it() {
         _ = house.call("type_vm_text", TEXT) => panic!("it ended"),
         () = until_typing(&house) => {}
     }
-    while !house.engine.at_work_for(CALLER).is_empty() {
+    while !house.engine.at_work_for(CALLER).await.is_empty() {
         tokio::task::yield_now().await;
     }
     let pressed = inputs(&house);
     assert!(pressed < STROKES * 4, "{pressed} events");
-    assert_eq!(house.audit(), (1, vec!["failed".to_owned()]));
+    assert_eq!(house.audit().await, (1, vec!["failed".to_owned()]));
     assert_eq!(held(&house), [""; 0]);
 }
 

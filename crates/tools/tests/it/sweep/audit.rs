@@ -7,9 +7,9 @@ use tools::store::Verified;
 use crate::house::{House, Person};
 
 async fn entries_of(house: &House, tool: &str, args: &str, talk: &Person) -> (usize, Vec<String>) {
-    let (opened, closed) = house.audit();
+    let (opened, closed) = house.audit().await;
     let _ = house.ask(tool, args, talk).await;
-    let (now_opened, now_closed) = house.audit();
+    let (now_opened, now_closed) = house.audit().await;
     (now_opened - opened, now_closed[closed.len()..].to_vec())
 }
 
@@ -90,7 +90,7 @@ async fn a_read_leaves_nothing_but_a_look_inside_a_guest_does() {
             looks.push("applied".to_owned());
         }
         assert_eq!(
-            house.audit(),
+            house.audit().await,
             (looks.len(), looks.clone()),
             "{}",
             tool.spec().name
@@ -110,7 +110,14 @@ async fn the_chain_verifies_after_all_of_it() {
         .call("delete_proxmox_vm", r#"{"vmid": 101}"#)
         .await
         .unwrap_err();
-    let Verified::Whole { entries, .. } = house.engine.store().unwrap().verify_audit(None).unwrap()
+    let Verified::Whole { entries, .. } = house
+        .engine
+        .store()
+        .await
+        .unwrap()
+        .verify_audit(None)
+        .await
+        .unwrap()
     else {
         panic!("the chain is broken");
     };

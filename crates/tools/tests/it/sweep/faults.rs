@@ -90,7 +90,11 @@ async fn a_refused_step_ends_it_and_says_what_was_done() {
                 );
             }
             sent_once(&house, &plan, &place);
-            assert_eq!(house.audit(), (1, vec!["failed".to_owned()]), "{place}");
+            assert_eq!(
+                house.audit().await,
+                (1, vec!["failed".to_owned()]),
+                "{place}"
+            );
         }
     }
 }
@@ -124,7 +128,7 @@ async fn a_lost_answer_is_found_out_or_unknown_and_never_sent_again() {
                 assert_eq!(status, "applied", "{place}: {}", answer.text);
             }
             sent_once(&house, &plan, &place);
-            assert_eq!(house.audit(), (1, vec![status]), "{place}");
+            assert_eq!(house.audit().await, (1, vec![status]), "{place}");
         }
     }
 }
@@ -150,7 +154,11 @@ async fn what_never_arrived_is_not_called_applied() {
             let write = format!("{method} {path}");
             assert!(!house.writes().contains(&write), "{place}: {write}");
             sent_once(&house, &plan, &place);
-            assert_eq!(house.audit(), (1, vec!["unknown".to_owned()]), "{place}");
+            assert_eq!(
+                house.audit().await,
+                (1, vec!["unknown".to_owned()]),
+                "{place}"
+            );
         }
     }
 }
@@ -183,7 +191,11 @@ async fn a_failed_task_is_told_with_its_log() {
                 );
             }
             sent_once(&house, &plan, &place);
-            assert_eq!(house.audit(), (1, vec!["failed".to_owned()]), "{place}");
+            assert_eq!(
+                house.audit().await,
+                (1, vec!["failed".to_owned()]),
+                "{place}"
+            );
         }
     }
 }

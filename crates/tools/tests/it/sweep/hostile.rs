@@ -78,7 +78,14 @@ async fn secrets_come_back_nowhere() {
     }
     seen.push(format!(
         "{:?}",
-        house.engine.store().unwrap().audit_trail(1000).unwrap()
+        house
+            .engine
+            .store()
+            .await
+            .unwrap()
+            .audit_trail(1000)
+            .await
+            .unwrap()
     ));
     for text in seen {
         assert!(!text.contains(canary), "{text}");

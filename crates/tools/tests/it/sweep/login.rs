@@ -41,12 +41,23 @@ async fn an_example_applies_and_its_answer_matches_its_schema() {
         }
         if tool.spec().risk > Risk::Read {
             assert_eq!(data["status"], "applied", "{name} {args}: {data:#}");
-            assert_eq!(house.audit(), (1, vec!["applied".to_owned()]), "{name}");
+            assert_eq!(
+                house.audit().await,
+                (1, vec!["applied".to_owned()]),
+                "{name}"
+            );
         } else {
             assert_eq!(house.typed(), 0, "{name} typed");
         }
         // The password of the login, and what was typed as a secret.
-        let trail = house.engine.store().unwrap().audit_trail(100).unwrap();
+        let trail = house
+            .engine
+            .store()
+            .await
+            .unwrap()
+            .audit_trail(100)
+            .await
+            .unwrap();
         let trail =
             serde_json::to_string(&trail.iter().map(|link| &link.entry).collect::<Vec<_>>());
         for text in [answer.text, data.to_string(), trail.unwrap()] {
@@ -105,7 +116,7 @@ async fn what_does_not_open_types_nothing_and_says_so() {
             let said = house.ask(tool.spec().name, args, &person).await;
             let said = said.unwrap_err();
             assert!(said.to_string().contains("nothing was typed"), "{said}");
-            assert_eq!(house.audit(), (1, vec!["failed".to_owned()]));
+            assert_eq!(house.audit().await, (1, vec!["failed".to_owned()]));
             assert_eq!(house.typed(), 0);
         }
     }
@@ -159,7 +170,11 @@ async fn a_declined_change_leaves_two_entries_and_types_nothing() {
         let _ = house
             .ask(tool.spec().name, args, &Person::saying_no())
             .await;
-        assert_eq!(house.audit(), (1, vec!["not_applied".to_owned()]), "{args}");
+        assert_eq!(
+            house.audit().await,
+            (1, vec!["not_applied".to_owned()]),
+            "{args}"
+        );
         assert_eq!(house.typed(), 0, "{args}");
     }
 }
@@ -173,12 +188,16 @@ async fn a_look_leaves_a_trace_whether_it_succeeds_or_not() {
         let answer = house.call(tool.spec().name, args).await.unwrap();
         let size = answer.text.len() + serde_json::to_string(&answer.data).unwrap().len();
         assert!(size < 8_000, "{args}: {size} characters");
-        assert_eq!(house.audit(), (1, vec!["applied".to_owned()]), "{args}");
+        assert_eq!(
+            house.audit().await,
+            (1, vec!["applied".to_owned()]),
+            "{args}"
+        );
         let refused = Fault::refuse(500, "the sky is falling");
         house.sim.fault(refused.on("POST", "*/termproxy"));
         let fault = house.call(tool.spec().name, args).await.unwrap_err();
         assert!(fault.to_string().contains("the sky is falling"), "{fault}");
-        assert_eq!(house.audit().1[1..], ["failed"], "{args}");
+        assert_eq!(house.audit().await.1[1..], ["failed"], "{args}");
     }
 }
 

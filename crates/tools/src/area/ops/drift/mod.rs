@@ -119,7 +119,7 @@ impl Reads for GetDrift {
     async fn read(self, cx: &Context) -> Result<Drift, Fault> {
         let filter = Filter::parse(self.filter.as_deref().unwrap_or_default())?;
         let kept = match &cx.baselines {
-            Some(baselines) => baselines.baseline(&self.baseline)?,
+            Some(baselines) => baselines.baseline(&self.baseline).await?,
             None => None,
         };
         let Some(kept) = kept else {

@@ -30,8 +30,14 @@ async fn send(engine: &Arc<Engine>, args: &Value) -> Rendered {
 }
 
 /// Everything that is kept, except in the place for secrets.
-fn kept(engine: &Arc<Engine>, dir: &Path) -> String {
-    let trail = engine.store().unwrap().audit_trail(100).unwrap();
+async fn kept(engine: &Arc<Engine>, dir: &Path) -> String {
+    let trail = engine
+        .store()
+        .await
+        .unwrap()
+        .audit_trail(100)
+        .await
+        .unwrap();
     let files = std::fs::read_dir(dir).unwrap().flatten();
     let files = files.filter(|file| file.path().is_file());
     let bytes = files.flat_map(|file| std::fs::read(file.path()).unwrap());
@@ -59,7 +65,7 @@ async fn the_new_secret_of_a_token_goes_into_a_file() {
     let answer = send(&engine, &args).await;
     assert!(answer.text.contains("its secret is in"), "{}", answer.text);
     assert!(!all_of(&answer).contains(CANARY), "{}", answer.text);
-    assert!(!kept(&engine, dir.path()).contains(CANARY));
+    assert!(!kept(&engine, dir.path()).await.contains(CANARY));
     let mut files = std::fs::read_dir(dir.path().join("secrets")).unwrap();
     let file = files.next().unwrap().unwrap().path();
     assert!(std::fs::read_to_string(file).unwrap().contains(CANARY));
@@ -143,7 +149,7 @@ async fn secrets_by_unusual_names_are_kept_nowhere() {
             debug,
             all_of(&shown),
             all_of(&done),
-            kept(&engine, dir.path()),
+            kept(&engine, dir.path()).await,
         ] {
             assert!(!text.contains(CANARY), "{path}: {text}");
         }
@@ -202,5 +208,5 @@ async fn what_is_refused_is_not_repeated() {
         fault.to_string().contains("invalid key '<redacted>'"),
         "{fault}"
     );
-    assert!(!format!("{fault:?}{}", kept(&engine, dir.path())).contains(CANARY));
+    assert!(!format!("{fault:?}{}", kept(&engine, dir.path()).await).contains(CANARY));
 }

@@ -235,7 +235,14 @@ async fn secrets_are_sent_and_shown_nowhere() {
     assert_eq!(made.params.text("password"), Some("canary-77"));
     let trail = format!(
         "{:?}",
-        house.engine.store().unwrap().audit_trail(100).unwrap()
+        house
+            .engine
+            .store()
+            .await
+            .unwrap()
+            .audit_trail(100)
+            .await
+            .unwrap()
     );
     for text in [shown.text, done.text, format!("{:?}", done.data), trail] {
         assert!(!text.contains("canary-77"), "{text}");

@@ -103,7 +103,7 @@ async fn twenty_guests_at_most_unless_more_are_asked_for() {
     assert_eq!(answer.data["status"], "applied", "{}", answer.text);
     assert_eq!(states(&answer).len(), 21);
     assert!((1001..=1021).all(|vmid| running(&house, vmid)));
-    assert_eq!(house.audit().1.last().unwrap(), "applied");
+    assert_eq!(house.audit().await.1.last().unwrap(), "applied");
     let undo = &answer.data["undo"];
     let args = undo["arguments"].to_string();
     let back = house.call(undo["tool"].as_str().unwrap(), &args);

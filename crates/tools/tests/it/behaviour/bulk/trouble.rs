@@ -42,7 +42,7 @@ async fn a_guest_that_fails_does_not_hide_the_others() {
         ]
     );
     assert!(running(&house, 203) && running(&house, 208));
-    assert_eq!(house.audit(), (1, vec!["failed".to_owned()]));
+    assert_eq!(house.audit().await, (1, vec!["failed".to_owned()]));
 }
 
 #[tokio::test]

@@ -132,15 +132,15 @@ async fn secrets_are_sent_and_shown_nowhere() {
         let answer = house.ask(name, &args.to_string(), &person).await.unwrap();
         seen.push(format!("{answer:?}{:?}", person.progress.lock().unwrap()));
     }
-    let store = house.engine.store().unwrap();
-    seen.push(format!("{:?}", store.audit_trail(1000).unwrap()));
+    let store = house.engine.store().await.unwrap();
+    seen.push(format!("{:?}", store.audit_trail(1000).await.unwrap()));
     // What is no secret by its form is not quoted either.
     let wrong = json!({"name": "d", "cipassword": [canary]});
     seen.push(vm(&house, &wrong).await.unwrap_err().to_string());
     let private = format!("-----BEGIN OPENSSH PRIVATE KEY-----\n{canary}");
     let wrong = json!({"name": "d", "sshkeys": private});
     seen.push(vm(&house, &wrong).await.unwrap_err().to_string());
-    seen.push(format!("{:?}", store.audit_trail(1000).unwrap()));
+    seen.push(format!("{:?}", store.audit_trail(1000).await.unwrap()));
     for text in seen {
         assert!(!text.contains(canary), "{text}");
     }

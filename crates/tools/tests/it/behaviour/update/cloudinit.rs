@@ -66,7 +66,14 @@ async fn the_password_is_seen_nowhere() {
     assert_eq!(answer.data["status"], "applied", "{}", answer.text);
     let number = json!({"vmid": 111, "set": {"cipassword": 5_550_123}});
     let wrong = refused(&house, number).await;
-    let trail = house.engine.store().unwrap().audit_trail(1000).unwrap();
+    let trail = house
+        .engine
+        .store()
+        .await
+        .unwrap()
+        .audit_trail(1000)
+        .await
+        .unwrap();
     let questions = person.asked.lock().unwrap();
     let seen = format!("{shown:?} {answer:?} {wrong:?} {trail:?} {questions:?}");
     assert!(!seen.contains(canary), "{seen}");
@@ -90,9 +97,12 @@ async fn the_environment_is_seen_nowhere() {
     let gone = preview(&house, &json!({"vmid": 200, "delete": ["env"]})).await;
     let status = r#"{"vmid": 200, "include": ["config", "pending"]}"#;
     let status = house.call("get_proxmox_vm_status", status).await.unwrap();
-    let store = house.engine.store().unwrap();
-    let trail = store.audit_trail(1000).unwrap();
-    let plan = store.plan(answer.data["plan"].as_str().unwrap()).unwrap();
+    let store = house.engine.store().await.unwrap();
+    let trail = store.audit_trail(1000).await.unwrap();
+    let plan = store
+        .plan(answer.data["plan"].as_str().unwrap())
+        .await
+        .unwrap();
     let questions = person.asked.lock().unwrap();
     let sent = call(UPDATE, &args.to_string());
     let seen = format!(

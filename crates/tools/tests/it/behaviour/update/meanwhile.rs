@@ -50,7 +50,7 @@ async fn a_change_meanwhile_gives_a_new_preview() {
     let args = json!({"vmid": 105, "delete": ["scsi0"]}).to_string();
     let asked = house.call(UPDATE, &args).await.unwrap();
     let id = asked.data["plan"].as_str().unwrap().to_owned();
-    house.approve(&id);
+    house.approve(&id).await;
     house
         .sim
         .world(|world| world.guests.get_mut(&105).unwrap().config.set("cores", "3"));

@@ -1,0 +1,115 @@
+//! One SQLite file, which several processes may share (`oxmox approve` beside a running server).
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ToSql, TransactionBehavior, params_from_iter};
+
+use super::database::{Database, Purpose, Row, Transaction, Trouble, Value, Work};
+use super::{SCHEMA, VERSION, newer};
+
+/// How long one process waits for another.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A connection to such a file.
+pub(super) struct Sqlite(Connection);
+
+impl Sqlite {
+    /// To this file, made on first use and brought forward if an older oxmox has written it.
+    pub(super) fn open(file: &Path) -> Result<Self, Trouble> {
+        Self::with(Connection::open(file)?)
+    }
+
+    /// One that ends with the process.
+    pub(super) fn in_memory() -> Result<Self, Trouble> {
+        Self::with(Connection::open_in_memory()?)
+    }
+
+    fn with(connection: Connection) -> Result<Self, Trouble> {
+        connection.busy_timeout(PATIENCE)?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        // An intent must be on disk before anything is sent.
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        if found > VERSION {
+            return Err(newer(found));
+        }
+        if found == 1 {
+            // Leases of that version bore no seal; they last minutes.
+            connection.execute_batch("DROP TABLE IF EXISTS leases;")?;
+        }
+        if found < VERSION {
+            connection.execute_batch(&format!("BEGIN;\n{SCHEMA}\nCOMMIT;"))?;
+            connection.pragma_update(None, "user_version", VERSION)?;
+        }
+        Ok(Self(connection))
+    }
+}
+
+impl Database for Sqlite {
+    fn transact(&mut self, purpose: Purpose, work: &mut Work<'_>) -> Result<(), Trouble> {
+        // Who is going to write waits at once: two that have read cannot both go on to write.
+        let behavior = match purpose {
+            Purpose::Read => TransactionBehavior::Deferred,
+            Purpose::Write => TransactionBehavior::Immediate,
+        };
+        let mut transaction = self.0.transaction_with_behavior(behavior)?;
+        work(&mut transaction)?;
+        Ok(transaction.commit()?)
+    }
+}
+
+impl Transaction for rusqlite::Transaction<'_> {
+    fn execute(&mut self, sql: &'static str, values: &[Value]) -> Result<u64, Trouble> {
+        let changed = self
+            .prepare_cached(sql)?
+            .execute(params_from_iter(values))?;
+        Ok(changed as u64)
+    }
+
+    fn query(&mut self, sql: &'static str, values: &[Value]) -> Result<Vec<Row>, Trouble> {
+        let mut statement = self.prepare_cached(sql)?;
+        let columns = statement.column_count();
+        let rows = statement.query_and_then(params_from_iter(values), |row| {
+            let values = (0..columns).map(|column| value(row.get_ref(column)?));
+            values.collect::<Result<_, Trouble>>().map(Row)
+        })?;
+        rows.collect()
+    }
+
+    fn hold_audit(&mut self) -> Result<(), Trouble> {
+        // There is one writer at a time.
+        Ok(())
+    }
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Nothing => ValueRef::Null,
+            Self::Number(number) => ValueRef::Integer(*number),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+        }))
+    }
+}
+
+fn value(found: ValueRef<'_>) -> Result<Value, Trouble> {
+    match found {
+        ValueRef::Null => Ok(Value::Nothing),
+        ValueRef::Integer(number) => Ok(Value::Number(number)),
+        ValueRef::Text(text) => match std::str::from_utf8(text) {
+            Ok(text) => Ok(Value::Text(text.to_owned())),
+            Err(error) => Err(Trouble(error.to_string())),
+        },
+        ValueRef::Real(_) | ValueRef::Blob(_) => Err(Trouble(
+            "a column holds what oxmox did not write".to_owned(),
+        )),
+    }
+}
+
+impl From<rusqlite::Error> for Trouble {
+    fn from(error: rusqlite::Error) -> Self {
+        Self(error.to_string())
+    }
+}
