@@ -46,6 +46,11 @@ impl Keys {
         }
     }
 
+    /// What tells these keys from others, and gives nothing of them away.
+    pub fn name(&self) -> String {
+        hex(&mac(&self.seal, &[b"oxmox key name"])[..8])
+    }
+
     /// A seal over these parts.
     pub fn seal(&self, parts: &[&[u8]]) -> String {
         hex(&mac(&self.seal, parts))

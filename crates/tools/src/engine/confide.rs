@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Engine, State};
+use super::Engine;
 use crate::plan::{Plan, Step};
 use crate::store::create_private_dir;
 
@@ -43,7 +43,7 @@ impl Engine {
 
     /// A directory of ours for what nobody else may read.
     pub(super) fn private_dir(&self, name: &str) -> std::io::Result<PathBuf> {
-        if let State::Dir(dir) = &self.state {
+        if let Some(dir) = self.state.dir() {
             return Ok(dir.join(name));
         }
         if self.scratch.get().is_none() {

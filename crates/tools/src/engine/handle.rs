@@ -55,8 +55,8 @@ pub struct Handle {
 impl Engine {
     /// Writes down that this process is about to send a plan.
     pub(super) async fn begin(self: &Arc<Self>, outcome: &Outcome) -> Result<AtWork, Fault> {
-        let at_work = self.at_work(&outcome.plan)?;
-        let worker = &self.worker()?.id;
+        let at_work = self.at_work(&outcome.plan).await?;
+        let worker = &self.worker().await?.id;
         self.store()
             .await?
             .begin_handle(&outcome.plan, worker, &outcome.steps, self.now())
@@ -76,7 +76,7 @@ impl Engine {
             return self.again(outcome, &stored, held).await;
         }
         // Asked before the steps are read: what a worker writes before it leaves is then seen.
-        let at_work = self.is_at_work(&held.worker, id);
+        let at_work = self.is_at_work(&held.worker, id).await?;
         let steps = store.steps(id).await?;
         // It may have ended between the two looks.
         if let Some(outcome) = store.plan_outcome(id).await? {

@@ -48,7 +48,7 @@ use crate::plan::Plan;
 use crate::policy::{Decision, Policy};
 use crate::registry::{Extras, Registry};
 use crate::spec::{Risk, Toolset};
-use crate::store::Store;
+use crate::store::{Shared, Store};
 use crate::tool::{Object, Ran, Rendered, Tool};
 use crate::uploads::Uploads;
 use consent::{Consent, Frozen, Given};
@@ -76,7 +76,7 @@ pub struct Engine {
     /// Plans being applied; they outlive the calls that started them.
     running: TaskTracker,
     /// Who applies them, for other processes on the same store.
-    worker: OnceLock<Worker>,
+    worker: OnceCell<Worker>,
     /// Where secrets go that PVE tells, if nothing else is kept.
     scratch: OnceLock<confide::Scratch>,
 }
@@ -104,8 +104,20 @@ pub struct Setup {
 pub enum State {
     /// In this directory.
     Dir(PathBuf),
+    /// In a database that several processes share; what belongs to this machine alone is in the directory.
+    Shared(Shared, PathBuf),
     /// In memory, gone with the process.
     Memory,
+}
+
+impl State {
+    /// The directory of this machine.
+    pub fn dir(&self) -> Option<&Path> {
+        match self {
+            Self::Dir(dir) | Self::Shared(_, dir) => Some(dir),
+            Self::Memory => None,
+        }
+    }
 }
 
 /// What tells the time, so that tests can say what time it is.
@@ -173,7 +185,7 @@ impl Engine {
         let mut writers = BTreeMap::new();
         let mut readers = Vec::new();
         for (mut cluster, writer) in clusters {
-            if let State::Dir(dir) = &setup.state {
+            if let Some(dir) = setup.state.dir() {
                 cluster.keep_schema_in(dir.join("schema"));
             }
             writers.insert(cluster.name.clone(), writer);
@@ -193,7 +205,7 @@ impl Engine {
             approve: setup.approve,
             scripts: setup.scripts.map(Into::into),
             running: TaskTracker::new(),
-            worker: OnceLock::new(),
+            worker: OnceCell::new(),
             scratch: OnceLock::new(),
         })
     }
@@ -358,6 +370,7 @@ impl Engine {
     pub async fn store(&self) -> Result<&Store, Fault> {
         let open = async || match &self.state {
             State::Dir(dir) => Store::open(dir),
+            State::Shared(at, dir) => Store::shared(at, dir).await,
             State::Memory => Store::in_memory(),
         };
         self.store.get_or_try_init(open).await

@@ -7,7 +7,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::doubt::Before;
 use super::{Engine, Progress};
-use crate::fault::Fault;
+use crate::fault::{Fault, Kind};
 use crate::outcome::{StepOutcome, StepState};
 
 /// The steps so far, seen by the worker and by whoever waits.
@@ -83,7 +83,11 @@ impl Report {
     pub(super) async fn sending(&self, index: usize, before: &Before) -> Result<(), Fault> {
         let step = self.change(index, |step| step.state = StepState::Running);
         match step {
-            Some(step) => self.keep(index, &step, Some(&before.kept())).await,
+            Some(step) if self.keep(index, &step, Some(&before.kept())).await? => Ok(()),
+            Some(_) => Err(Fault::new(
+                Kind::Conflict,
+                "somebody took this process for dead and closed the plan",
+            )),
             None => Ok(()),
         }
     }
@@ -135,7 +139,7 @@ impl Report {
         index: usize,
         step: &StepOutcome,
         before: Option<&str>,
-    ) -> Result<(), Fault> {
+    ) -> Result<bool, Fault> {
         let now = self.engine.now();
         self.engine
             .store()

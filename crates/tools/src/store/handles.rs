@@ -60,7 +60,8 @@ impl Store {
         Ok(())
     }
 
-    /// What is known of a step now, and how things stood before it, where it is about to be sent.
+    /// What is known of a step now, and how things stood before it, where it is about to be sent. False: somebody has
+    /// closed the plan.
     pub async fn keep_step(
         &self,
         plan: &str,
@@ -68,7 +69,7 @@ impl Store {
         outcome: &StepOutcome,
         before: Option<&str>,
         now: i64,
-    ) -> Result<(), Fault> {
+    ) -> Result<bool, Fault> {
         let position = i64::try_from(position).unwrap_or(i64::MAX);
         let step: [Value; 4] = [
             (&json(outcome)?).into(),
@@ -77,15 +78,15 @@ impl Store {
             position.into(),
         ];
         let handle: [Value; 2] = [now.into(), plan.into()];
-        self.write(move |tx| {
-            tx.execute(
+        let kept = self.write(move |tx| {
+            let changed = tx.execute(
                 "UPDATE steps SET outcome = ?1, before = COALESCE(?2, before) WHERE plan = ?3 AND position = ?4",
                 &step,
             )?;
-            tx.execute("UPDATE handles SET updated = ?1 WHERE plan = ?2", &handle)
-        })
-        .await?;
-        Ok(())
+            tx.execute("UPDATE handles SET updated = ?1 WHERE plan = ?2", &handle)?;
+            Ok(changed == 1)
+        });
+        Ok(kept.await?)
     }
 
     /// How a plan is known to have been begun; `None` if it was not.

@@ -7,29 +7,41 @@ mod baselines;
 mod database;
 mod handles;
 mod lease;
+mod life;
+mod meta;
 mod plans;
+mod postgres;
+mod shared;
 mod sqlite;
 mod threads;
 
 pub use audit::{AuditEntry, Link, Verified};
 pub use handles::{StoredHandle, StoredStep};
+pub use life::Sign;
 pub use plans::{PlanState, StoredPlan};
+pub use shared::Shared;
 
 use std::path::Path;
 
 use crate::fault::{Fault, Kind};
 use crate::keys::Keys;
-use database::{Purpose, Transaction, Trouble};
+use database::{Database, Purpose, Transaction, Trouble};
+use life::Life;
+use postgres::Postgres;
 use sqlite::Sqlite;
 use threads::Threads;
 
 /// The schema version that this program writes. A newer store is refused, an older one is brought forward.
-const VERSION: i64 = 5;
+const VERSION: i64 = 6;
 const SCHEMA: &str = include_str!("schema.sql");
+
+/// How many connections to a shared database a process has.
+const CONNECTIONS: usize = 6;
 
 /// The store and the keys that protect what is in it.
 pub struct Store {
     threads: Threads,
+    life: Life,
     /// Seals approvals and links audit entries.
     pub keys: Keys,
 }
@@ -44,22 +56,55 @@ impl Store {
             )
             .hint("set OXMOX_STATE_DIR or state_dir to a directory that oxmox may write to")
         };
-        create_private_dir(dir).map_err(|error| broken(&error.to_string()))?;
-        let keys = Keys::load(&dir.join("key")).map_err(|error| broken(&error.to_string()))?;
+        let keys = keys(dir).map_err(|error| broken(&error.to_string()))?;
         let file = dir.join("oxmox.db");
         create_private_file(&file).map_err(|error| broken(&error.to_string()))?;
         let database = Sqlite::open(&file).map_err(|trouble| broken(&trouble.0))?;
-        Ok(Self::on(database, keys))
+        let life = Life::Files(dir.join("workers"));
+        Ok(Self::on(vec![Box::new(database)], keys, life))
     }
 
     /// A store that ends with the process.
     pub fn in_memory() -> Result<Self, Fault> {
-        Ok(Self::on(Sqlite::in_memory()?, Keys::ephemeral()))
+        let database = Sqlite::in_memory()?;
+        Ok(Self::on(
+            vec![Box::new(database)],
+            Keys::ephemeral(),
+            Life::Alone,
+        ))
     }
 
-    fn on(database: Sqlite, keys: Keys) -> Self {
+    /// The store in a database that several processes share. The keys are in this directory: they must be the same for
+    /// all of them, and are never in the database.
+    pub async fn shared(at: &Shared, dir: &Path) -> Result<Self, Fault> {
+        let keys = keys(dir).map_err(|error| {
+            let what = format!("the keys in {} cannot be used: {error}", dir.display());
+            Fault::new(Kind::Internal, what)
+        })?;
+        let address = at.address()?;
+        let mut first = Postgres::new(address.clone());
+        let opening = tokio::task::spawn_blocking(move || first.prepare().map(|()| first));
+        let opened = opening.await.map_err(|error| Trouble(error.to_string()));
+        let first = opened.flatten().map_err(|trouble| {
+            Fault::new(
+                Kind::Internal,
+                format!("the store cannot be used: {}", trouble.0),
+            )
+            .hint("a person has to look whether the database is there, and lets this user in")
+        })?;
+        let mut databases: Vec<Box<dyn Database>> = vec![Box::new(first)];
+        for _ in 1..CONNECTIONS {
+            databases.push(Box::new(Postgres::new(address.clone())));
+        }
+        let store = Self::on(databases, keys, Life::Sessions(Box::new(address)));
+        store.insist_on_keys(dir).await?;
+        Ok(store)
+    }
+
+    fn on(databases: Vec<Box<dyn Database>>, keys: Keys, life: Life) -> Self {
         Self {
-            threads: Threads::start(vec![Box::new(database)]),
+            threads: Threads::start(databases),
+            life,
             keys,
         }
     }
@@ -78,6 +123,12 @@ impl Store {
     ) -> Result<T, Trouble> {
         self.threads.run(Purpose::Write, work).await
     }
+}
+
+/// The keys in this directory, made on first use.
+fn keys(dir: &Path) -> std::io::Result<Keys> {
+    create_private_dir(dir)?;
+    Keys::load(&dir.join("key"))
 }
 
 /// Why a store is not touched that this program does not know.

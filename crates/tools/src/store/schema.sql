@@ -49,3 +49,8 @@ CREATE TABLE IF NOT EXISTS baselines (
     taken  INTEGER NOT NULL,
     estate TEXT NOT NULL           -- guests by cluster and number, as JSON, without secrets
 ) STRICT;
+
+CREATE TABLE IF NOT EXISTS meta (
+    name  TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT;

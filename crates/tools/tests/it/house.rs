@@ -101,8 +101,12 @@ impl House {
 
     /// A second engine as another process would have it: on the same cluster and in this state directory.
     pub(crate) fn beside(&self, dir: &std::path::Path) -> Arc<Engine> {
+        self.replica(State::Dir(dir.to_owned()))
+    }
+
+    /// The same with this state.
+    pub(crate) fn replica(&self, state: State) -> Arc<Engine> {
         let Furnish { token, policy, .. } = Furnish::default();
-        let state = State::Dir(dir.to_owned());
         engine(&self.sim, &token, policy, state, &self.clock)
     }
 

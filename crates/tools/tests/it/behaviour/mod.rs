@@ -42,6 +42,7 @@ mod policy;
 mod pools;
 mod power;
 mod qemu;
+mod replicas;
 mod restore;
 mod rollback;
 mod sdn;

@@ -143,7 +143,8 @@ async fn an_edited_plan_row_approves_nothing() {
 }
 
 /// What has come since each version, taken away again.
-const SINCE: [(i64, &str); 4] = [
+const SINCE: [(i64, &str); 5] = [
+    (5, "DROP TABLE meta;"),
     (4, "DROP INDEX plans_by_expiry;"),
     (3, "DROP TABLE baselines;"),
     (2, "DROP TABLE handles; DROP TABLE steps;"),
