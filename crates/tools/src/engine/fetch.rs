@@ -42,13 +42,18 @@ impl Engine {
                 return Err(Known::new(StepState::Failed, why));
             }
         };
-        let mut told = 0;
+        let mut told = None;
+        let mut stopped = None;
         let came = pve
             .download(&download.request, &mut |bytes| {
+                let percent = coming.percent_with(bytes);
+                let is_news = told.replace(percent) != Some(percent);
+                if is_news && let Err(why) = self.may_go_on(report) {
+                    stopped = Some(why.to_string());
+                    return Err(why);
+                }
                 coming.take(bytes)?;
-                let percent = coming.got.saturating_mul(100) / download.size.max(1);
-                if percent > told {
-                    told = percent;
+                if is_news {
                     let (got, size) = (words::size(coming.got), words::size(download.size));
                     let message = format!("{}: {got} of {size}", step.says);
                     #[expect(clippy::cast_precision_loss, reason = "a percentage")]
@@ -67,6 +72,9 @@ impl Engine {
             words::size(download.size)
         );
         coming.throw_away();
+        if let Some(why) = stopped {
+            return Err(Known::new(StepState::Failed, format!("{why}: {broke_off}")));
+        }
         match came {
             Err(error) if !error.is_maybe_sent() => Err(refused(pve, plan, &error).await),
             Err(error) => Ok(Known::new(
@@ -105,6 +113,12 @@ impl Coming {
             sum: Sha256::new(),
             trouble: false,
         }
+    }
+
+    /// How much of it has come once these bytes are there.
+    fn percent_with(&self, bytes: &[u8]) -> u64 {
+        let got = self.got.saturating_add(bytes.len() as u64);
+        got.saturating_mul(100) / self.size.max(1)
     }
 
     fn take(&mut self, bytes: &[u8]) -> io::Result<()> {

@@ -57,8 +57,8 @@ impl Engine {
 }
 
 impl Engine {
-    /// PVE throws away what it has of a file that does not come to its end, so that it can be stopped on its way.
-    fn may_go_on(&self, report: &Report) -> io::Result<()> {
+    /// A file that does not come to its end is thrown away by whoever gets it, so that it can be stopped on its way.
+    pub(super) fn may_go_on(&self, report: &Report) -> io::Result<()> {
         if let Some(frozen) = self.policy.frozen() {
             return Err(io::Error::other(frozen.message));
         }
