@@ -17,6 +17,7 @@ mod state;
 mod template;
 mod tree;
 mod undo;
+mod wording;
 
 use futures_util::future::BoxFuture;
 use pve::{Method, Request};
