@@ -142,6 +142,10 @@ pub trait Tool: Send + Sync {
     fn sent_as(&self) -> Vec<(&'static str, &'static str)> {
         Vec::new()
     }
+    /// The arguments of which an empty text takes away what is there, and does not count as left out.
+    fn empties(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
     /// The privileges that it takes with these arguments, where it declares them.
     fn needs(&self, _: &Object) -> Option<Needs> {
         None

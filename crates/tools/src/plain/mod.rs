@@ -353,6 +353,10 @@ impl Tool for Plain {
         self.args.iter().map(|arg| (arg.name, arg.sent)).collect()
     }
 
+    fn empties(&self) -> Vec<&'static str> {
+        self.emptied()
+    }
+
     fn needs(&self, values: &Object) -> Option<Needs> {
         Some(self.needs.of(values))
     }

@@ -222,7 +222,8 @@ const HISTORY: Plain = read(
 .takes(&[
     NODE,
     STORAGE,
-    choice("timeframe", &["hour", "day", "week", "month", "year"], "How far back.").required(),
+    choice("timeframe", &["hour", "day", "week", "month", "year"], "How far back.")
+        .otherwise("\"hour\""),
     choice("cf", &["AVERAGE", "MAX"], "How several values become one."),
 ])
 .needs(SEE)
