@@ -24,10 +24,10 @@ use tokio::sync::Semaphore;
 use crate::error::Error;
 use crate::request::Request;
 use crate::settings::{Host, Settings};
+use crate::sink::Sink;
 use crate::source::Source;
 
 use connection::Endpoint;
-pub(crate) use connection::Sink;
 use policy::{Next, Retries};
 pub(crate) use reply::Answer;
 use reply::Reply;
@@ -141,7 +141,7 @@ impl Client {
     pub(crate) async fn download(
         &self,
         request: &Request,
-        sink: &mut Sink<'_>,
+        sink: &mut dyn Sink,
     ) -> Result<(), Error> {
         let wire = Wire::new(request)?;
         let endpoint = &self.endpoints[self.good.load(Ordering::Relaxed)];

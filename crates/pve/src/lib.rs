@@ -30,6 +30,7 @@ pub mod lenient;
 mod reader;
 mod request;
 mod settings;
+mod sink;
 mod source;
 pub mod task;
 mod writer;
@@ -51,6 +52,7 @@ pub use id::{DnsName, GuestKind, IdError, NodeName, PoolId, SnapName, StorageId,
 pub use reader::Reader;
 pub use request::{Filled, Method, Request, Value};
 pub use settings::{Credentials, Host, Settings, Timeouts, Trust};
+pub use sink::Sink;
 pub use source::Source;
 pub use task::{TaskEnd, TaskProgress, TaskStatus, TaskSummary, Upid};
 pub use writer::Writer;

@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::id::NodeName;
 use crate::request::{Method, Request};
 use crate::settings::Host;
+use crate::sink::Sink;
 
 /// Reads from a cluster. Cheap to clone; clones share connections and login.
 ///
@@ -80,11 +81,7 @@ impl Reader {
     /// A GET whose answer is no JSON but a file of any length. Each piece goes to `sink`, whose error ends it.
     ///
     /// Nothing here tells a file that broke off from one that is whole: PVE ends both by closing the connection.
-    pub async fn download(
-        &self,
-        request: &Request,
-        sink: &mut (dyn FnMut(&[u8]) -> std::io::Result<()> + Send),
-    ) -> Result<(), Error> {
+    pub async fn download(&self, request: &Request, sink: &mut dyn Sink) -> Result<(), Error> {
         if request.method != Method::Get {
             return Err(request.build_error("a reader sends GET only"));
         }

@@ -102,6 +102,12 @@ impl Toolset {
         Self::Lean,
     ];
 
+    /// Whether its tools have the names and arguments of another server's, so that its callers send what it takes for
+    /// "left out".
+    pub fn is_inherited(self) -> bool {
+        !matches!(self, Self::Core | Self::Ops | Self::Console | Self::Lean)
+    }
+
     /// The name as written after `--toolsets`.
     pub fn word(self) -> &'static str {
         match self {

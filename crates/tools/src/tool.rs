@@ -167,6 +167,11 @@ impl dyn Tool + '_ {
         self.plain().map(Plain::sent_as).unwrap_or_default()
     }
 
+    /// The arguments of which an empty text takes away what is there, and does not count as left out.
+    pub(crate) fn empties(&self) -> Vec<&'static str> {
+        self.plain().map(Plain::emptied).unwrap_or_default()
+    }
+
     /// The tool that it is another name of.
     pub fn alias_of(&self) -> Option<&'static dyn Tool> {
         match self.nature() {

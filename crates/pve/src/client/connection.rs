@@ -3,7 +3,6 @@
 //! Built on hyper's connections instead of a ready-made HTTP client, because only they give an unsent request back,
 //! and that is what tells "never sent" from "maybe sent".
 
-use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -28,15 +27,13 @@ use super::upgrade::{Offer, Socket};
 use super::wire::{Outgoing, Wire};
 use crate::error::{Cause, Error};
 use crate::settings::{Host, Settings, Timeouts};
+use crate::sink::Sink;
 
 /// PVE closes an idle connection after 5 s; one near that age may die under a request.
 const MAX_IDLE: Duration = Duration::from_secs(3);
 const MAX_IDLE_CONNECTIONS: usize = 8;
 
 type Sender = SendRequest<Outgoing>;
-
-/// Takes an answer piece by piece; an error ends it.
-pub(crate) type Sink<'a> = dyn FnMut(&[u8]) -> io::Result<()> + Send + 'a;
 
 /// One host with its TLS settings, built at first use, and its idle connections.
 #[derive(Debug)]
@@ -129,7 +126,7 @@ impl Endpoint {
         settings: &Settings,
         wire: &Wire,
         signature: &Signature,
-        sink: &mut Sink<'_>,
+        sink: &mut dyn Sink,
     ) -> Result<(), Error> {
         let (request, _) = wire.to_http(&self.host, settings, Some(signature))?;
         let mut sender = self.connect(settings).await?;
@@ -148,7 +145,8 @@ impl Endpoint {
         let mut body = response.into_body();
         while let Some(frame) = timeout(limit, body.frame()).await.map_err(late)? {
             if let Ok(data) = frame.map_err(broke)?.into_data() {
-                sink(&data).map_err(|error| self.maybe_sent(&error.to_string(), None))?;
+                let taken = sink.take(&data).await;
+                taken.map_err(|error| self.maybe_sent(&error.to_string(), None))?;
             }
         }
         Ok(())

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use pve::{Error, Request, Settings, Source, connect};
+use futures_util::future::BoxFuture;
+use pve::{Error, Request, Settings, Sink, Source, connect};
 
 use super::server::{Act, Reading, Server, answer, data, raw, token_settings};
 
@@ -169,18 +170,23 @@ async fn what_would_break_the_form_is_not_sent() {
     assert_eq!(server.connections(), 0);
 }
 
-/// What `sink` got, and how it ended.
+/// Keeps what comes.
+struct Got(Vec<u8>);
+
+impl Sink for Got {
+    fn take<'a>(&'a mut self, bytes: &'a [u8]) -> BoxFuture<'a, std::io::Result<()>> {
+        self.0.extend_from_slice(bytes);
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+/// What came, and how it ended.
 async fn fetched(server: &Server) -> (Vec<u8>, Result<(), Error>) {
     let (reader, _) = connect(impatient(server)).unwrap();
-    let mut got = Vec::new();
+    let mut got = Got(Vec::new());
     let request = Request::get("/nodes/pve1/storage/vault/file-restore/download");
-    let came = reader
-        .download(&request, &mut |bytes| {
-            got.extend_from_slice(bytes);
-            Ok(())
-        })
-        .await;
-    (got, came)
+    let came = reader.download(&request, &mut got).await;
+    (got.0, came)
 }
 
 #[tokio::test]

@@ -179,6 +179,23 @@ pub struct Disk {
     pub gpt: bool,
 }
 
+impl Disk {
+    /// The link to it that outlives another order of disks.
+    pub fn link(&self) -> String {
+        let bus = match self.kind {
+            DiskKind::Nvme => "nvme",
+            DiskKind::Ssd | DiskKind::Hdd => "ata",
+        };
+        let model = self.model.replace(' ', "_");
+        format!("/dev/disk/by-id/{bus}-{model}_{}", self.serial)
+    }
+
+    /// Whether a path leads to it: its own, or the link, which PVE follows.
+    pub fn is_at(&self, path: &str) -> bool {
+        path.trim_start_matches("/dev/") == self.device || path == self.link()
+    }
+}
+
 /// How a disk stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiskKind {

@@ -70,7 +70,7 @@ pub(crate) fn is_secret_parameter(name: &str, path: &str, value: &str) -> bool {
     is_secret_at(name, path) || !passwords_in(value).is_empty()
 }
 
-/// Without the passwords of addresses such as `http://user:password@host`.
+/// Without the passwords of addresses such as `http://user:password@host`, and the tokens of such as `https://token@host`.
 pub(super) fn without_passwords(text: &str) -> String {
     let mut text = text.to_owned();
     for at in passwords_in(&text).into_iter().rev() {
@@ -81,16 +81,30 @@ pub(super) fn without_passwords(text: &str) -> String {
 
 /// Where the passwords of addresses stand.
 fn passwords_in(text: &str) -> Vec<Range<usize>> {
-    let begins = text.match_indices("://").map(|(at, sign)| at + sign.len());
-    let found = begins.filter_map(|start| {
-        let rest = &text[start..];
-        let end = rest.find(|c: char| c == '/' || c.is_whitespace());
-        let (who, _) = rest[..end.unwrap_or(rest.len())].rsplit_once('@')?;
-        let (user, password) = who.split_once(':')?;
-        let begin = start + user.len() + 1;
-        (!password.is_empty()).then(|| begin..begin + password.len())
-    });
-    found.collect()
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for start in text.match_indices("://").map(|(at, sign)| at + sign.len()) {
+        let is_inside = found.last().is_some_and(|last| start < last.end);
+        if let (false, Some(within)) = (is_inside, password_of(&text[start..])) {
+            found.push(start + within.start..start + within.end);
+        }
+    }
+    found
+}
+
+/// Where the password stands in what follows the `://` of an address. Who is named without a password may be a token. A
+/// password may have a slash in it, and then looks like a port and a path: rather too much is hidden than too little.
+fn password_of(rest: &str) -> Option<Range<usize>> {
+    let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>');
+    let address = rest.split(ends).next().unwrap_or_default();
+    let host = address.split('/').next().unwrap_or_default();
+    let who = match host.rsplit_once('@') {
+        Some((who, _)) => who,
+        // [fd00::1] is a host, and what stands before a colon is a user or one.
+        None if host.starts_with('[') || !host.contains(':') => return None,
+        None => address.rsplit_once('@')?.0,
+    };
+    let begin = who.split_once(':').map_or(0, |(user, _)| user.len() + 1);
+    (begin < who.len()).then_some(begin..who.len())
 }
 
 #[cfg(test)]
@@ -147,8 +161,19 @@ mod tests {
                 "http://a/ https://joe:p@ss@b c://d:e@f",
                 "http://a/ https://joe:<redacted>@b c://d:<redacted>@f",
             ),
+            (
+                "http://joe:pa/s@s@proxy:3128 x@y",
+                "http://joe:<redacted>@proxy:3128 x@y",
+            ),
+            ("http://joe:c://d:e@proxy", "http://joe:<redacted>@proxy"),
+            ("https://T0k3n@host/x", "https://<redacted>@host/x"),
+            (
+                r#"{"a":"http://b:80/","c":"d@e"}"#,
+                r#"{"a":"http://b:80/","c":"d@e"}"#,
+            ),
             ("http://proxy:3128/", "http://proxy:3128/"),
-            ("http://joe@proxy", "http://joe@proxy"),
+            ("http://joe:@proxy", "http://joe:@proxy"),
+            ("http://[fd00::1]:3128/x@y", "http://[fd00::1]:3128/x@y"),
             ("https://a/b:c@d", "https://a/b:c@d"),
         ] {
             assert_eq!(without_passwords(text), without);

@@ -302,9 +302,6 @@ fn unknown_hint(plan: &Plan, steps: &[StepOutcome]) -> String {
     let vmids = vmids.join(", then ");
     let mut looks = unknown.iter().filter_map(|step| step.action.seen_with());
     let mut hint = match looks.next() {
-        None if vmids.is_empty() => {
-            "do not send it again before looking: read_proxmox_api shows what came of it".to_owned()
-        }
         Some(tool) => format!(
             "do not send it again before looking: {tool} with vmid {vmids} shows what came of it"
         ),

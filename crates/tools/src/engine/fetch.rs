@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use pve::Reader;
+use futures_util::future::BoxFuture;
+use pve::{Reader, Sink};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
@@ -42,21 +43,16 @@ impl Engine {
                 return Err(Known::new(StepState::Failed, why));
             }
         };
-        let mut told = 0;
-        let came = pve
-            .download(&download.request, &mut |bytes| {
-                coming.take(bytes)?;
-                let percent = coming.got.saturating_mul(100) / download.size.max(1);
-                if percent > told {
-                    told = percent;
-                    let (got, size) = (words::size(coming.got), words::size(download.size));
-                    let message = format!("{}: {got} of {size}", step.says);
-                    #[expect(clippy::cast_precision_loss, reason = "a percentage")]
-                    report.progress(index, Some(percent as f64 / 100.0), message);
-                }
-                Ok(())
-            })
-            .await;
+        let mut receiving = Receiving {
+            engine: self,
+            report,
+            step: (index, step),
+            coming: &mut coming,
+            told: None,
+            stopped: None,
+        };
+        let came = pve.download(&download.request, &mut receiving).await;
+        let stopped = receiving.stopped;
         // An empty file is whole before PVE has answered.
         if coming.is_whole() && (came.is_ok() || download.size > 0) {
             return coming.keep();
@@ -67,6 +63,9 @@ impl Engine {
             words::size(download.size)
         );
         coming.throw_away();
+        if let Some(why) = stopped {
+            return Err(Known::new(StepState::Failed, format!("{why}: {broke_off}")));
+        }
         match came {
             Err(error) if !error.is_maybe_sent() => Err(refused(pve, plan, &error).await),
             Err(error) => Ok(Known::new(
@@ -81,6 +80,45 @@ impl Engine {
                 format!("PVE ended it too early: {broke_off}"),
             )),
         }
+    }
+}
+
+/// Takes a file piece by piece. With every percent of it whoever waits hears of it, and may have ended it.
+struct Receiving<'a> {
+    engine: &'a Engine,
+    report: &'a Report,
+    step: (usize, &'a Step),
+    coming: &'a mut Coming,
+    told: Option<u64>,
+    /// Why it is not to go on.
+    stopped: Option<String>,
+}
+
+impl Receiving<'_> {
+    async fn take_piece(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let percent = self.coming.percent_with(bytes);
+        let is_news = self.told.replace(percent) != Some(percent);
+        if is_news && let Some(why) = self.engine.ended_by(self.report).await {
+            self.stopped = Some(why.clone());
+            return Err(io::Error::other(why));
+        }
+        self.coming.take(bytes)?;
+        if is_news {
+            let (index, step) = self.step;
+            let (got, size) = (self.coming.got, self.coming.size);
+            let (got, size) = (words::size(got), words::size(size));
+            let message = format!("{}: {got} of {size}", step.says);
+            #[expect(clippy::cast_precision_loss, reason = "a percentage")]
+            let share = percent as f64 / 100.0;
+            self.report.progress(index, Some(share), message);
+        }
+        Ok(())
+    }
+}
+
+impl Sink for Receiving<'_> {
+    fn take<'a>(&'a mut self, bytes: &'a [u8]) -> BoxFuture<'a, io::Result<()>> {
+        Box::pin(self.take_piece(bytes))
     }
 }
 
@@ -105,6 +143,12 @@ impl Coming {
             sum: Sha256::new(),
             trouble: false,
         }
+    }
+
+    /// How much of it has come once these bytes are there.
+    fn percent_with(&self, bytes: &[u8]) -> u64 {
+        let got = self.got.saturating_add(bytes.len() as u64);
+        got.saturating_mul(100) / self.size.max(1)
     }
 
     fn take(&mut self, bytes: &[u8]) -> io::Result<()> {

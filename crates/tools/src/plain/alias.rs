@@ -5,6 +5,7 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::arg::Kind;
+use super::wording::Wording;
 use super::{Arg, fill};
 use crate::claim::Claim;
 use crate::context::Context;
@@ -118,17 +119,6 @@ impl Alias {
         let hole = format!("{{{}}}", arg.name);
         self.args.iter().any(|other| other.sent.contains(&hole))
     }
-
-    /// What ours says of its arguments, by the names that the caller knows.
-    fn reworded(&self, text: &str) -> String {
-        let renamed = self.args.iter().filter(|arg| arg.sent != arg.name);
-        renamed.fold(text.to_owned(), |text, arg| {
-            let (ours, theirs) = (arg.sent, arg.name);
-            text.replace(&format!("`{ours}`"), &format!("`{theirs}`"))
-                .replace(&format!("send {ours}"), &format!("send {theirs}"))
-                .replace(&format!("leave {ours} "), &format!("leave {theirs} "))
-        })
-    }
 }
 
 /// Puts a value under a name, or into the object that stands before a dot.
@@ -173,17 +163,23 @@ impl Tool for Alias {
                 cx = cx.only(kind, self.spec.name);
             }
             schema::coerce(&mut args, &self.of.input())?;
-            let ran = self.of.run(args, &cx).await.map_err(|fault| Fault {
-                message: self.reworded(&fault.message),
-                hint: fault.hint.map(|hint| self.reworded(&hint)),
-                ..fault
+            let ran = self.of.run(args, &cx).await.map_err(|fault| {
+                let wording = Wording::new(self.args, self.of);
+                Fault {
+                    message: wording.message(&fault.message),
+                    hint: fault.hint.map(|hint| wording.hint(&hint)),
+                    ..fault
+                }
             })?;
             let Ran::Plan(plan) = ran else {
                 return Ok(ran);
             };
             let mut plan = plan.called(self.spec.name);
-            for blocker in &mut plan.blockers {
-                blocker.instead = self.reworded(&blocker.instead);
+            if !plan.blockers.is_empty() {
+                let wording = Wording::new(self.args, self.of);
+                for blocker in &mut plan.blockers {
+                    blocker.instead = wording.hint(&blocker.instead);
+                }
             }
             Ok(Ran::Plan(Box::new(plan)))
         })

@@ -47,7 +47,8 @@ pub(super) enum Kind {
     Text,
     Choice(&'static [&'static str]),
     Whole(Option<(i64, i64)>),
-    Number,
+    /// One with a fraction, and the least that it can be.
+    Number(Option<u16>),
     Flag,
     /// Texts separated by commas; PVE sorts them.
     List,
@@ -74,7 +75,7 @@ pub(crate) const fn whole(name: &'static str, says: &'static str) -> Arg {
 
 /// A number with a fraction.
 pub(crate) const fn number(name: &'static str, says: &'static str) -> Arg {
-    Arg::new(name, Kind::Number, says)
+    Arg::new(name, Kind::Number(None), says)
 }
 
 /// Yes or no.
@@ -143,6 +144,12 @@ impl Arg {
     /// A whole number within these bounds.
     pub(crate) const fn within(mut self, least: i64, most: i64) -> Self {
         self.kind = Kind::Whole(Some((least, most)));
+        self
+    }
+
+    /// A number with a fraction that is no less than this.
+    pub(crate) const fn at_least(mut self, least: u16) -> Self {
+        self.kind = Kind::Number(Some(least));
         self
     }
 
@@ -238,7 +245,8 @@ impl Arg {
             Kind::Whole(Some((least, most))) => {
                 json!({"type": "integer", "minimum": least, "maximum": most})
             }
-            Kind::Number => json!({"type": "number"}),
+            Kind::Number(None) => json!({"type": "number"}),
+            Kind::Number(Some(least)) => json!({"type": "number", "minimum": least}),
             Kind::Flag => json!({"type": "boolean"}),
         };
         schema["description"] = self.says.into();

@@ -64,6 +64,17 @@ impl Plain {
     }
 }
 
+impl Plain {
+    /// The arguments of which an empty text takes away what is there.
+    pub(crate) fn emptied(&self) -> Vec<&'static str> {
+        let super::Work::Does(Act::Edits(entry)) = &self.work else {
+            return Vec::new();
+        };
+        let emptied = self.args.iter().filter(|arg| entry.empties(arg));
+        emptied.map(|arg| arg.name).collect()
+    }
+}
+
 /// A change that is being planned.
 pub(super) struct Planning<'a> {
     pub(super) tool: &'a Plain,

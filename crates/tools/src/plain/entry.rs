@@ -1,5 +1,6 @@
 //! What a plain change makes, alters or takes away.
 
+use super::Arg;
 use crate::tool::Object;
 
 /// An entry of one of PVE's lists, or a page of settings.
@@ -109,6 +110,11 @@ impl Entry {
     pub(crate) const fn emptied(mut self) -> Self {
         self.emptied = true;
         self
+    }
+
+    /// Whether an empty text takes this setting away.
+    pub(super) fn empties(&self, arg: &Arg) -> bool {
+        self.emptied && arg.is_text() && arg.member.is_none()
     }
 
     /// What is set going shows in its row, but not at once.

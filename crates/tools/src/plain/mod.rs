@@ -19,6 +19,7 @@ mod state;
 mod template;
 mod tree;
 mod undo;
+mod wording;
 
 use futures_util::future::BoxFuture;
 use pve::{Method, Request};

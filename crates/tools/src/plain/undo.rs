@@ -98,14 +98,15 @@ impl Planning<'_> {
             return not("a secret is cleared, which is shown nowhere");
         }
         for (arg, _) in self.altering() {
-            match old.get(arg.sent) {
+            // An empty text is no value, and sent back it would count as left out.
+            match old.get(arg.sent).filter(|value| *value != "") {
                 Some(value) if is_hidden(value) => {
                     return not("the secret that was there before is not known");
                 }
                 _ if arg.alone => return not("where it was before is not where it is now"),
                 _ if arg.secret => return not("the secret that was there before is not known"),
                 Some(value) => drop(arguments.insert(arg.name.to_owned(), arg.typed(value))),
-                None if self.entry.emptied && arg.is_text() => {
+                None if self.entry.empties(arg) => {
                     drop(arguments.insert(arg.name.to_owned(), json!("")));
                 }
                 None if arg.compared => unset.push(arg.sent),
@@ -222,7 +223,7 @@ fn typed(value: &Value, kind: Option<&str>) -> Value {
 }
 
 impl Arg {
-    fn is_text(&self) -> bool {
+    pub(super) fn is_text(&self) -> bool {
         matches!(self.kind, ArgKind::Text | ArgKind::List)
     }
 
@@ -232,7 +233,7 @@ impl Arg {
             match self.kind {
                 ArgKind::Flag => Some("boolean"),
                 ArgKind::Whole(_) => Some("integer"),
-                ArgKind::Number => Some("number"),
+                ArgKind::Number(_) => Some("number"),
                 _ => None,
             },
         )

@@ -86,6 +86,10 @@ impl Registry {
             extras.confirm = schema::one("confirm", args.remove("confirm"), &Value::Null)?;
         }
         schema::known(&args, &described.input)?;
+        if spec.toolset.is_inherited() {
+            // The engine's own arguments are nobody else's.
+            schema::drop_blanks(&mut args, &tool.input(), &tool.empties());
+        }
         schema::coerce(&mut args, &described.input)?;
         let property = |name: &str| &described.input["properties"][name];
         let text =

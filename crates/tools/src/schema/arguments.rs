@@ -100,8 +100,12 @@ pub fn coerce(args: &mut Object, schema: &Object) -> Result<(), Fault> {
         }
         let number = value.as_i64().map(i128::from);
         let number = number.or_else(|| value.as_u64().map(i128::from));
-        if let Some(number) = number.filter(|number| !bounds(property).contains(number)) {
-            let message = format!("argument `{name}`: {number} is out of range");
+        let is_outside = match number {
+            Some(number) => !bounds(property).contains(&number),
+            None => value.is_f64() && value.as_f64() < property["minimum"].as_f64(),
+        };
+        if is_outside {
+            let message = format!("argument `{name}`: {value} is out of range");
             return Err(Fault::bad_input(message).hint(sends(name, property)));
         }
     }
@@ -151,11 +155,11 @@ pub fn complete(args: &Object, schema: &Object) -> Result<(), Fault> {
 }
 
 /// What was meant by a value that is not of its type.
-fn meant(value: &Value, property: &Value) -> Option<Value> {
+pub(super) fn meant(value: &Value, property: &Value) -> Option<Value> {
     match (property["type"].as_str()?, value) {
         ("integer", Value::String(text)) => text.trim().parse::<i64>().ok().map(Value::from),
         // 4096.0, as languages write it that know one kind of number.
-        ("integer", Value::Number(number)) if number.is_f64() => number
+        ("integer" | "number", Value::Number(number)) if number.is_f64() => number
             .to_string()
             .strip_suffix(".0")?
             .parse::<i64>()
@@ -177,7 +181,7 @@ fn meant(value: &Value, property: &Value) -> Option<Value> {
     }
 }
 
-fn bounds(property: &Value) -> RangeInclusive<i128> {
+pub(super) fn bounds(property: &Value) -> RangeInclusive<i128> {
     let bound = |name: &str| property[name].as_i64().map(i128::from);
     bound("minimum").unwrap_or(i128::MIN)..=bound("maximum").unwrap_or(i128::MAX)
 }
@@ -195,6 +199,10 @@ fn sends(name: &str, property: &Value) -> String {
                 (least, most) => format!("a whole number, {least} to {most}"),
             }
         }
+        Some("number") => match bounds(property).start() {
+            &i128::MIN => "a number".to_owned(),
+            least => format!("a number, at least {least}"),
+        },
         Some("boolean") => "true or false".to_owned(),
         Some("array") if items == "integer" => "a list, [100, 101]".to_owned(),
         Some("array") => r#"a list, ["…", "…"]"#.to_owned(),

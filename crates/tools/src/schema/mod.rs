@@ -1,9 +1,11 @@
-//! JSON Schemas as every client can read them. `arguments` holds what is sent against them.
+//! JSON Schemas as every client can read them. `arguments` holds what is sent against them, and `blanks` takes out what says
+//! nothing.
 //!
 //! Several clients break on `$ref`, on nullable types and on `format: uint32`. Schemas are cleaned
 //! here, once, and the result is kept in a snapshot per tool.
 
 mod arguments;
+mod blanks;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -12,6 +14,7 @@ use serde_json::{Value, json};
 use crate::tool::Object;
 
 pub use arguments::{coerce, complete, known, nearest, one, parse};
+pub use blanks::drop_blanks;
 
 /// The cleaned schema of what a type takes.
 pub fn input<T: JsonSchema>() -> Object {

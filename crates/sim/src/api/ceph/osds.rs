@@ -97,10 +97,11 @@ pub(super) fn create(world: &mut World, call: &Call) -> Reply {
     let mut taken: Vec<String> = Vec::new();
     for key in ["dev", "db_dev", "wal_dev"] {
         let Some(path) = call.text(key) else { continue };
-        let device = path.trim_start_matches("/dev/").to_owned();
-        let Some(disk) = disk(world, &node, &device) else {
+        let mut disks = world.nodes.get(&node).into_iter().flat_map(|it| &it.disks);
+        let Some(disk) = disks.find(|disk| disk.is_at(path)) else {
             return Err(ApiError::fail("not a valid block device"));
         };
+        let device = disk.device.clone();
         if taken.contains(&device) {
             let text = format!("cannot chose '{path}' for more than one type.");
             return Err(ApiError::param(key, text));

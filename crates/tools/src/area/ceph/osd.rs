@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::area::storage::making::{By, Making, impact, unused};
+use crate::area::storage::making::{By, Making, find, impact, unused};
 use crate::context::{Cluster, Context};
-use crate::fault::{Fault, Kind};
+use crate::fault::Fault;
 use crate::plain::login_only;
 use crate::plan::{Blocker, Expect, Plan};
 use crate::spec::{Example, Risk, Spec, Special, Toolset, Wants};
@@ -106,17 +106,17 @@ async fn look_at(
 ) -> Result<(), Fault> {
     let list = format!("/nodes/{node}/disks/list");
     let rows: Vec<Value> = cluster.pve.list(Request::get(list)).await?;
-    for (at, device) in beside.iter().enumerate() {
+    // A disk has more than one name. What the OSD is made of may be a partition, which has no row here.
+    let path_of = |row: &Value| row["devpath"].clone();
+    let mut named = vec![find(dev, node, &rows).map_or_else(|_| dev.into(), path_of)];
+    for device in beside {
         let shown = words::clip(device, 80);
-        if device == dev || beside[..at].contains(device) {
+        let row = find(device, node, &rows)?;
+        if named.contains(&path_of(row)) {
             return Err(Fault::bad_input(format!("{shown} is named twice"))
                 .hint("leave db_dev and wal_dev out: then both are on the disk itself"));
         }
-        let is_it = |row: &&Value| row["devpath"] == device.as_str();
-        let Some(row) = rows.iter().find(is_it) else {
-            let message = format!("there is no disk {shown} in node {node}");
-            return Err(Fault::new(Kind::NotFound, message).hint(unused(&rows)));
-        };
+        named.push(path_of(row));
         match row.get("used").and_then(pve::lenient::as_text).as_deref() {
             None => plan.impact.push(impact(device, row)),
             Some("LVM" | "partitions") => plan.warnings.push(format!(

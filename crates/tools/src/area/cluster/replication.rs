@@ -64,7 +64,7 @@ const CREATE: Plain = change(
     choice("type", &["local"], "There is only local.").otherwise("\"local\""),
     text("schedule", "Calendar event; every 15 minutes.").otherwise("\"*/15\""),
     text("comment", "What it is for."),
-    number("rate", "MB/s at most."),
+    number("rate", "MB/s at most.").at_least(1),
     flag("disable", "Do not run it yet."),
 ])
 .needs(REPLICATE)

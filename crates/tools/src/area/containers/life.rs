@@ -32,7 +32,7 @@ const CREATE: Alias = alias(
     whole("memory", "In MiB; default 512.").within(16, 16_777_216),
     whole("swap", "In MiB.").within(0, 16_777_216).sent_as("more.swap"),
     whole("cores", "Default 1.").within(1, 8192),
-    number("cpulimit", "Cores' worth of time.").sent_as("more.cpulimit"),
+    number("cpulimit", "Cores' worth of time.").at_least(0).sent_as("more.cpulimit"),
     text("net0", "As name=eth0,bridge=vmbr0,ip=dhcp.").sent_as("net"),
     text("nameserver", "DNS servers.").sent_as("more.nameserver"),
     text("searchdomain", "DNS domain.").sent_as("more.searchdomain"),

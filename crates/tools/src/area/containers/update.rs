@@ -23,7 +23,7 @@ const UPDATE: Alias = alias(
     whole("memory", "In MiB.").within(16, 16_777_216).sent_as("set.memory"),
     whole("swap", "In MiB.").within(0, 16_777_216).sent_as("set.swap"),
     whole("cores", "CPU cores.").within(1, 8192).sent_as("set.cores"),
-    number("cpulimit", "Cores' worth of time; 0 is all.").sent_as("set.cpulimit"),
+    number("cpulimit", "Cores' worth of time; 0 is all.").at_least(0).sent_as("set.cpulimit"),
     text("net0", "As name=eth0,bridge=vmbr0,ip=dhcp.").sent_as("set.net0"),
     text("nameserver", "DNS servers.").sent_as("set.nameserver"),
     text("searchdomain", "DNS domain.").sent_as("set.searchdomain"),

@@ -239,7 +239,10 @@ impl CreateLxc {
         if !self.unprivileged && self.features().is_some() && !is_root {
             plan.blockers.push(Blocker::new(
                 "only root@pam itself, not a token of it, may give a privileged container nesting",
-                "leave nesting out, or unprivileged",
+                match self.more.features() {
+                    Some(_) => "leave features out, or unprivileged",
+                    None => "leave nesting out, or unprivileged",
+                },
             ));
         } else if self.more.wants_root() && !is_root {
             plan.blockers.push(Blocker::new(

@@ -222,7 +222,7 @@ const HISTORY: Plain = read(
 .takes(&[
     NODE,
     STORAGE,
-    TIMEFRAME.required(),
+    TIMEFRAME.otherwise("\"hour\""),
     choice("cf", &["AVERAGE", "MAX"], "How several values become one."),
 ])
 .needs(SEE)

@@ -114,15 +114,7 @@ impl Making {
     }
 
     fn row<'r>(&self, device: &str, rows: &'r [Value]) -> Result<&'r Value, Fault> {
-        let is_it = |row: &&Value| row["devpath"] == device || row["by_id_link"] == device;
-        rows.iter().find(is_it).ok_or_else(|| {
-            let message = format!(
-                "there is no disk {} in node {}",
-                words::clip(device, 80),
-                self.node
-            );
-            Fault::new(Kind::NotFound, message).hint(unused(rows))
-        })
+        find(device, &self.node, rows)
     }
 
     fn blocker(&self, device: &str, row: &Value, rows: &[Value]) -> Option<Blocker> {
@@ -134,6 +126,20 @@ impl Making {
         );
         Some(Blocker::new(because, unused(rows)))
     }
+}
+
+/// The disk of a node that has this name: its path, or the link to it that outlives another order of disks.
+pub(in crate::area) fn find<'r>(
+    device: &str,
+    node: &NodeName,
+    rows: &'r [Value],
+) -> Result<&'r Value, Fault> {
+    let is_it = |row: &&Value| row["devpath"] == device || row["by_id_link"] == device;
+    rows.iter().find(is_it).ok_or_else(|| {
+        let shown = words::clip(device, 80);
+        let message = format!("there is no disk {shown} in node {node}");
+        Fault::new(Kind::NotFound, message).hint(unused(rows))
+    })
 }
 
 /// "unused are /dev/sdb"

@@ -31,6 +31,7 @@ pub(super) struct Pruning {
     /// "keep-last=3,keep-weekly=4"; the storage's own rule.
     prune_backups: Option<String>,
     /// Only of this guest.
+    #[schemars(range(min = 100))]
     vmid: Option<Vmid>,
     /// Only of VMs or containers.
     #[serde(rename = "type")]

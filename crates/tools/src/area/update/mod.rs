@@ -162,7 +162,9 @@ impl UpdateVm {
                 "{} has no cloud-init drive",
                 subject.guest.label()
             ))
-            .hint("attach one first, with set {\"ide2\": \"<storage>:cloudinit\"}"));
+            .hint(
+                "attach one first: update_proxmox_vm with set {\"ide2\": \"<storage>:cloudinit\"}",
+            ));
         }
         let nothing = self.set.is_empty() && self.delete.is_empty() && self.grow.is_empty();
         if nothing && !self.regenerate_cloudinit {

@@ -100,19 +100,26 @@ const MIGRATE: Alias = alias(
     &Change::<MigrateVm>::NEW,
 )
 .says(
-    "Moves one VM to another node; a running one moves online, with a short pause.\n\nThe same as migrate_proxmox_vm, which can also shut it down for the move and choose the node. Disks, devices, HA and replication that stand in the way are named beforehand. It waits until it is seen there; HA only queues it. Needs VM.Migrate and VM.Audit on /vms/VMID, with targetstorage VM.Config.Disk and Datastore.AllocateSpace. Undo: migrate_vm back.",
+    "Moves one VM to another node; a running one moves online, with a short pause.\n\nOne that cannot moves with restart and is down meanwhile. The same as migrate_proxmox_vm, which also chooses the node. Disks, devices, HA and replication that stand in the way are named beforehand. It waits until it is seen there; HA only queues it. Needs VM.Migrate and VM.Audit on /vms/VMID, with targetstorage VM.Config.Disk and Datastore.AllocateSpace. Undo: migrate_vm back.",
 )
 .takes(&[
     VM,
     text("target", "The node to move it to.").required(),
     flag("online", "Keep it running; the default if it runs."),
+    flag("restart", "Stop it, move it, start it there."),
     flag("with_local_disks", "Copy a running VM's local disks."),
     text("targetstorage", "For copied disks, there.").sent_as("target_storage"),
 ])
-.examples(&[Example {
-    ask: "Move staging to pve2",
-    args: r#"{"vmid": 105, "target": "pve2"}"#,
-}]);
+.examples(&[
+    Example {
+        ask: "Move staging to pve2",
+        args: r#"{"vmid": 105, "target": "pve2"}"#,
+    },
+    Example {
+        ask: "Shut the desktop down, move it to pve1, start it there",
+        args: r#"{"vmid": 110, "target": "pve1", "restart": true}"#,
+    },
+]);
 
 const DELETE: Alias = alias(
     (Toolset::Qemu, Risk::Destroy),
@@ -121,13 +128,14 @@ const DELETE: Alias = alias(
     &Change::<DeleteVm>::NEW,
 )
 .says(
-    "Deletes one VM with all its disks and snapshots, for good; backups stay, and so do disks that its settings do not name.\n\nThe same as delete_proxmox_vm; delete_proxmox_vm_preview shows what goes. Refused: a running VM (shutdown_vm first), a protected one, a template with linked clones. It asks for a confirmation. Needs VM.Allocate and VM.Audit on /vms/VMID. Undo: none but a backup.",
+    "Deletes one VM with all its disks and snapshots, for good; backups stay, and so do disks that its settings do not name.\n\nThe same as delete_proxmox_vm; delete_proxmox_vm_preview shows what goes. Refused: a running VM unless stop is true, a protected one, a template with linked clones. It asks for a confirmation. Needs VM.Allocate and VM.Audit on /vms/VMID, VM.PowerMgmt with stop. Undo: none but a backup.",
 )
 .takes(&[
     VM,
     flag("purge", "Also from backup jobs, replication and HA."),
+    flag("stop", "Switch it off first if it runs."),
 ])
 .examples(&[Example {
-    ask: "Delete staging and take it out of the backup jobs",
-    args: r#"{"vmid": 105, "purge": true}"#,
+    ask: "Delete staging, off or not, and take it out of the backup jobs",
+    args: r#"{"vmid": 105, "purge": true, "stop": true}"#,
 }]);

@@ -118,3 +118,32 @@ async fn a_disk_becomes_an_osd_for_root_alone() {
     });
     assert_eq!(devices[3..], ["pve3:sdb"]);
 }
+
+/// A disk has a path, and a link to it that says what is printed on it.
+#[tokio::test]
+async fn a_disk_is_known_by_each_of_its_names() {
+    let house = House::logged_in(Mode::Trusted).await;
+    let cluster = &house.engine.clusters()[0];
+    let disks = cluster.pve.list("/nodes/pve3/disks/list").await;
+    let disks: Vec<serde_json::Value> = disks.unwrap();
+    let link = |path: &str| {
+        let row = disks.iter().find(|row| row["devpath"] == path).unwrap();
+        row["by_id_link"].as_str().unwrap().to_owned()
+    };
+    let osd = |dev: &str, db: &str, wal: &str| {
+        serde_json::json!({"node": "pve3", "dev": dev, "db_dev": db, "wal_dev": wal}).to_string()
+    };
+    let (sdb, nvme) = (link("/dev/sdb"), link("/dev/nvme0n1"));
+    for args in [
+        osd(&sdb, "/dev/sdb", "/dev/nvme0n1"),
+        osd("/dev/sdb", &sdb, "/dev/nvme0n1"),
+        osd("/dev/sdb", "/dev/nvme0n1", &nvme),
+    ] {
+        let said = house.agreed("create_ceph_osd", &args).await.unwrap_err();
+        assert!(said.message.contains("is named twice"), "{args}: {said}");
+    }
+    let args = serde_json::json!({"node": "pve3", "dev": sdb, "db_dev": nvme});
+    let answer = house.agreed("create_ceph_osd", &args.to_string()).await;
+    let answer = answer.unwrap();
+    assert_eq!(answer.data["status"], "applied", "{}", answer.text);
+}

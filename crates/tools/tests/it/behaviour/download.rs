@@ -2,9 +2,12 @@
 
 use serde_json::json;
 use sim::Fault;
-use tools::policy::Mode;
+use tokio::sync::Notify;
+use tools::engine::{Asked, Progress, Question, Talk};
+use tools::policy::{Mode, Policy, Rule, Verdict};
+use tools::spec::Risk;
 
-use crate::house::House;
+use crate::house::{CALLER, Furnish, House};
 
 const GET: &str = "download_file_restore";
 
@@ -40,11 +43,14 @@ async fn a_file_is_kept_for_its_owner_and_not_shown() {
 }
 
 #[tokio::test]
-async fn what_is_no_file_there_is_told_with_what_is() {
+async fn what_is_no_file_there_is_told_with_where_to_look() {
     let house = House::in_mode(Mode::Trusted).await;
     for (path, said) in [
         ("/root.pxar.didx/etc", "is no file"),
-        ("/root.pxar.didx/etc/shadow", "there are hostname and hosts"),
+        (
+            "/root.pxar.didx/etc/shadow",
+            "list_file_restore with filepath \"/root.pxar.didx/etc\"",
+        ),
         ("/root.pxar.didx", "is no file"),
     ] {
         let fault = house.call(GET, &args(path)).await.unwrap_err();
@@ -60,11 +66,7 @@ async fn what_is_no_file_there_is_told_with_what_is() {
 async fn a_file_that_is_not_whole_is_not_kept() {
     let house = House::in_mode(Mode::Trusted).await;
     let dir = tempfile::tempdir().unwrap();
-    let trusting = tools::policy::Policy {
-        mode: Mode::Trusted,
-        ..tools::policy::Policy::default()
-    };
-    let engine = house.kept_in(dir.path(), trusting);
+    let engine = house.kept_in(dir.path(), trusting());
     let get = || crate::house::call(GET, &args("/root.pxar.didx/etc/hosts"));
     let path = "*/file-restore/download";
     for (data, said) in [
@@ -80,4 +82,146 @@ async fn a_file_that_is_not_whole_is_not_kept() {
     }
     crate::house::done(engine.call(get(), &crate::house::Nobody).await).unwrap();
     assert_eq!(files(dir.path()), 1);
+}
+
+/// A preview leaves no trace of who looked, so that it tells no names.
+#[tokio::test]
+async fn a_preview_names_nothing_that_is_in_the_backup() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let wrong = args("/root.pxar.didx/etc/shadow");
+    let asked = json!({"tool": GET, "arguments": crate::house::object(&wrong)});
+    let asked = asked.to_string();
+    let faults = [
+        house.preview(GET, &wrong).await,
+        house.call("preview_proxmox_change", &asked).await,
+    ];
+    for fault in faults.map(Result::unwrap_err) {
+        assert!(fault.message.contains("there is no file"), "{fault}");
+        assert!(!fault.to_string().contains("hosts"), "{fault}");
+    }
+}
+
+/// An empty file is whole before anything came.
+#[tokio::test]
+async fn an_empty_file_that_pve_refuses_is_not_there() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let dir = tempfile::tempdir().unwrap();
+    let engine = house.kept_in(dir.path(), trusting());
+    let path = "/root.pxar.didx/home/demo/.keep";
+    for (fault, status) in [
+        (
+            Some(Fault::refuse(403, "Permission check failed")),
+            "failed",
+        ),
+        (Some(Fault::drop_before()), "unknown"),
+        (None, "applied"),
+    ] {
+        house.sim.clear_faults();
+        if let Some(fault) = fault {
+            house.sim.fault(fault.on("GET", "*/file-restore/download"));
+        }
+        let call = crate::house::call(GET, &args(path));
+        let told = crate::house::done(engine.call(call, &crate::house::Nobody).await);
+        let (told, said) = match told {
+            Ok(answer) => (answer.data["status"].clone(), answer.text),
+            Err(fault) => (json!("failed"), fault.to_string()),
+        };
+        assert_eq!(told, status, "{said}");
+        assert_eq!(
+            files(dir.path()),
+            usize::from(status == "applied"),
+            "{said}"
+        );
+    }
+}
+
+fn trusting() -> Policy {
+    Policy {
+        mode: Mode::Trusted,
+        ..Policy::default()
+    }
+}
+
+/// Somebody who does something as soon as it is told that the work has begun.
+struct Once<F>(F);
+
+impl<F: Fn() + Send + Sync> Talk for Once<F> {
+    fn progress(&self, _: Progress) {
+        (self.0)();
+    }
+
+    fn ask<'a>(&'a self, _: &'a Question) -> futures_util::future::BoxFuture<'a, Asked> {
+        Box::pin(async { Asked::Nobody })
+    }
+}
+
+fn assert_stopped(told: &Result<tools::tool::Rendered, tools::fault::Fault>, because: &str) {
+    let fault = told.as_ref().unwrap_err();
+    let said = fault.to_string();
+    assert!(said.contains(because), "{said}");
+    assert!(said.contains("0 B of 187 B came"), "{said}");
+}
+
+#[tokio::test]
+async fn the_kill_switch_stops_it_on_its_way() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let dir = tempfile::tempdir().unwrap();
+    let switch = dir.path().join("frozen");
+    let policy = Policy {
+        freeze: Some(switch.clone()),
+        ..trusting()
+    };
+    let engine = house.kept_in(dir.path(), policy);
+    let call = crate::house::call(GET, &args("/root.pxar.didx/etc/hosts"));
+    let talk = Once(|| std::fs::write(&switch, "").unwrap());
+    let told = crate::house::done(engine.call(call, &talk).await);
+    assert_stopped(&told, "oxmox is frozen");
+    assert_eq!(files(dir.path()), 0);
+}
+
+#[tokio::test]
+async fn whoever_cancels_it_stops_it_on_its_way() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let dir = tempfile::tempdir().unwrap();
+    let engine = house.kept_in(dir.path(), trusting());
+    let begun = Notify::new();
+    let talk = Once(|| begun.notify_one());
+    let call = crate::house::call(GET, &args("/root.pxar.didx/etc/hosts"));
+    let cancelling = async {
+        begun.notified().await;
+        let plans = engine.at_work_for(CALLER).await;
+        engine.cancel(&plans[0], CALLER).await.unwrap();
+    };
+    let (told, ()) = tokio::join!(engine.call(call, &talk), cancelling);
+    assert_stopped(&crate::house::done(told), "cancelled by test");
+    assert_eq!(files(dir.path()), 0);
+}
+
+/// What is read can be handed out, and reading neither interrupts nor destroys.
+#[tokio::test]
+async fn a_rule_about_grants_holds_for_a_guest_that_is_only_read() {
+    for (vmid, risk, denied) in [
+        ("202", Risk::Grant, true),
+        ("203", Risk::Grant, false),
+        ("202", Risk::Destroy, false),
+    ] {
+        let rule = Rule {
+            vmid: Some(vmid.to_owned()),
+            risk: Some(risk),
+            verdict: Some(Verdict::Deny),
+            ..Rule::default()
+        };
+        let house = House::furnished(Furnish {
+            policy: Policy {
+                rules: vec![rule],
+                ..trusting()
+            },
+            ..Furnish::default()
+        })
+        .await;
+        let told = house.call(GET, &args("/root.pxar.didx/etc/hosts")).await;
+        let said = told.map_or_else(|fault| fault.to_string(), |answer| answer.text);
+        let is_denied = said.contains("a rule in the configuration");
+        assert_eq!(is_denied, denied, "{vmid} {risk:?}: {said}");
+    }
 }

@@ -6,6 +6,7 @@ mod declared;
 mod examples;
 mod faults;
 mod full;
+mod hints;
 mod hostile;
 mod login;
 mod nonsense;

@@ -127,14 +127,13 @@ fn check(world: &World, call: &Call, key: &str) -> Result<Vec<String>, ApiError>
     let disks = world.nodes.get(call.node()).map(|node| &node.disks);
     let mut found = Vec::new();
     for path in split_list(call.text(key).unwrap_or_default()) {
-        let device = path.trim_start_matches("/dev/");
         let mut known = disks.into_iter().flatten();
-        match known.find(|disk| disk.device == device) {
+        match known.find(|disk| disk.is_at(path)) {
             None => return Err(ApiError::fail("not a valid block device")),
             Some(disk) if disk.used.is_some() => {
                 return Err(ApiError::fail(format!("device '{path}' is already in use")));
             }
-            Some(_) => found.push(device.to_owned()),
+            Some(disk) => found.push(disk.device.clone()),
         }
     }
     if call.flag("add_storage") {

@@ -156,14 +156,9 @@ fn list(world: &mut World, call: &Call) -> Reply {
 
 fn to_json(disk: &Disk, smart: bool) -> Value {
     let device = &disk.device;
-    let id = format!("{}_{}", disk.model.replace(' ', "_"), disk.serial);
-    let bus = match disk.kind {
-        DiskKind::Nvme => "nvme",
-        DiskKind::Ssd | DiskKind::Hdd => "ata",
-    };
     let mut entry = json!({
         "devpath": format!("/dev/{device}"),
-        "by_id_link": format!("/dev/disk/by-id/{bus}-{id}"),
+        "by_id_link": disk.link(),
         "model": disk.model,
         "vendor": disk.vendor,
         "serial": disk.serial,

@@ -20,6 +20,7 @@ const FILES: &[(&str, &str, Option<u64>)] = &[
     ("/etc", "hostname", Some(6)),
     ("/etc", "hosts", Some(187)),
     ("/home", "demo", None),
+    ("/home/demo", ".keep", Some(0)),
     ("/home/demo", "notes.txt", Some(1204)),
 ];
 

@@ -32,6 +32,7 @@ pub(super) struct MoveVolume {
     /// Move it to this storage.
     storage: Option<StorageId>,
     /// Or to this container.
+    #[schemars(range(min = 100))]
     target_vmid: Option<Vmid>,
     /// Its name there; default as here.
     target_volume: Option<String>,

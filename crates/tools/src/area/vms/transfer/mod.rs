@@ -31,6 +31,7 @@ pub(in crate::area) struct MoveDisk {
     /// The storage it goes to.
     storage: Option<StorageId>,
     /// Or the VM that gets it.
+    #[schemars(range(min = 100))]
     target_vmid: Option<Vmid>,
     /// As which disk there; the same if left out.
     target_disk: Option<String>,
@@ -41,13 +42,24 @@ pub(in crate::area) struct MoveDisk {
     format: Option<Format>,
 }
 
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 enum Format {
     Raw,
     Qcow2,
     Vmdk,
+}
+
+impl Format {
+    /// That of a volume, which its name ends in where it is not raw.
+    fn of(volume: &str) -> Self {
+        match volume.rsplit_once('.') {
+            Some((_, "qcow2")) => Self::Qcow2,
+            Some((_, "vmdk")) => Self::Vmdk,
+            _ => Self::Raw,
+        }
+    }
 }
 
 impl Changes for MoveDisk {

@@ -3,7 +3,7 @@
 use pve::{StorageId, StorageStatus};
 use serde_json::json;
 
-use super::{MoveDisk, Source};
+use super::{Format, MoveDisk, Source};
 use crate::area::create::space;
 use crate::area::snapshot::unlocked;
 use crate::area::users::{self, Users};
@@ -22,11 +22,15 @@ pub(super) async fn plan(
     let guest = &source.guest;
     let there = takes_disks(source, storage).await?;
     let from = source.disk.storage.as_deref().unwrap_or_default();
-    if from == storage.as_str() && asked.format.is_none() {
-        return Err(
-            Fault::bad_input(format!("{} is on {storage} already", source.label()))
-                .hint("name another storage, or a format to change it there"),
+    let was = Format::of(&source.disk.volume);
+    if from == storage.as_str() && asked.format.is_none_or(|format| format == was) {
+        let message = format!(
+            "{} is on {storage} already, as {}",
+            source.label(),
+            words::word(&was)
         );
+        return Err(Fault::bad_input(message)
+            .hint("name another storage, or another format to change it there"));
     }
     let (risk, original) = if asked.delete_original {
         (Risk::Destroy, "destroy the original")
@@ -55,13 +59,18 @@ pub(super) async fn plan(
     if let Some(bytes) = source.disk.size_bytes {
         space::check_disk(&mut plan, &there, bytes);
     }
+    let mut back = arguments([
+        ("vmid", json!(guest.at.vmid)),
+        ("disk", json!(source.disk.key)),
+        ("storage", json!(from)),
+    ]);
+    // Without one it would come back in the format that it was given.
+    if asked.format.is_some() {
+        back.insert("format".to_owned(), json!(was));
+    }
     plan.undo = Undo::Call {
         tool: MoveDisk::SPEC.name.to_owned(),
-        arguments: arguments([
-            ("vmid", json!(guest.at.vmid)),
-            ("disk", json!(source.disk.key)),
-            ("storage", json!(from)),
-        ]),
+        arguments: back,
     };
     plan.steps.push(step(asked, source, storage));
     let users = Users::of(guest, users::lost(&plan)).await?;

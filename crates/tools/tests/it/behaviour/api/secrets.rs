@@ -139,6 +139,16 @@ async fn secrets_by_unusual_names_are_kept_nowhere() {
             "/cluster/options",
             json!({"http_proxy": format!("http://joe:{CANARY}@proxy:3128")}),
         ),
+        (
+            "PUT",
+            "/cluster/options",
+            json!({"http_proxy": format!("http://joe:x/{CANARY}@proxy:3128")}),
+        ),
+        (
+            "PUT",
+            "/cluster/options",
+            json!({"http_proxy": format!("http://{CANARY}@proxy:3128")}),
+        ),
     ] {
         house.sim.fault(Fault::answer(method, path, Value::Null));
         let args = json!({"method": method, "path": path, "params": params});
@@ -167,7 +177,7 @@ async fn secrets_by_unusual_names_are_kept_nowhere() {
 #[tokio::test]
 async fn a_proxy_is_shown_without_its_password() {
     let house = House::new().await;
-    let proxy = format!("http://joe:{CANARY}@proxy:3128");
+    let proxy = format!("http://joe:/{CANARY}@proxy:3128");
     house.sim.fault(Fault::answer(
         "GET",
         "/cluster/options",

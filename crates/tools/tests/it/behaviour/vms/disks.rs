@@ -141,3 +141,23 @@ async fn a_disk_that_was_given_away_is_given_back() {
     assert_eq!(answer.data["status"], "applied", "{}", answer.text);
     assert!(house.config(105, "scsi0").is_some());
 }
+
+#[tokio::test]
+async fn another_format_goes_back_to_the_old_one() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let tool = "move_vm_disk";
+    let same = r#"{"vmid": 102, "disk": "scsi0", "storage": "nas", "format": "qcow2"}"#;
+    let fault = house.call(tool, same).await.unwrap_err();
+    let already = "is on nas already, as qcow2";
+    assert!(fault.message.contains(already), "{fault}");
+    assert_eq!(house.writes(), [""; 0]);
+    let args = r#"{"vmid": 102, "disk": "scsi0", "storage": "nas", "format": "raw"}"#;
+    let answer = house.call(tool, args).await.unwrap();
+    assert_eq!(answer.data["status"], "applied", "{}", answer.text);
+    assert!(house.config(102, "scsi0").unwrap().contains(".raw,"));
+    let undo = &answer.data["undo"];
+    assert_eq!(undo["tool"], tool);
+    let back = house.call(tool, &undo["arguments"].to_string()).await;
+    assert_eq!(back.unwrap().data["status"], "applied");
+    assert!(house.config(102, "scsi0").unwrap().contains(".qcow2,"));
+}

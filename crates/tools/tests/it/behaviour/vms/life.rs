@@ -1,5 +1,6 @@
 //! Templates, new VMs, and moving several guests.
 
+use serde_json::json;
 use tools::policy::Mode;
 
 use crate::house::House;
@@ -116,6 +117,54 @@ async fn what_holds_one_guest_back_holds_all_and_says_whom() {
         let args = format!(r#"{{"target": "pve2", "vms": "{vms}"}}"#);
         let fault = house.call("bulk_migrate_guests", &args).await.unwrap_err();
         assert!(fault.message.contains(why), "{vms}: {fault}");
+    }
+    assert_eq!(house.writes(), [""; 0]);
+}
+
+/// What a refusal tells to send is taken by the tool that refused.
+#[tokio::test]
+async fn a_refusal_names_arguments_that_there_are() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let template = "local:vztmpl/debian-13-standard_13.1-2_amd64.tar.zst";
+    let privileged = json!({
+        "node": "pve1", "vmid": 330, "ostemplate": template, "hostname": "x",
+        "unprivileged": false, "features": "nesting=1",
+    });
+    for (tool, args, hint, sent) in [
+        (
+            "delete_vm",
+            json!({"vmid": 100, "purge": true}),
+            "send stop: true",
+            json!({"stop": true}),
+        ),
+        (
+            "delete_container",
+            json!({"vmid": 204, "purge": true}),
+            "send force: true",
+            json!({"force": true}),
+        ),
+        (
+            "migrate_vm",
+            json!({"vmid": 110, "target": "pve1", "online": false}),
+            "send restart: true",
+            json!({"restart": true}),
+        ),
+        (
+            "create_container",
+            privileged,
+            "leave features out",
+            json!({"features": null}),
+        ),
+    ] {
+        let fault = house.call(tool, &args.to_string()).await.unwrap_err();
+        assert!(fault.to_string().contains(hint), "{tool}: {fault}");
+        let mut args = args;
+        for (name, value) in sent.as_object().unwrap() {
+            args[name] = value.clone();
+        }
+        let shown = house.preview(tool, &args.to_string()).await.unwrap();
+        let still = shown.text.contains(hint);
+        assert!(!still, "{tool}: {}", shown.text);
     }
     assert_eq!(house.writes(), [""; 0]);
 }

@@ -1,12 +1,11 @@
-//! Tools that carry the names of another server's send what that server sends, or differ for a reason that stands here. The
-//! other server's requests are reference data beside the repository; without them the test says so and checks nothing.
+//! What it sends is what the other server sends.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
 use tools::registry;
 use tools::tool::Ran;
 
+use super::{seeds, shape};
 use crate::house::{House, object};
 
 /// Where ours differs, and why.
@@ -120,42 +119,6 @@ const DIFFERENT: &[(&str, &str)] = &[
 
 /// Names that are there under another one.
 const ELSEWHERE: &[(&str, &str)] = &[("proxmox_api_raw", "write_proxmox_api")];
-
-struct Seed {
-    name: String,
-    requests: Vec<(String, String, BTreeSet<String>)>,
-}
-
-fn seeds() -> Option<Vec<Seed>> {
-    let tools = crate::schemas::read("seeds/proxmox-mcp-tools.json")?;
-    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let request = |request: &Value| {
-        let params = request["params"].as_array().unwrap().iter().map(word);
-        (
-            word(&request["method"]),
-            word(&request["path"]),
-            params.collect(),
-        )
-    };
-    let seed = |tool: &Value| Seed {
-        name: word(&tool["tool"]),
-        requests: tool["requests"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(request)
-            .collect(),
-    };
-    Some(tools.iter().map(seed).collect())
-}
-
-/// Templates are the same whatever their parameters are called.
-fn shape(path: &str) -> String {
-    path.split('/')
-        .map(|part| if part.starts_with('{') { "*" } else { part })
-        .collect::<Vec<_>>()
-        .join("/")
-}
 
 fn fits(template: &str, path: &str) -> bool {
     let (template, path): (Vec<_>, Vec<_>) =
