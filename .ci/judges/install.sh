@@ -47,6 +47,14 @@ need_qemu() {
     return "${unavailable:-77}"
 }
 
+# Debian's postgresql brings pg_virtualenv, which makes a database cluster for the length of one command.
+need_postgres() {
+    command -v pg_virtualenv >/dev/null && ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 && return
+    apt_install postgresql && return
+    printf '\n!!! PostgreSQL could not be installed; the tests on a real database are left out\n\n' >&2
+    return "${unavailable:-77}"
+}
+
 # installed_once NAME KEY COMMAND...: runs the command unless NAME was completed before with the same KEY (its pins).
 # The lock lets two runs on one machine share the directory.
 installed_once() {

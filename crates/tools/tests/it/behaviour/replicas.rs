@@ -23,7 +23,7 @@ impl Database {
     /// `None` where there is no PostgreSQL.
     async fn new(test: &str) -> Option<Self> {
         let Ok(admin) = std::env::var("OXMOX_TEST_POSTGRES") else {
-            println!("skipped: {test} needs OXMOX_TEST_POSTGRES");
+            eprintln!("skipped: {test} needs OXMOX_TEST_POSTGRES");
             return None;
         };
         let schema = format!("{test}_{}", std::process::id());
