@@ -162,6 +162,8 @@ fn in_words(stored: &StoredPlan, config: &Config) -> Result<String, Fault> {
         scripts: None,
         uploads: Arc::default(),
         now: crate::session::now(),
+        held: Arc::default(),
+        news: None,
     };
     let preview = runtime::block_on(Threads::One, async {
         Ok(tools::preview::of(&stored.plan, &context).await)

@@ -146,6 +146,22 @@ impl Store {
         Ok(plans)
     }
 
+    /// The plans of a caller that were begun and of which it is not known how they ended, newest first.
+    pub fn unended_plans(&self, caller: &str) -> Result<Vec<StoredPlan>, Fault> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM plans WHERE caller = ?1 AND id IN (SELECT plan FROM handles)
+             AND (outcome IS NULL OR outcome ->> 'status' IN ('running', 'unknown')) ORDER BY rowid DESC"
+        );
+        let connection = self.lock();
+        let mut statement = connection.prepare(&sql)?;
+        // One row that cannot be read must not hide the others.
+        let plans = statement
+            .query_map([caller], |row| self.stored(row))?
+            .filter_map(Result::ok)
+            .collect();
+        Ok(plans)
+    }
+
     /// A person's decision on a plan. A no also takes back a yes that was not used yet. False: it was too late.
     pub fn decide_plan(
         &self,

@@ -226,6 +226,8 @@ impl House {
             scripts: Some(scripts().into()),
             uploads: Arc::new(uploads()),
             now: self.clock.load(Ordering::Relaxed),
+            held: Arc::default(),
+            news: None,
         }
     }
 
