@@ -4,6 +4,7 @@
 //! here, once, and the result is kept in a snapshot per tool.
 
 mod arguments;
+mod unrepeated;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -11,7 +12,8 @@ use serde_json::{Value, json};
 
 use crate::tool::Object;
 
-pub use arguments::{coerce, complete, known, nearest, one, parse};
+pub use arguments::{coerce, complete, known, nearest, one, parse, sends, takes};
+pub use unrepeated::object;
 
 /// The cleaned schema of what a type takes.
 pub fn input<T: JsonSchema>() -> Object {

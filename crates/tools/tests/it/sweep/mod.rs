@@ -14,6 +14,7 @@ mod protected;
 mod reference;
 mod seeds;
 mod silent;
+mod takes;
 mod undone;
 mod versions;
 mod wants;
