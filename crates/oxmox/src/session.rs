@@ -73,7 +73,7 @@ fn engine(
             policy: config.policy(),
             state,
             clock: Arc::new(now),
-            uploads: Uploads::from_dirs(config.upload_from.clone()).but_not(config.own_dirs()),
+            uploads: Uploads::from_dirs(config.upload_from.clone()).but_not(config.own_paths()),
             approve: approve.to_owned(),
             scripts: config.community_scripts.clone(),
         },

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use futures_util::future::BoxFuture;
+use pve::Vmid;
 
 use crate::engine::Handle;
 use crate::fault::Fault;
@@ -11,4 +12,20 @@ use crate::fault::Fault;
 pub trait Begun: Debug + Send + Sync {
     /// How one stands. Another's is not found.
     fn look<'a>(&'a self, plan: &'a str) -> BoxFuture<'a, Result<Handle, Fault>>;
+
+    /// The one that may have made the guest of this id, if there is one of which it is not known how it ended.
+    fn may_have_made<'a>(
+        &'a self,
+        cluster: &'a str,
+        vmid: Vmid,
+    ) -> BoxFuture<'a, Result<Option<Unended>, Fault>>;
+}
+
+/// A plan that was begun, and of which nobody has seen the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unended {
+    /// What get_proxmox_task finds it by.
+    pub id: String,
+    /// What it was to do.
+    pub summary: String,
 }

@@ -5,7 +5,9 @@ mod answer;
 mod secrets;
 
 pub(crate) use answer::{answer, line_without_secret};
-pub(crate) use secrets::{is_secret, is_secret_at, is_secret_parameter};
+pub(crate) use secrets::{
+    is_secret, is_secret_at, is_secret_parameter, passwords_in, without_passwords,
+};
 
 use serde_json::{Value, json};
 

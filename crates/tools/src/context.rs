@@ -2,6 +2,7 @@
 //!
 //! There is no Writer in here and no way to one; that is what keeps "a tool never writes" true.
 
+mod free;
 mod guest;
 mod schema;
 mod several;
@@ -17,12 +18,15 @@ use futures_util::future::join_all;
 use pve::{GuestKind, NodeName, Reader, Request, Resource, ResourceKind, Version, Vmid};
 
 use tokio::sync::OnceCell;
+use tokio::sync::mpsc::UnboundedSender;
 
 use crate::baseline::Baselines;
 use crate::begun::Begun;
 use crate::claim::Claim;
+use crate::engine::Progress;
 use crate::fault::{Fault, Kind};
-use crate::plan::{Guard, Plan, Undo};
+use crate::hold::Held;
+use crate::plan::{Plan, Undo};
 use crate::policy::Policy;
 use crate::registry::{Extras, Registry};
 use crate::uploads::Uploads;
@@ -60,30 +64,6 @@ impl Cluster {
 
     fn is_called(&self, name: &str) -> bool {
         self.name == name || self.hosts.iter().any(|host| host == name)
-    }
-
-    /// The id that the caller wants if it is free, or the next free one, and the guard that holds it to that. `argument` is
-    /// where the caller names an id.
-    pub async fn free_vmid(
-        &self,
-        wanted: Option<Vmid>,
-        argument: &str,
-    ) -> Result<(Vmid, Guard), Fault> {
-        let next = || Request::get("/cluster/nextid");
-        match self.pve.get::<Vmid>(next().maybe("vmid", wanted)).await {
-            Ok(vmid) if wanted.is_some() => Ok((vmid, Guard::VmidFree(vmid))),
-            Ok(vmid) => Ok((vmid, Guard::NextVmid(vmid))),
-            Err(error) => match wanted.filter(|_| error.status() == Some(400)) {
-                Some(taken) => {
-                    let free = self.pve.get::<Vmid>(next()).await?;
-                    let message = format!("the vmid {taken} is taken");
-                    Err(Fault::new(Kind::Conflict, message).hint(format!(
-                        "{free} is free; send {argument}: {free}, or leave {argument} out"
-                    )))
-                }
-                None => Err(error.into()),
-            },
-        }
     }
 
     /// The version that it runs, asked once.
@@ -148,6 +128,10 @@ pub struct Context {
     pub now: i64,
     /// What the caller says of the guest that the call is about.
     pub claim: Claim,
+    /// What this call is about to make, and no other may make meanwhile.
+    pub held: Arc<Held>,
+    /// Hears of looks that take long.
+    pub news: Option<UnboundedSender<Progress>>,
 }
 
 impl Context {

@@ -14,6 +14,7 @@
 //! | [`search`] | finding a method or a tool by what people call it |
 //! | [`keyboard`], [`screen`], [`picture`] | what consoles need: keys, screens, PNG |
 //! | [`uploads`] | files of this machine that may be sent |
+//! | [`hold`] | what the calls under way are about to make |
 //! | `agent` | the guest agent inside a VM |
 //! | `plain` | tools that are one method of PVE's API each, as data |
 //! | [`fault`], [`words`], [`clean`] | what callers read |
@@ -29,6 +30,7 @@ pub mod context;
 pub mod engine;
 pub mod fault;
 pub mod filter;
+pub mod hold;
 pub mod keyboard;
 pub mod keys;
 pub mod outcome;

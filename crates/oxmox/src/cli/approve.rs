@@ -167,6 +167,8 @@ async fn in_words(stored: &StoredPlan, config: &Config) -> String {
         scripts: None,
         uploads: Arc::default(),
         now: crate::session::now(),
+        held: Arc::default(),
+        news: None,
     };
     let preview = tools::preview::of(&stored.plan, &context).await;
     let text = tools::clean::text(&preview.text());

@@ -124,6 +124,18 @@ impl ClusterConfig {
         })
     }
 
+    /// The file that holds its secret, if one does.
+    pub fn secret_file(&self) -> Option<&Path> {
+        let (Login::Token { secret, .. }
+        | Login::Password {
+            password: secret, ..
+        }) = &self.login;
+        match secret {
+            SecretSource::File(path) => Some(path),
+            _ => None,
+        }
+    }
+
     /// Fetches the secret: what `pve::connect` takes.
     pub fn settings(
         &self,

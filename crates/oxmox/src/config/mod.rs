@@ -190,11 +190,13 @@ impl Config {
         self.state_dir.join("frozen")
     }
 
-    /// Where secrets of oxmox's own are: its state, and its configuration with the files that this names.
-    pub fn own_dirs(&self) -> Vec<PathBuf> {
+    /// Where secrets of oxmox's own are: its state, its configuration, and the files that this names, wherever they lie.
+    pub fn own_paths(&self) -> Vec<PathBuf> {
         let dirs = [self.state_dir.clone(), self.found_in.clone()];
-        let named = |dir: &PathBuf| !dir.as_os_str().is_empty();
-        dirs.into_iter().filter(named).collect()
+        let files = self.clusters.iter().filter_map(ClusterConfig::secret_file);
+        let named = |path: &PathBuf| !path.as_os_str().is_empty();
+        let all = dirs.into_iter().chain(files.map(Path::to_owned));
+        all.filter(named).collect()
     }
 }
 

@@ -79,7 +79,7 @@ impl Changes for CloneVm {
         let source = cx.guest(self.vmid, None, None).await?;
         source.require_online()?;
         let config = source.config().await?;
-        Ok(self.plan_from(&source, &config, "new_vmid").await?.0)
+        Ok(self.plan_from(cx, &source, &config, "new_vmid").await?.0)
     }
 }
 
@@ -110,11 +110,14 @@ impl CloneVm {
     /// the id of the clone.
     pub(super) async fn plan_from(
         &self,
+        cx: &Context,
         source: &Guest,
         config: &GuestConfig,
         argument: &str,
     ) -> Result<(Plan, GuestRef), Fault> {
-        let (vmid, free) = source.cluster.free_vmid(self.new_vmid, argument).await?;
+        let (vmid, free) = cx
+            .free_vmid(&source.cluster, self.new_vmid, argument)
+            .await?;
         let clone = self.clone_at(source, vmid);
         let name = self.name_from(source, config);
         let kind = if self.full { "full" } else { "linked" };

@@ -71,7 +71,7 @@ pub(crate) fn is_secret_parameter(name: &str, path: &str, value: &str) -> bool {
 }
 
 /// Without the passwords of addresses such as `http://user:password@host`, and the tokens of such as `https://token@host`.
-pub(super) fn without_passwords(text: &str) -> String {
+pub(crate) fn without_passwords(text: &str) -> String {
     let mut text = text.to_owned();
     for at in passwords_in(&text).into_iter().rev() {
         text.replace_range(at, super::REDACTED);
@@ -80,7 +80,7 @@ pub(super) fn without_passwords(text: &str) -> String {
 }
 
 /// Where the passwords of addresses stand.
-fn passwords_in(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn passwords_in(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for start in text.match_indices("://").map(|(at, sign)| at + sign.len()) {
         let is_inside = found.last().is_some_and(|last| start < last.end);

@@ -17,7 +17,7 @@ use super::worker::AtWork;
 use super::{Engine, Reply, Talk};
 use crate::fault::{Fault, Kind};
 use crate::outcome::{Outcome, Status, StepOutcome, StepState};
-use crate::plan::{Check, Plan, Step, Undo, Wait};
+use crate::plan::{Action, Check, Guard, Plan, Step, Undo, Wait};
 use crate::registry::{DEFAULT_WAIT, Extras};
 use crate::tool::Rendered;
 use crate::words;
@@ -231,6 +231,7 @@ pub(super) fn failure(outcome: &Outcome, plan: &Plan) -> Option<Fault> {
             "leave the guest that has the id now alone; list_proxmox_resources shows what became of the other"
                 .to_owned()
         }
+        _ if is_taken(plan, outcome) => taken_hint(plan),
         Undo::Call { tool, arguments } if undo_fits => format!(
             "nothing is tried again or taken back by itself; to clean up what was done: {tool} {}",
             serde_json::Value::Object(arguments.clone())
@@ -242,6 +243,26 @@ pub(super) fn failure(outcome: &Outcome, plan: &Plan) -> Option<Fault> {
             .hint(hint)
             .of_change(outcome),
     )
+}
+
+/// Whether PVE refused to make a guest because somebody else has its id: between the last look and the request.
+fn is_taken(plan: &Plan, outcome: &Outcome) -> bool {
+    let mut both = plan.steps.iter().zip(&outcome.steps);
+    both.any(|(step, known)| {
+        let told = known.detail.as_deref().unwrap_or_default();
+        known.state == StepState::Failed
+            && plan.made_by(step).is_some()
+            && told.contains("already exists")
+    })
+}
+
+fn taken_hint(plan: &Plan) -> String {
+    let chosen_by_us = |guard: &Guard| matches!(guard, Guard::NextVmid(_));
+    let instead = match plan.guards.iter().any(chosen_by_us) {
+        true => "make the same call again, which takes the next free id",
+        false => "make the call with another id; list_proxmox_resources shows the taken ones",
+    };
+    format!("somebody else has taken the id meanwhile: {instead}")
 }
 
 /// "Start VM 105 (staging) failed: …", and the task that says more.
@@ -282,6 +303,12 @@ fn unknown_hint(plan: &Plan, steps: &[StepOutcome]) -> String {
         .filter(|(_, outcome)| outcome.state == StepState::Unknown)
         .map(|(step, _)| step)
         .collect();
+    if unknown
+        .iter()
+        .all(|step| matches!(step.action, Action::Download(_)))
+    {
+        return "nothing on the cluster changes by it: make the same call again".to_owned();
+    }
     let mut vmids: Vec<_> = unknown
         .iter()
         .filter_map(|step| match &step.wait {

@@ -131,7 +131,10 @@ pub(super) fn private_file(
     })
 }
 
-/// A name without what means something in a path.
+/// How long a part of a file's name may be: 255 bytes are all of it, with a time, a number and a tool's name.
+const LONGEST: usize = 160;
+
+/// A name without what means something in a path, not too long for a part of one.
 pub(super) fn plain(name: &str) -> String {
     let word = |c: char| {
         if c.is_ascii_alphanumeric() || matches!(c, '@' | '.' | '_') {
@@ -141,7 +144,15 @@ pub(super) fn plain(name: &str) -> String {
         }
     };
     let name: String = name.chars().map(word).collect();
-    name.trim_start_matches('.').to_owned()
+    let name = name.trim_start_matches('.');
+    match name.len().checked_sub(LONGEST) {
+        // The end of a name tells what it is.
+        Some(more) if more > 0 => {
+            let (begin, end) = name.split_at(LONGEST / 2);
+            format!("{begin}--{}", &end[more + 2..])
+        }
+        _ => name.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -201,5 +212,21 @@ mod tests {
     fn a_name_leads_nowhere_else() {
         assert_eq!(plain("bob@pve/../x"), "bob@pve-..-x");
         assert_eq!(plain("../etc"), "-etc");
+    }
+
+    #[test]
+    fn a_name_fits_into_a_path() {
+        let of = |length: usize| format!("{}.txt", "a".repeat(length - 4));
+        assert_eq!(plain(&of(LONGEST)), of(LONGEST));
+        for long in [
+            of(LONGEST + 1),
+            of(LONGEST + 2),
+            of(250),
+            of(4000),
+            "ä".repeat(250),
+        ] {
+            assert_eq!(plain(&long).len(), LONGEST, "{}", long.len());
+        }
+        assert!(plain(&of(250)).ends_with("a.txt"));
     }
 }

@@ -57,6 +57,7 @@ impl Engine {
         if coming.is_whole() && (came.is_ok() || download.size > 0) {
             return coming.keep();
         }
+        let trouble = coming.trouble.take();
         let broke_off = format!(
             "{} of {} came, and what came was thrown away",
             words::size(coming.got),
@@ -66,14 +67,15 @@ impl Engine {
         if let Some(why) = stopped {
             return Err(Known::new(StepState::Failed, format!("{why}: {broke_off}")));
         }
+        // What stands in the way here stands in the way of the same call, too.
+        if let Some(why) = trouble {
+            return Err(Known::new(StepState::Failed, format!("{why}; {broke_off}")));
+        }
         match came {
             Err(error) if !error.is_maybe_sent() => Err(refused(pve, plan, &error).await),
             Err(error) => Ok(Known::new(
                 StepState::Unknown,
-                format!(
-                    "{broke_off} ({}); nothing on the cluster changes by it, so that the same call may be made again",
-                    explain(&error)
-                ),
+                format!("{broke_off} ({})", explain(&error)),
             )),
             Ok(()) => Err(Known::new(
                 StepState::Failed,
@@ -130,7 +132,7 @@ struct Coming {
     got: u64,
     sum: Sha256,
     /// Why it cannot be kept.
-    trouble: bool,
+    trouble: Option<String>,
 }
 
 impl Coming {
@@ -141,7 +143,7 @@ impl Coming {
             size,
             got: 0,
             sum: Sha256::new(),
-            trouble: false,
+            trouble: None,
         }
     }
 
@@ -153,18 +155,21 @@ impl Coming {
 
     fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.got += bytes.len() as u64;
-        self.trouble = true;
+        let taken = self.write(bytes);
+        self.trouble = taken.as_ref().err().map(ToString::to_string);
+        taken
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.got > self.size {
             return Err(io::Error::other("it is longer than the backup says"));
         }
         self.sum.update(bytes);
-        self.file.write_all(bytes)?;
-        self.trouble = false;
-        Ok(())
+        self.file.write_all(bytes)
     }
 
     fn is_whole(&self) -> bool {
-        self.got == self.size && !self.trouble
+        self.got == self.size && self.trouble.is_none()
     }
 
     fn keep(self) -> Result<Known, Known> {

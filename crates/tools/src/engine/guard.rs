@@ -12,6 +12,7 @@ use super::record::Attempt;
 use super::{Call, Engine, Reply, Talk};
 use crate::context::{Cluster, READS, label};
 use crate::fault::{Fault, Kind};
+use crate::hold::{Held, Thing};
 use crate::plan::{Fingerprints, Guard, Plan, Target, rows_of};
 use crate::preview::missing_privileges;
 use crate::registry::Extras;
@@ -60,12 +61,16 @@ impl Engine {
         attempt: &Arc<Attempt>,
         talk: &dyn Talk,
     ) -> Result<Reply, Fault> {
-        match self.check_guards(&frozen.plan).await {
+        let holds = match hold(&frozen.plan, attempt.held()) {
+            Ok(()) => self.check_guards(&frozen.plan).await,
+            taken => taken,
+        };
+        match holds {
             Ok(()) => self.apply(frozen, extras, attempt, talk).await,
             Err(Broken::Conflict(fault)) => Err(fault),
             Err(Broken::Changed(what)) if frozen.id.is_none() => Err(changed_fault(&what)),
             Err(Broken::Changed(what)) => {
-                let (plan, _) = self.plan(tool, call).await?;
+                let (plan, _) = self.plan(tool, call, attempt.held(), talk).await?;
                 self.ask_again(plan, &what, call, attempt).await
             }
         }
@@ -204,6 +209,25 @@ impl Made {
         let difference = first.difference(&marks);
         difference.map_or(Ok(()), |difference| Err(another(vmid, &difference)))
     }
+}
+
+/// Holds what a plan makes, before the last look at whether it is there: what another call of this process is just making
+/// cannot be seen yet.
+fn hold(plan: &Plan, held: &Held) -> Result<(), Broken> {
+    let Some(taken) = plan.makes_once().find(|thing| !held.take(thing.clone())) else {
+        return Ok(());
+    };
+    let chosen_by_us = plan.guards.iter().any(|guard| match guard {
+        Guard::NextVmid(vmid) => Thing::guest(&plan.cluster, *vmid) == taken,
+        _ => false,
+    });
+    if chosen_by_us {
+        return Err(Broken::Changed(format!("{taken} is not free any more")));
+    }
+    let message = format!("another call is just making {taken}; nothing was sent");
+    Err(Broken::Conflict(Fault::new(Kind::Conflict, message).hint(
+        "choose another one, or look what became of it when that call has ended",
+    )))
 }
 
 fn another(vmid: Vmid, difference: &str) -> Halt {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use pve::{Reader, Upid};
+use pve::{Reader, Upid, Vmid};
 
 use super::Engine;
 use super::agent;
@@ -19,7 +19,7 @@ use super::question::LIFETIME;
 use super::step::{Known, doing, ended};
 use super::worker::AtWork;
 use crate::baseline::{Baseline, Baselines};
-use crate::begun::Begun;
+use crate::begun::{Begun, Unended};
 use crate::fault::{Fault, Kind};
 use crate::outcome::{Outcome, Status, StepOutcome, StepState};
 use crate::plan::{Action, Plan, Step};
@@ -213,6 +213,29 @@ impl fmt::Debug for Looker {
 impl Begun for Looker {
     fn look<'a>(&'a self, plan: &'a str) -> BoxFuture<'a, Result<Handle, Fault>> {
         Box::pin(self.engine.handle_of(plan, &self.caller))
+    }
+
+    fn may_have_made<'a>(
+        &'a self,
+        cluster: &'a str,
+        vmid: Vmid,
+    ) -> BoxFuture<'a, Result<Option<Unended>, Fault>> {
+        Box::pin(async move {
+            let makes = |stored: &StoredPlan| {
+                let mut made = stored.plan.made();
+                stored.plan.cluster == cluster && made.any(|target| target.at.vmid == vmid)
+            };
+            let unended = self
+                .engine
+                .store()
+                .await?
+                .unended_plans(&self.caller)
+                .await?;
+            Ok(unended.into_iter().find(makes).map(|stored| Unended {
+                summary: stored.plan.summary,
+                id: stored.id,
+            }))
+        })
     }
 }
 

@@ -13,6 +13,8 @@ mod fetch;
 mod guard;
 mod halt;
 mod handle;
+mod hash;
+mod hear;
 mod press;
 mod question;
 mod record;
@@ -36,14 +38,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio_util::task::TaskTracker;
 
 use crate::claim::Claim;
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
-use crate::keys::Keys;
+use crate::hold::{Held, Holds};
 use crate::plan::Plan;
 use crate::policy::{Decision, Policy};
 use crate::registry::{Extras, Registry};
@@ -52,6 +53,8 @@ use crate::store::{Shared, Store};
 use crate::tool::{Object, Ran, Rendered, Tool};
 use crate::uploads::Uploads;
 use consent::{Consent, Frozen, Given};
+use hash::hash_arguments;
+use hear::run;
 use record::{Attempt, Look};
 use worker::Worker;
 
@@ -75,6 +78,8 @@ pub struct Engine {
     scripts: Option<Arc<Path>>,
     /// Plans being applied; they outlive the calls that started them.
     running: TaskTracker,
+    /// What the calls under way are about to make.
+    holds: Arc<Holds>,
     /// Who applies them, for other processes on the same store.
     worker: OnceCell<Worker>,
     /// Where secrets go that PVE tells, if nothing else is kept.
@@ -205,6 +210,7 @@ impl Engine {
             approve: setup.approve,
             scripts: setup.scripts.map(Into::into),
             running: TaskTracker::new(),
+            holds: Arc::default(),
             worker: OnceCell::new(),
             scratch: OnceLock::new(),
         })
@@ -215,11 +221,13 @@ impl Engine {
         let mut call = call;
         let tool = (self.registry).meant(&mut call.tool, &mut call.arguments)?;
         if tool.spec().risk == Risk::Read {
-            return self.read(tool, call).await.map(Reply::Done);
+            return self.read(tool, call, talk).await.map(Reply::Done);
         }
         if call.preview {
-            let (plan, extras) = self.plan(tool, &call).await?;
-            let preview = crate::preview::of(&plan, &self.context(&call.caller, &extras)?).await;
+            let held = Arc::new(self.holds.call());
+            let (plan, extras) = self.plan(tool, &call, &held, talk).await?;
+            let context = self.context(&call.caller, &extras, &held)?;
+            let preview = crate::preview::of(&plan, &context).await;
             return Ok(Reply::Done(Rendered::of(&preview)?));
         }
         let attempt = Arc::new(Attempt::new(self, &call));
@@ -241,6 +249,7 @@ impl Engine {
         self: &Arc<Self>,
         tool: &'static dyn Tool,
         call: Call,
+        talk: &dyn Talk,
     ) -> Result<Rendered, Fault> {
         let look = if tool.spec().special.looks_inside {
             Some(Look::begin(Attempt::new(self, &call)).await?)
@@ -249,8 +258,9 @@ impl Engine {
         };
         let looking = async {
             let (arguments, extras) = self.registry.split(tool, call.arguments)?;
-            let context = self.context(&call.caller, &extras)?;
-            match tool.run(arguments, &context).await? {
+            let held = Arc::new(self.holds.call());
+            let context = self.context(&call.caller, &extras, &held)?;
+            match run(tool, arguments, context, talk).await? {
                 Ran::Answer(answer) => Ok(answer),
                 Ran::Plan(_) => Err(Fault::refused("a reading tool planned a change")),
             }
@@ -275,7 +285,7 @@ impl Engine {
         if let Given::Settled(reply) = given {
             return Ok(reply);
         }
-        let (plan, extras) = self.plan(tool, call).await?;
+        let (plan, extras) = self.plan(tool, call, attempt.held(), talk).await?;
         attempt.conceal(&plan);
         if matches!(given, Given::Nothing) {
             attempt.planned(&plan);
@@ -310,19 +320,24 @@ impl Engine {
         self: &Arc<Self>,
         tool: &'static dyn Tool,
         call: &Call,
+        held: &Arc<Held>,
+        talk: &dyn Talk,
     ) -> Result<(Plan, Extras), Fault> {
         let (arguments, extras) = self.registry.split(tool, call.arguments.clone())?;
-        match tool
-            .run(arguments, &self.context(&call.caller, &extras)?)
-            .await?
-        {
+        let context = self.context(&call.caller, &extras, held)?;
+        match run(tool, arguments, context, talk).await? {
             Ran::Plan(plan) => Ok((*plan, extras)),
             Ran::Answer(_) => Err(Fault::refused("a changing tool gave no plan")),
         }
     }
 
     /// What a tool may see during this caller's call.
-    fn context(self: &Arc<Self>, caller: &str, extras: &Extras) -> Result<Context, Fault> {
+    fn context(
+        self: &Arc<Self>,
+        caller: &str,
+        extras: &Extras,
+        held: &Arc<Held>,
+    ) -> Result<Context, Fault> {
         if self.clusters.is_empty() {
             return Err(Fault::refused("no cluster is configured")
                 .hint("a person has to configure one (PROXMOX_HOST and a token, or the config file), or start oxmox with --demo"));
@@ -338,6 +353,8 @@ impl Engine {
             scripts: self.scripts.clone(),
             uploads: self.uploads.clone(),
             now: self.now(),
+            held: held.clone(),
+            news: None,
         };
         all.narrowed(extras)
     }
@@ -378,30 +395,5 @@ impl Engine {
 
     fn now(&self) -> i64 {
         (self.clock)()
-    }
-}
-
-/// Stands for the arguments of a call: a confirmation counts for the same arguments only, in whatever order they come.
-///
-/// It is keyed, since it is stored and a password among the arguments could be guessed from a plain hash.
-fn hash_arguments(keys: &Keys, arguments: &Object) -> String {
-    let mut arguments = arguments.clone();
-    // These say how to run the call, not what it does.
-    arguments.retain(|name, _| name != "confirm" && name != "wait");
-    let text = sorted(&Value::Object(arguments)).to_string();
-    keys.seal(&[b"arguments", text.as_bytes()])
-}
-
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Object(object) => {
-            let by_name: BTreeMap<_, _> = object.iter().collect();
-            by_name
-                .into_iter()
-                .map(|(name, value)| (name.clone(), sorted(value)))
-                .collect()
-        }
-        Value::Array(items) => items.iter().map(sorted).collect(),
-        other => other.clone(),
     }
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{Call, Engine};
 use crate::fault::{Fault, Kind};
+use crate::hold::Held;
 use crate::keys;
 use crate::outcome::{Outcome, Status, StepOutcome};
 use crate::plan::Plan;
@@ -18,6 +19,8 @@ pub(super) struct Attempt {
     caller: String,
     tool: String,
     known: Mutex<Known>,
+    /// What it is about to make, until it is over.
+    held: Arc<Held>,
 }
 
 /// What is known of it so far.
@@ -40,6 +43,7 @@ impl Attempt {
             engine: engine.clone(),
             caller: call.caller.clone(),
             tool: call.tool.clone(),
+            held: Arc::new(engine.holds.call()),
             known: Mutex::new(Known {
                 plan: keys::short_id(),
                 arguments: Value::Object(arguments),
@@ -51,6 +55,11 @@ impl Attempt {
     /// The id of the plan that this attempt is about.
     pub(super) fn id(&self) -> String {
         self.known().plan.clone()
+    }
+
+    /// What it is about to make.
+    pub(super) fn held(&self) -> &Arc<Held> {
+        &self.held
     }
 
     /// Who asked for it.

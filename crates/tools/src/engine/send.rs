@@ -104,7 +104,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("a"), vec![7; bytes]).unwrap();
         let uploads = Uploads::from_dirs(vec![dir.path().to_owned()]);
-        let planned = uploads.find("a").await.unwrap();
+        let planned = uploads.find("a", None).await.unwrap();
         let opened = uploads.open(&planned).await.unwrap();
         (dir, opened)
     }

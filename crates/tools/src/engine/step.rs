@@ -232,7 +232,11 @@ async fn follow(
 /// A step and the last line of its task's log.
 pub(super) fn doing(step: &Step, line: Option<&str>) -> String {
     match line {
-        Some(line) => format!("{}: {}", step.says, crate::clean::line(line)),
+        Some(line) => format!(
+            "{}: {}",
+            step.says,
+            crate::clean::line(&crate::clean::without_passwords(line))
+        ),
         None => step.says.clone(),
     }
 }

@@ -119,6 +119,20 @@ impl Alias {
         let hole = format!("{{{}}}", arg.name);
         self.args.iter().any(|other| other.sent.contains(&hole))
     }
+
+    /// A fault that lists what ours takes lists what this one takes, or what the one argument is that was misread.
+    fn takes_instead(&self, fault: Fault) -> Fault {
+        if fault.hint != Some(schema::takes(&self.of.input())) {
+            return fault;
+        }
+        let own = self.input();
+        let is_meant = |arg: &&Arg| fault.message.contains(&format!("`{}`", arg.sent));
+        let hint = match self.args.iter().find(is_meant) {
+            Some(arg) => schema::sends(arg.name, &own["properties"][arg.name]),
+            None => schema::takes(&own),
+        };
+        fault.hint(hint)
+    }
 }
 
 /// Puts a value under a name, or into the object that stands before a dot.
@@ -163,7 +177,9 @@ impl Tool for Alias {
                 cx = cx.only(kind, self.spec.name);
             }
             schema::coerce(&mut args, &self.of.input())?;
-            let ran = self.of.run(args, &cx).await.map_err(|fault| {
+            let ran = self.of.run(args, &cx).await;
+            let ran = ran.map_err(|fault| self.takes_instead(fault));
+            let ran = ran.map_err(|fault| {
                 let wording = Wording::new(self.args, self.of);
                 Fault {
                     message: wording.message(&fault.message),

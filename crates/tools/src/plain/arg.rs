@@ -23,6 +23,8 @@ pub(crate) struct Arg {
     pub(super) required: bool,
     /// Its value is shown nowhere.
     pub(super) secret: bool,
+    /// It is the address of something, which may have a password in it.
+    pub(super) address: bool,
     /// Whether what PVE shows afterwards can be compared with it.
     pub(super) compared: bool,
     /// The form of a text, where it has one; its description says which.
@@ -118,6 +120,7 @@ impl Arg {
             says,
             required: false,
             secret: false,
+            address: false,
             compared: true,
             form: None,
             otherwise: None,
@@ -158,6 +161,19 @@ impl Arg {
         self.secret = true;
         self.compared = false;
         self
+    }
+
+    /// The address of something: where it has a password in it, as http://user:password@host, it is kept as a secret is, and
+    /// shown without that. For addresses alone: what is run or written must be seen whole by whoever agrees to it.
+    pub(crate) const fn address(mut self) -> Self {
+        self.address = true;
+        self
+    }
+
+    /// Whether this value is kept to ourselves.
+    pub(super) fn hides(&self, value: &Value) -> bool {
+        let has_password = |text: &str| crate::clean::without_passwords(text) != text;
+        self.secret || (self.address && value.as_str().is_some_and(has_password))
     }
 
     /// It says how to do it, or PVE writes it in its own way: it is not looked for afterwards.

@@ -109,7 +109,7 @@ impl Plain {
         self.bind_stranded(&values, &place, &mut plan).await?;
         plan.needs = self.needed(&values);
         let request = self.request(&values, |arg, value| {
-            if arg.secret {
+            if arg.hides(value) {
                 plan.secret(arg.name, SecretString::from(word(Some(value))))
             } else {
                 super::arg::value(value)
@@ -167,7 +167,9 @@ impl Planning<'_> {
                     return Err(Fault::new(Kind::Conflict, message)
                         .hint("choose another name, or change the one that is there"));
                 }
-                plan.impact.push(self.impact(Effect::Created, None));
+                plan.impact
+                    .push(self.impact(Effect::Created, self.hidden_words()));
+                plan.names.push(self.unique_name().await);
                 plan.undo = self.undo_making();
                 step.after = self.is_listed(true);
             }
@@ -261,12 +263,17 @@ impl Planning<'_> {
 
     /// "bob@pve", "bob@pve/backup"
     pub(super) fn name(&self) -> String {
+        words::clip(&self.whole_name(), 80)
+    }
+
+    /// The same, however long.
+    pub(super) fn whole_name(&self) -> String {
         if let Some((template, _)) = self.entry.called {
-            return words::clip(&fill(template, self.values), 80);
+            return fill(template, self.values);
         }
         let words = self.entry.id.iter().map(|id| word(self.values.get(*id)));
         let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
-        words::clip(&words.join("/"), 80)
+        words.join("/")
     }
 
     /// " of VM 105 (staging)", " on node pve1"
@@ -360,6 +367,17 @@ impl Planning<'_> {
                 .map(|key| format!("{key}: {} → unset", was(key))),
         );
         words::clip(&changes.join(", "), 400)
+    }
+
+    /// What can be told of addresses whose request is not shown: "url: https://joe:<redacted>@host/a.iso".
+    fn hidden_words(&self) -> Option<String> {
+        let words = self
+            .altering()
+            .filter(|(arg, value)| arg.address && arg.hides(value));
+        let words: Vec<_> = words
+            .map(|(arg, value)| format!("{}: {}", arg.sent, shown(value)))
+            .collect();
+        (!words.is_empty()).then(|| words.join(", "))
     }
 
     /// "type: in, action: ACCEPT"

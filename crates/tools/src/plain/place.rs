@@ -134,5 +134,10 @@ fn argument<T: std::str::FromStr<Err: std::fmt::Display>>(
 
 /// A value in a sentence, bounded.
 pub(super) fn shown(value: &Value) -> String {
+    // Cut last: half a password is none that is known by its form.
+    let value = match value {
+        Value::String(text) => &Value::from(crate::clean::without_passwords(text)),
+        other => other,
+    };
     crate::words::value(value, 60)
 }

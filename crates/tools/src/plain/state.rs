@@ -1,6 +1,6 @@
 //! How things are before a plain change, and what must be so after it.
 
-use pve::Request;
+use pve::{NodeName, Request, StorageStatus};
 use serde_json::{Value, json};
 
 use super::arg::Kind as ArgKind;
@@ -8,7 +8,7 @@ use super::change::Planning;
 use super::entry::Shown;
 use super::{Arg, path, word};
 use crate::fault::{Fault, Kind};
-use crate::plan::{Check, Expect, Guard, Plan, parts};
+use crate::plan::{Check, Expect, Guard, Plan, parts, volume_name};
 use crate::preview::missing_privileges;
 use crate::tool::Object;
 use crate::words;
@@ -27,6 +27,21 @@ impl Planning<'_> {
                 Err(crate::preview::refused(error, &needs, pve).await)
             }
         }
+    }
+
+    /// What it is called among what nobody else may make meanwhile.
+    pub(super) async fn unique_name(&self) -> String {
+        let name = self.whole_name();
+        let node = word(self.values.get("node")).parse::<NodeName>();
+        let (Some((_, "volid")), Ok(node)) = (self.entry.listed, node) else {
+            return format!("{} {name}{}", self.entry.what, self.whose());
+        };
+        let storage = word(self.values.get("storage"));
+        let storages = self.place.cluster.pve.storages(&node).await;
+        // What cannot be seen counts as one for all nodes.
+        let is_own = |it: &StorageStatus| it.storage == storage && !it.shared;
+        let is_own = storages.is_ok_and(|storages| storages.iter().any(is_own));
+        volume_name(&name, &node, !is_own)
     }
 
     pub(super) fn row<'r>(&self, rows: &'r [Value]) -> Option<&'r Value> {
@@ -141,7 +156,7 @@ impl Planning<'_> {
         let adds = self.values.get("append") == Some(&Value::Bool(true));
         let mut expect: Vec<Expect> = self
             .altering()
-            .filter(|(arg, _)| arg.compared)
+            .filter(|(arg, value)| arg.compared && !arg.hides(value))
             .map(|(arg, value)| arg.expect(value, adds))
             .collect();
         let cleared = self.cleared();

@@ -7,6 +7,7 @@ mod action;
 mod check;
 mod deed;
 mod guard;
+mod making;
 mod needs;
 mod reading;
 mod secrets;
@@ -16,6 +17,7 @@ mod terminal;
 pub use action::{Action, AgentExec, Download, Keys, Typed, Upload};
 pub use check::{Check, Expect};
 pub use guard::{Fingerprints, Guard, rows_of};
+pub(crate) use making::volume_name;
 pub use needs::Needs;
 pub use reading::parts;
 pub use secrets::Secrets;
@@ -64,6 +66,9 @@ pub struct Plan {
     pub needs: Needs,
     /// The guests that it acts on or makes, with what policy rules look at.
     pub targets: Vec<Target>,
+    /// What it makes besides guests that must not be made twice at a time, as people call it: "volume nas:iso/a.iso".
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
     /// What fills the holes of its requests. Neither stored nor part of the digest: the arguments that a confirmation is
     /// bound to stand in, and a plan that comes back from the store is filled from the confirming call.
     #[serde(skip)]
@@ -89,6 +94,7 @@ impl Plan {
             },
             needs: Needs::Nothing,
             targets: Vec::new(),
+            names: Vec::new(),
             secrets: Secrets::default(),
         }
     }
@@ -139,28 +145,6 @@ impl Plan {
             does.push(Risk::Disrupt);
         }
         does
-    }
-
-    /// It makes a guest, and is taken back by deleting that: policy rules look at the new one as at those that are there
-    /// already. `runs`: it is started, too.
-    pub fn makes(&mut self, target: Target, runs: bool) {
-        self.undo = Undo::deleting(&target, runs);
-        self.targets.push(target);
-    }
-
-    /// The guests that it makes: those whose ids must be free before.
-    pub fn made(&self) -> impl Iterator<Item = &Target> {
-        let is_new = |vmid| {
-            let free = [Guard::VmidFree(vmid), Guard::NextVmid(vmid)];
-            self.guards.iter().any(|guard| free.contains(guard))
-        };
-        let targets = self.targets.iter();
-        targets.filter(move |target| is_new(target.at.vmid))
-    }
-
-    /// The guest that a step makes. Steps after it act on the guest itself.
-    pub fn made_by(&self, step: &Step) -> Option<&Target> {
-        self.made().find(|target| !step.is_at(&target.at))
     }
 
     /// Keeps a secret beside the plan, and gives the hole that stands for it in a request.

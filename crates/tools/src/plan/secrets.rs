@@ -30,7 +30,13 @@ impl Secrets {
     pub(crate) fn out_of(&self, text: String) -> String {
         // What is shorter stands in any text.
         const SHORTEST: usize = 4;
-        let secrets = self.0.values().map(ExposeSecret::expose_secret);
+        let whole = self.0.values().map(ExposeSecret::expose_secret);
+        // Of an address it may repeat the password in other words than the address.
+        let within = whole.clone().flat_map(|secret| {
+            let passwords = crate::clean::passwords_in(secret).into_iter();
+            passwords.map(|at| &secret[at])
+        });
+        let secrets = whole.chain(within);
         let secrets = secrets.filter(|secret| secret.len() >= SHORTEST);
         secrets.fold(text, |text, secret| {
             text.replace(secret, crate::clean::REDACTED)
@@ -82,6 +88,17 @@ mod tests {
         assert!(secrets.fill(&request).holes().is_empty());
         let text = |hole: &String| secrets.text(&Value::Hole(hole.clone()));
         assert_eq!(text(&holes[1]).unwrap().expose_secret(), "b");
+    }
+
+    #[test]
+    fn the_password_of_an_address_goes_also_without_the_address() {
+        let mut secrets = Secrets::default();
+        secrets.keep("url", "https://joe:hunter2@host/z.iso".into());
+        let said = "Can't connect to joe:hunter2@host for https://joe:hunter2@host/z.iso";
+        assert_eq!(
+            secrets.out_of(said.to_owned()),
+            "Can't connect to joe:<redacted>@host for <redacted>"
+        );
     }
 
     #[test]

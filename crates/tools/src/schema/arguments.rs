@@ -174,7 +174,7 @@ pub(super) fn meant(value: &Value, property: &Value) -> Option<Value> {
         },
         // Some models write what belongs inside as text.
         ("object", Value::String(text)) => {
-            let inner: Object = serde_json::from_str(text).ok()?;
+            let inner = super::object(text).ok()?;
             Some(Value::Object(inner))
         }
         _ => None,
@@ -187,7 +187,7 @@ pub(super) fn bounds(property: &Value) -> RangeInclusive<i128> {
 }
 
 /// What to send for an argument, and what it is about: "send wait: a whole number, 0 to 600. Seconds to wait."
-fn sends(name: &str, property: &Value) -> String {
+pub fn sends(name: &str, property: &Value) -> String {
     let items = &property["items"]["type"];
     let belongs = match property["type"].as_str() {
         Some("integer") => {
@@ -273,7 +273,7 @@ pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
 }
 
 /// "it takes vmid, node (optional), …"
-fn takes(schema: &Object) -> String {
+pub fn takes(schema: &Object) -> String {
     let Some(Value::Object(properties)) = schema.get("properties") else {
         return String::new();
     };

@@ -6,6 +6,7 @@
 
 mod arguments;
 mod blanks;
+mod unrepeated;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -13,8 +14,9 @@ use serde_json::{Value, json};
 
 use crate::tool::Object;
 
-pub use arguments::{coerce, complete, known, nearest, one, parse};
+pub use arguments::{coerce, complete, known, nearest, one, parse, sends, takes};
 pub use blanks::drop_blanks;
+pub use unrepeated::object;
 
 /// The cleaned schema of what a type takes.
 pub fn input<T: JsonSchema>() -> Object {

@@ -175,6 +175,27 @@ impl Store {
         Ok(plans.collect())
     }
 
+    /// The plans of a caller that were begun and of which it is not known how they ended, newest first.
+    pub async fn unended_plans(&self, caller: &str) -> Result<Vec<StoredPlan>, Fault> {
+        let values = [caller.into()];
+        let rows = self
+            .read(move |tx| {
+                tx.query(
+                    select!(
+                        "WHERE caller = ?1 AND id IN (SELECT plan FROM handles)
+                         AND (outcome IS NULL OR outcome LIKE '%\"status\":\"running\"%'
+                              OR outcome LIKE '%\"status\":\"unknown\"%')
+                         ORDER BY expires DESC"
+                    ),
+                    &values,
+                )
+            })
+            .await?;
+        // One row that cannot be read must not hide the others.
+        let plans = rows.iter().filter_map(|row| self.stored(row).ok());
+        Ok(plans.collect())
+    }
+
     /// A person's decision on a plan. A no also takes back a yes that was not used yet. False: it was too late.
     pub async fn decide_plan(
         &self,

@@ -7,6 +7,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::sums::Sums;
+
 /// How much is read at a time for the checksum.
 const PIECE: usize = 1 << 20;
 
@@ -24,16 +26,24 @@ pub struct LocalFile {
 }
 
 impl LocalFile {
-    /// Reads it once.
-    pub(super) fn of(opened: &Opened, path: &Path) -> io::Result<Self> {
+    /// Reads it once, unless its checksum is `known`. `tell` hears how many bytes were read, and may end it.
+    pub(super) fn of(
+        opened: &Opened,
+        path: &Path,
+        known: &Sums,
+        tell: &dyn Fn(u64) -> io::Result<()>,
+    ) -> io::Result<Self> {
         let utf8 = path
             .to_str()
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "its path is not UTF-8"))?;
-        let sha256 = opened.checksum()?;
-        let now = stamp(&opened.file.metadata()?);
+        let (sha256, now) = match known.of(path, &opened.stamp) {
+            Some(sha256) => (sha256, opened.stamp.clone()),
+            None => (opened.checksum(tell)?, stamp(&opened.file.metadata()?)),
+        };
         if now != opened.stamp {
             return Err(io::Error::other("somebody is writing to it"));
         }
+        known.keep(path, &now, &sha256);
         Ok(Self {
             path: utf8.to_owned(),
             size: opened.size,
@@ -94,7 +104,7 @@ impl Opened {
         return std::os::windows::fs::FileExt::seek_read(&self.file, into, offset);
     }
 
-    fn checksum(&self) -> io::Result<String> {
+    fn checksum(&self, tell: &dyn Fn(u64) -> io::Result<()>) -> io::Result<String> {
         let mut sum = Sha256::new();
         let mut piece = vec![0; PIECE];
         let mut offset = 0;
@@ -104,6 +114,7 @@ impl Opened {
                 count => {
                     sum.update(&piece[..count]);
                     offset += count as u64;
+                    tell(offset)?;
                 }
             }
         }

@@ -4,10 +4,18 @@
 //! what does not exist. A file is looked at when a change is planned and again when it is sent, and must be the same.
 
 mod file;
+mod sums;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::mpsc::UnboundedSender;
 
 pub use file::{LocalFile, Opened};
+use sums::Sums;
+
+use crate::engine::Progress;
 
 use crate::fault::{Fault, Kind};
 use crate::words;
@@ -21,6 +29,7 @@ pub struct Uploads {
     dirs: Vec<PathBuf>,
     /// What lies below these is never sent, unless a directory of its own in there is named.
     own: Vec<PathBuf>,
+    sums: Arc<Sums>,
 }
 
 impl Uploads {
@@ -28,19 +37,25 @@ impl Uploads {
     pub fn from_dirs(dirs: Vec<PathBuf>) -> Self {
         Self {
             dirs,
-            own: Vec::new(),
+            ..Self::default()
         }
     }
 
-    /// None of what lies below these: oxmox's own state and configuration, where its secrets are.
+    /// None of these files, nor of what lies below these directories: oxmox's own state and configuration, and the secrets
+    /// that this names.
     #[must_use]
     pub fn but_not(mut self, own: Vec<PathBuf>) -> Self {
         self.own = own;
         self
     }
 
-    /// Finds a file by its whole path, or by its path below one of the directories, and reads it once for its checksum.
-    pub async fn find(&self, wanted: &str) -> Result<LocalFile, Fault> {
+    /// Finds a file by its whole path, or by its path below one of the directories, and reads it once for its checksum. That
+    /// may take minutes: `news` hears how far it is, and it ends with nobody left to hear.
+    pub async fn find(
+        &self,
+        wanted: &str,
+        news: Option<UnboundedSender<Progress>>,
+    ) -> Result<LocalFile, Fault> {
         let (uploads, wanted) = (self.clone(), wanted.to_owned());
         off_the_runtime(move || {
             let path = uploads.locate(&wanted)?;
@@ -53,7 +68,8 @@ impl Uploads {
                 let message = format!("{} is empty", shown(&path));
                 return Err(Fault::bad_input(message).hint("name a file that holds something"));
             }
-            LocalFile::of(&opened, &path).map_err(refused)
+            let tell = reading(&path, opened.size(), news);
+            LocalFile::of(&opened, &path, &uploads.sums, &tell).map_err(refused)
         })
         .await
     }
@@ -141,6 +157,30 @@ impl Uploads {
             format!("there are {}", words::list(&names))
         };
         Fault::new(Kind::NotFound, message).hint(hint)
+    }
+}
+
+/// Tells each percent of a file that is being read.
+fn reading(
+    path: &Path,
+    size: u64,
+    news: Option<UnboundedSender<Progress>>,
+) -> impl Fn(u64) -> std::io::Result<()> + use<> {
+    let name = shown(path);
+    let told = AtomicU64::new(0);
+    move |read| {
+        let percent = read.saturating_mul(100) / size.max(1);
+        let (Some(news), false) = (&news, told.swap(percent, Ordering::Relaxed) == percent) else {
+            return Ok(());
+        };
+        let (read, size) = (words::size(read), words::size(size));
+        // No share: what is counted afterwards is the way to the storage.
+        let progress = Progress {
+            fraction: None,
+            message: format!("Read {name} for its checksum: {read} of {size}"),
+        };
+        let nobody = |_| std::io::Error::other("the caller has gone");
+        news.send(progress).map_err(nobody)
     }
 }
 

@@ -230,6 +230,8 @@ impl House {
             scripts: Some(scripts().into()),
             uploads: Arc::new(uploads()),
             now: self.clock.load(Ordering::Relaxed),
+            held: Arc::default(),
+            news: None,
         }
     }
 

@@ -78,7 +78,11 @@ pub fn run(args: Args, global: Global) -> Result<Exit, Fault> {
         .map(|word| word.to_string_lossy().into_owned())
         .unwrap_or_default();
     let registry = every_tool();
-    let tool = registry.find(&name)?;
+    let tool = registry.find(&name).map_err(|fault| match &fault.hint {
+        // What a model has in its list, a person has to ask for.
+        Some(hint) if hint.contains("tools/list") => fault.hint("`oxmox tools` lists them"),
+        _ => fault,
+    })?;
     let described = registry.describe(tool);
     let matches = match command(&described, tool.spec()).try_get_matches_from(words) {
         Ok(matches) => matches,

@@ -87,7 +87,7 @@ pub(super) fn explain(error: &clap::Error, tool: &Described) -> Result<Exit, Fau
     })
 }
 
-/// The arguments: those of `--args` first, then those that were typed singly.
+/// The arguments: those of `--args`, and those that were typed singly. None is given twice with different values.
 pub(super) fn given(
     tool: &Described,
     args: Option<&str>,
@@ -104,21 +104,24 @@ pub(super) fn given(
         }
         Some(text) => json_object(text)?,
     };
-    object.extend(arguments::object(tool, matches)?);
+    let mut typed = arguments::object(tool, matches)?;
     if let Ok(Some(cluster)) = matches.try_get_one::<String>(CLUSTER) {
-        object.insert("cluster".to_owned(), Value::String(cluster.clone()));
+        typed.insert("cluster".to_owned(), Value::String(cluster.clone()));
+    }
+    for (name, value) in typed {
+        let other = object.insert(name.clone(), value);
+        if other.is_some_and(|other| object[&name] != other) {
+            let flag = name.replace('_', "-");
+            let message = format!("--{flag} and `{name}` in --args are not the same");
+            return Err(Fault::bad_input(message).hint("give it once"));
+        }
     }
     Ok(object)
 }
 
 fn json_object(text: &str) -> Result<Object, Fault> {
-    serde_json::from_str(text).map_err(|error| {
-        // The text may hold a secret, so only the place is told.
-        Fault::bad_input(format!(
-            "--args: no JSON object (line {}, column {})",
-            error.line(),
-            error.column()
-        ))
-        .hint("for example --args '{\"vmid\": 105}'")
+    // The text may hold a secret: only a name and a place are told of it.
+    tools::schema::object(text).map_err(|what| {
+        Fault::bad_input(format!("--args: {what}")).hint("for example --args '{\"vmid\": 105}'")
     })
 }

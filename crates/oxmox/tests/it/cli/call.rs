@@ -69,11 +69,6 @@ fn arguments_come_as_one_object_too() {
         .fed(&["--demo", "call", tool, "--args", "-"], r#"{"vmid": 105}"#)
         .exits(0)
         .prints("VM 105");
-    // What is typed singly wins.
-    machine
-        .demo(&["call", tool, "--args", r#"{"vmid": 105}"#, "--vmid", "100"])
-        .exits(0)
-        .prints("VM 100");
 }
 
 #[test]
@@ -236,4 +231,45 @@ fn the_terminals_of_the_demo_can_be_tried() {
         ])
         .exits(0)
         .prints("terminal of 200 (dns)");
+}
+
+#[test]
+fn an_unknown_tool_is_told_with_the_command_that_lists_them() {
+    let ran = Machine::new().demo(&["call", "zzzzqqqq"]);
+    let said = ran.stderr.clone();
+    assert!(
+        said.contains("oxmox tools") && !said.contains("tools/list"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_is_given_twice_must_be_the_same() {
+    let machine = Machine::new();
+    let status = |args: &str| {
+        machine.demo(&[
+            "call",
+            "get_proxmox_vm_status",
+            "--args",
+            args,
+            "--vmid",
+            "100",
+        ])
+    };
+    let said = status(r#"{"vmid": 105}"#).exits(2).stderr;
+    assert!(
+        said.contains("--vmid and `vmid` in --args are not the same"),
+        "{said}"
+    );
+    status(r#"{"vmid": 100}"#).exits(0);
+    let said = machine
+        .demo(&[
+            "call",
+            "get_proxmox_vm_status",
+            "--args",
+            r#"{"vmid": 105, "vmid": 100}"#,
+        ])
+        .exits(2)
+        .stderr;
+    assert!(said.contains("`vmid` stands there twice"), "{said}");
 }

@@ -85,3 +85,30 @@ fn a_secret_file_that_others_may_read_is_warned_of() {
         );
     }
 }
+
+/// A secret may lie anywhere; wherever it does, it is never sent.
+#[tokio::test]
+async fn the_file_of_a_secret_is_no_file_to_upload() {
+    let (dir, wide) = (Written::new(""), tempfile::tempdir().unwrap());
+    for name in ["token.iso", "password.iso", "other.iso"] {
+        std::fs::write(wide.path().join(name), CANARY).unwrap();
+    }
+    let at = |name: &str| wide.path().join(name).display().to_string();
+    let text = format!(
+        "upload_from = [{:?}]\n\
+         [clusters.lab]\nhosts = [\"pve1\"]\ntoken = \"root@pam!ox\"\ntoken_secret_file = {:?}\n\
+         [clusters.work]\nhosts = [\"pve2\"]\nuser = \"root@pam\"\npassword_file = {:?}\n",
+        wide.path().display().to_string(),
+        at("token.iso"),
+        at("password.iso"),
+    );
+    std::fs::write(dir.path(), text).unwrap();
+    let config = dir.load().unwrap();
+    let uploads = tools::uploads::Uploads::from_dirs(config.upload_from.clone());
+    let uploads = uploads.but_not(config.own_paths());
+    assert!(uploads.find("other.iso", None).await.is_ok());
+    for name in ["token.iso", "password.iso"] {
+        let fault = uploads.find(name, None).await.unwrap_err();
+        assert!(fault.message.contains("there is no file"), "{fault}");
+    }
+}

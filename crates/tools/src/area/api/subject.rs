@@ -131,7 +131,7 @@ impl<'a> Subject<'a> {
         ) else {
             return Ok(());
         };
-        let (vmid, guard) = self.cluster.free_vmid(Some(vmid), name).await?;
+        let (vmid, guard) = self.cx.free_vmid(self.cluster, Some(vmid), name).await?;
         plan.guards.push(guard);
         let target = self
             .sent

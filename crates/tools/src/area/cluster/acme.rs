@@ -69,7 +69,7 @@ const REGISTER: Plain = change(
     text("contact", "Mail addresses, separated by commas.").required().not_kept(),
     text("directory", "The authority's address; Let's Encrypt's.").not_kept(),
     NAME,
-    text("tos_url", "Address of its terms: agrees to them.").not_kept(),
+    text("tos_url", "Address of its terms: agrees to them.").address().not_kept(),
 ])
 .wants(&[Wants::Login])
 .creates(

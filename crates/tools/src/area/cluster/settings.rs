@@ -51,7 +51,7 @@ const UPDATE_OPTIONS: Plain = change(
     text("keyboard", "Default layout of consoles, as en-us."),
     text("language", "Default language of the web interface."),
     choice("console", &["applet", "vv", "html5", "xtermjs"], "Default console viewer."),
-    text("http_proxy", "For downloads, as http://proxy:3128."),
+    text("http_proxy", "For downloads, as http://proxy:3128.").address(),
     text("email_from", "Sender of the cluster's mails."),
     whole("max_workers", "Tasks at once per node in bulk actions.").within(1, 64),
     text("description", "Notes on the cluster.").not_kept(),

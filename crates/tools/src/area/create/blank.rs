@@ -124,7 +124,7 @@ impl CreateVm {
         let card = self.card().of_vm(hardware.card(), None)?;
         let place = self.place().find(cx).await?;
         let bridge = network::bridge(&place.cluster.pve, &place.node.name, &card).await?;
-        let (vmid, free) = place.cluster.free_vmid(self.vmid, "vmid").await?;
+        let (vmid, free) = cx.free_vmid(&place.cluster, self.vmid, "vmid").await?;
         let at = GuestRef {
             vmid,
             node: place.node.name.clone(),

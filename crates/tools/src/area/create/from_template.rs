@@ -30,7 +30,7 @@ impl CreateVm {
         if let Some(storage) = &self.storage {
             place::named(&storages, storage, Content::Images, node)?;
         }
-        let (mut plan, new) = self.cloned(&template, node).await?;
+        let (mut plan, new) = self.cloned(cx, &template, node).await?;
         new.check_pool(template.guest.pve()).await?;
         let settings = Settings::of(&self, &template, &new, &mut plan).await?;
         let growth = self.growth(&mut plan, &template);
@@ -75,6 +75,7 @@ impl CreateVm {
     /// The plan of the clone alone, as one of this tool.
     async fn cloned(
         &self,
+        cx: &Context,
         template: &Template,
         node: &NodeName,
     ) -> Result<(Plan, NewGuest), Fault> {
@@ -87,7 +88,9 @@ impl CreateVm {
             self.storage.clone(),
             self.pool.clone(),
         );
-        let (mut plan, at) = clone.plan_from(source, &template.config, "vmid").await?;
+        let (mut plan, at) = clone
+            .plan_from(cx, source, &template.config, "vmid")
+            .await?;
         let new = self.new_guest(at);
         Self::SPEC.name.clone_into(&mut plan.tool);
         plan.summary = format!(

@@ -136,7 +136,7 @@ impl Changes for CreateLxc {
         let place = self.place().find(cx).await?;
         let (pve, node) = (&place.cluster.pve, &place.node.name);
         let bridge = network::bridge(pve, node, &card).await?;
-        let (vmid, free) = place.cluster.free_vmid(self.vmid, "vmid").await?;
+        let (vmid, free) = cx.free_vmid(&place.cluster, self.vmid, "vmid").await?;
         let new = NewGuest {
             at: GuestRef {
                 vmid,

@@ -52,7 +52,7 @@ pub(super) async fn plan(args: &RollbackVm, wanted: &str, cx: &Context) -> Resul
         (args.vmid, None)
     } else {
         let wanted = args.new_vmid.unwrap_or(args.vmid);
-        let (vmid, guard) = cluster.free_vmid(Some(wanted), "new_vmid").await?;
+        let (vmid, guard) = cx.free_vmid(&cluster, Some(wanted), "new_vmid").await?;
         (vmid, Some(guard))
     };
     let to = GuestRef {

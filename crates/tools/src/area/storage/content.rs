@@ -120,7 +120,7 @@ const DOWNLOAD: Plain = change(
 .takes(&[
     NODE,
     STORAGE,
-    text("url", "http:// or https:// address.").required(),
+    text("url", "http:// or https:// address.").address().required(),
     choice("content", &["iso", "vztmpl", "import"], "What it is.").required(),
     text("filename", "Name to keep it under: letters, digits, _ . -, with its ending.").required().shaped(is_kept),
     text("checksum", "Expected, in hex."),

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::file_restore::whole_path;
 use super::owners;
 use crate::area::volume::backup_of;
 use crate::context::{Cluster, Context};
@@ -50,6 +51,7 @@ impl Changes for DownloadFileRestore {
     };
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
+        whole_path(&self.filepath)?;
         let cluster = cx.online_node(&self.node).await?;
         let vmid = self.guest()?;
         let needs = self.needs(vmid);

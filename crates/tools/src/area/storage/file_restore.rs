@@ -90,6 +90,9 @@ impl Reads for ListFileRestore {
     type Answer = Directory;
 
     async fn read(self, cx: &Context) -> Result<Directory, Fault> {
+        if !self.filepath.trim().is_empty() {
+            whole_path(self.filepath.trim())?;
+        }
         let cluster = cx.online_node(&self.node).await?;
         let storage = pve::encode_segment(&self.storage);
         let path = format!("/nodes/{}/storage/{storage}/file-restore/list", self.node);
@@ -150,4 +153,21 @@ impl Answer for Directory {
         }
         text
     }
+}
+
+/// A backup knows a file or a directory by its path from the root, and by no other.
+pub(super) fn whole_path(path: &str) -> Result<(), Fault> {
+    let wrong = |what: &str| {
+        let path = words::clip(path, 200);
+        let message = format!("argument `filepath`: \"{path}\" {what}");
+        let hint = "list_file_restore has the paths, like /root.pxar.didx/etc/hosts; begin there with filepath \"/\"";
+        Err(Fault::bad_input(message).hint(hint))
+    };
+    let Some(below) = path.strip_prefix('/') else {
+        return wrong("does not begin with /");
+    };
+    if below.split('/').any(|part| matches!(part, "." | "..")) {
+        return wrong("is no path from the root: it has . or .. in it");
+    }
+    Ok(())
 }

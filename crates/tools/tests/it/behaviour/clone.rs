@@ -4,6 +4,9 @@ use tools::policy::{Mode, Policy, Rule, Verdict};
 
 use crate::house::{Furnish, House};
 
+const NEW_CONTAINER: &str =
+    r#"{"hostname": "side", "ostemplate": "local:vztmpl/debian-13-standard_13.1-2_amd64.tar.zst"}"#;
+
 #[tokio::test]
 async fn the_seeds_call_works_unchanged() {
     let house = House::new().await;
@@ -32,6 +35,66 @@ async fn without_a_new_id_the_next_free_one_is_taken() {
         .call("get_proxmox_vm_status", &format!(r#"{{"vmid": {vmid}}}"#))
         .await
         .unwrap();
+}
+
+/// PVE reserves no id: what one call has chosen, another must not choose.
+#[tokio::test]
+async fn calls_side_by_side_choose_different_ids() {
+    let house = House::new().await;
+    let clone = || house.call("clone_proxmox_vm", r#"{"vmid": 105}"#);
+    let create = house.call("create_proxmox_lxc", NEW_CONTAINER);
+    let (a, b, c, d) = tokio::join!(clone(), clone(), clone(), create);
+    let mut ids: Vec<_> = [a, b, c, d]
+        .map(|answer| {
+            let answer = answer.unwrap();
+            assert_eq!(answer.data["status"], "applied", "{}", answer.text);
+            answer.data["undo"]["arguments"]["vmid"].as_u64().unwrap()
+        })
+        .into();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 4, "{ids:?}");
+    // An id that the caller chose is chosen for good.
+    let same = || house.call("clone_proxmox_vm", r#"{"vmid": 105, "new_vmid": 400}"#);
+    let (a, b) = tokio::join!(same(), same());
+    let refused: Vec<_> = [a, b].into_iter().filter_map(Result::err).collect();
+    assert_eq!(refused.len(), 1);
+    let why = refused[0].to_string();
+    assert!(
+        why.contains("another call is just making the vmid 400"),
+        "{why}"
+    );
+    // What was held is let go.
+    let preview = house
+        .preview("clone_proxmox_vm", r#"{"vmid": 105}"#)
+        .await
+        .unwrap();
+    let next = ids[3] + 1;
+    assert!(
+        preview.text.contains(&format!("newid={next}")),
+        "{}",
+        preview.text
+    );
+}
+
+#[tokio::test]
+async fn an_id_that_is_taken_at_the_last_moment_is_told_with_what_to_do() {
+    let house = House::new().await;
+    let taken = sim::Fault::refuse(500, "unable to create VM 112: config file already exists");
+    house.sim.fault(taken.on("POST", "*/clone"));
+    for (args, what) in [
+        (
+            r#"{"vmid": 105}"#,
+            "make the same call again, which takes the next free id",
+        ),
+        (
+            r#"{"vmid": 105, "new_vmid": 300}"#,
+            "make the call with another id",
+        ),
+    ] {
+        let fault = house.call("clone_proxmox_vm", args).await.unwrap_err();
+        assert!(fault.hint.as_deref().unwrap().contains(what), "{fault}");
+    }
 }
 
 #[tokio::test]

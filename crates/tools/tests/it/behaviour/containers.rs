@@ -222,3 +222,15 @@ async fn what_pve_does_not_move_is_refused_beforehand() {
     }
     assert_eq!(house.writes(), [""; 0]);
 }
+
+/// What was misread is told by the caller's own argument, not by the arguments of another tool.
+#[tokio::test]
+async fn a_data_disk_that_is_none_is_told_by_its_own_argument() {
+    let house = House::new().await;
+    let args = r#"{"node": "pve1", "hostname": "x", "ostemplate": "local:vztmpl/debian-13-standard_13.1-2_amd64.tar.zst", "mp0": "/etc,mp=/host"}"#;
+    let fault = house.call("create_container", args).await.unwrap_err();
+    assert!(fault.message.contains("argument `mp0`"), "{fault}");
+    let hint = fault.hint.unwrap();
+    assert!(hint.starts_with("send mp0: "), "{hint}");
+    assert!(!hint.contains("rootfs_size"), "{hint}");
+}

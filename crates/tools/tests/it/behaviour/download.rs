@@ -225,3 +225,96 @@ async fn a_rule_about_grants_holds_for_a_guest_that_is_only_read() {
         assert_eq!(is_denied, denied, "{vmid} {risk:?}: {said}");
     }
 }
+
+/// The name of a file may be as long as a path's part may be, and ours has more in it.
+#[tokio::test]
+async fn a_long_name_is_cut_and_the_file_kept() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let dir = tempfile::tempdir().unwrap();
+    let trusting = tools::policy::Policy {
+        mode: Mode::Trusted,
+        ..tools::policy::Policy::default()
+    };
+    let engine = house.kept_in(dir.path(), trusting);
+    let path = format!("/root.pxar.didx/etc/{}.conf", "a".repeat(250));
+    let listed = json!([{
+        "text": "a", "type": "f", "size": 16, "mtime": 1,
+        "filepath": base64(&path),
+    }]);
+    house
+        .sim
+        .fault(Fault::answer("GET", "*/file-restore/list", listed));
+    house.sim.fault(Fault::answer(
+        "GET",
+        "*/file-restore/download",
+        json!("12345"),
+    ));
+    let call = crate::house::call(GET, &args(&path));
+    let answer = crate::house::done(engine.call(call, &crate::house::Nobody).await).unwrap();
+    assert_eq!(answer.data["status"], "applied", "{}", answer.text);
+    let kept = answer.data["steps"][0]["result"]["path"].as_str().unwrap();
+    assert!(kept.ends_with("aaa.conf"), "{kept}");
+}
+
+fn base64(text: &str) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.encode(text)
+}
+
+/// One answer gives one advice.
+#[tokio::test]
+async fn what_broke_off_may_be_asked_for_again_and_what_is_too_long_not() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let path = "*/file-restore/download";
+    house.sim.fault(Fault::drop_before().on("GET", path));
+    let answer = house
+        .call(GET, &args("/root.pxar.didx/etc/hosts"))
+        .await
+        .unwrap();
+    assert_eq!(answer.data["status"], "unknown", "{}", answer.text);
+    assert!(
+        answer.text.contains("make the same call again"),
+        "{}",
+        answer.text
+    );
+    assert!(
+        !answer.text.contains("do not send it again"),
+        "{}",
+        answer.text
+    );
+    house.sim.clear_faults();
+    house
+        .sim
+        .fault(Fault::answer("GET", path, json!("x".repeat(500))));
+    let fault = house
+        .call(GET, &args("/root.pxar.didx/etc/hosts"))
+        .await
+        .unwrap_err();
+    assert!(
+        fault.message.contains("it is longer than the backup says"),
+        "{fault}"
+    );
+    assert!(!fault.to_string().contains("same call"), "{fault}");
+}
+
+#[tokio::test]
+async fn a_path_that_is_none_from_the_root_is_told_with_where_paths_are() {
+    let house = House::in_mode(Mode::Trusted).await;
+    for (path, said) in [
+        ("root.pxar.didx/etc/hosts", "does not begin with /"),
+        ("/root.pxar.didx/etc/../etc/hosts", "has . or .. in it"),
+        ("/root.pxar.didx/./etc", "has . or .. in it"),
+    ] {
+        for tool in [GET, "list_file_restore"] {
+            let fault = house.call(tool, &args(path)).await.unwrap_err();
+            assert_eq!(fault.kind, tools::fault::Kind::BadInput, "{fault}");
+            assert!(fault.message.contains(said), "{fault}");
+            assert!(
+                fault
+                    .hint
+                    .unwrap()
+                    .contains("list_file_restore has the paths")
+            );
+        }
+    }
+}

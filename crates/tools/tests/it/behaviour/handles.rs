@@ -383,3 +383,31 @@ async fn outcomes_are_kept_for_a_quarter_of_a_year() {
     assert!(house.engine.handle(&first).await.is_err());
     assert_eq!(house.audit().await.0, 3, "the trail keeps them all");
 }
+
+/// Whoever was cut off asks again; the id is taken by what the first call made, and a second one is not wanted.
+#[tokio::test]
+async fn an_id_that_an_unended_plan_took_is_told_with_that_plan() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = slow_house(dir.path()).await;
+    let plan = orphaned(&house, dir.path(), CLONE.0, CLONE.1).await;
+    let fault = house.call(CLONE.0, CLONE.1).await.unwrap_err();
+    let said = fault.to_string();
+    assert!(said.contains("the vmid 300 is taken"), "{said}");
+    assert!(
+        said.contains(&format!("get_proxmox_task with upid \"{plan}\"")),
+        "{said}"
+    );
+    assert!(said.contains("Clone VM 900"), "{said}");
+    assert!(!said.contains("is free"), "{said}");
+    // Another caller learns nothing of it.
+    let theirs = tools::engine::Call::new(CLONE.0, crate::house::object(CLONE.1), "other");
+    let fault = done(house.engine.call(theirs, &Nobody).await).unwrap_err();
+    assert!(!fault.to_string().contains(&plan), "{fault}");
+    // What is told leads to what became of it; then there is nothing open any more.
+    until_ended(&house, &house.engine, &plan).await;
+    let fault = house.call(CLONE.0, CLONE.1).await.unwrap_err();
+    assert!(
+        fault.to_string().contains("is free; send new_vmid"),
+        "{fault}"
+    );
+}

@@ -1,6 +1,7 @@
 //! One story each: what happens when the world is not as the caller thinks.
 
 mod access;
+mod addresses;
 mod agent;
 mod agreed;
 mod api;

@@ -305,3 +305,93 @@ async fn what_cannot_work_is_told_with_what_to_send() {
     }
     assert_eq!(house.writes(), [""; 0]);
 }
+
+/// PVE writes over a file without a word, so two calls side by side must not both find the name free.
+#[tokio::test]
+async fn of_two_uploads_under_one_name_one_is_sent() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let (one, other) = (Image::new("race1", 3_000), Image::new("race2", 5_000));
+    let as_one = |image: &Image| {
+        json!({"node": "pve1", "storage": "nas", "content": "iso", "filename": "race.iso", "tmpfilename": image.name()})
+            .to_string()
+    };
+    let (one, other) = (as_one(&one), as_one(&other));
+    let (first, second) = tokio::join!(house.call(UPLOAD, &one), house.call(UPLOAD, &other));
+    let (done, refused): (Vec<_>, Vec<_>) = [first, second].into_iter().partition(Result::is_ok);
+    assert_eq!((done.len(), refused.len()), (1, 1));
+    let fault = refused.into_iter().next().unwrap().unwrap_err();
+    assert_eq!(fault.kind, Kind::Conflict, "{fault}");
+    let why = fault.to_string();
+    assert!(
+        why.contains("another call is just making volume nas:iso/race.iso"),
+        "{why}"
+    );
+    assert_eq!(house.writes(), [UPLOADED]);
+    // When it is there, it is told as any file that is there.
+    let fault = house.call(UPLOAD, &other).await.unwrap_err();
+    assert!(fault.message.contains("is there already"), "{fault}");
+}
+
+/// Nor may a node fetch what is being uploaded, be it by another node of a storage that all have.
+#[tokio::test]
+async fn an_upload_and_a_download_under_one_name_are_one() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let image = Image::new("race3", 3_000);
+    let args = json!({"node": "pve2", "storage": "nas", "content": "iso", "filename": image.name(), "url": "https://example.org/a.iso"}).to_string();
+    let upload = image.args();
+    let (first, second) = tokio::join!(
+        house.call(UPLOAD, &upload),
+        house.call("download_url_to_storage", &args)
+    );
+    let refused: Vec<_> = [first, second]
+        .into_iter()
+        .filter_map(Result::err)
+        .collect();
+    assert_eq!(refused.len(), 1, "{refused:?}");
+    let fault = &refused[0];
+    assert!(
+        fault
+            .message
+            .contains("another call is just making volume nas:iso/race3.iso"),
+        "{fault}"
+    );
+    assert_eq!(house.writes().len(), 1);
+}
+
+/// A storage of one node alone is another one on every node.
+#[tokio::test]
+async fn one_name_on_the_own_storages_of_two_nodes_is_two() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let image = Image::new("each", 3_000);
+    let at = |node: &str| image.args_at(node).replace("nas", "local");
+    let (here, there) = (at("pve1"), at("pve2"));
+    let (first, second) = tokio::join!(house.call(UPLOAD, &here), house.call(UPLOAD, &there));
+    for answer in [first, second] {
+        let answer = answer.unwrap();
+        assert_eq!(answer.data["status"], "applied", "{}", answer.text);
+    }
+}
+
+/// The preview, the call and whoever calls again need the checksum of the same file.
+#[tokio::test]
+async fn a_file_is_read_for_its_checksum_once() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let image = Image::new("once", 3 << 20);
+    let about = |person: &Person| {
+        let told = person.progress.lock().unwrap();
+        let of = told
+            .iter()
+            .filter(|it| it.message.contains("for its checksum"));
+        of.count()
+    };
+    let preview = json!({"tool": UPLOAD, "arguments": crate::house::object(&image.args())});
+    let (first, then) = (Person::saying_yes(), Person::saying_yes());
+    house
+        .ask("preview_proxmox_change", &preview.to_string(), &first)
+        .await
+        .unwrap();
+    assert_eq!(about(&first), 3);
+    let answer = house.ask(UPLOAD, &image.args(), &then).await.unwrap();
+    assert_eq!(answer.data["status"], "applied", "{}", answer.text);
+    assert_eq!(about(&then), 0);
+}

@@ -15,6 +15,7 @@ mod protected;
 mod reference;
 mod seeds;
 mod silent;
+mod takes;
 mod undone;
 mod versions;
 mod wants;

@@ -13,6 +13,7 @@ use crate::context::{Cluster, Context, arguments};
 use crate::fault::{Fault, Kind};
 use crate::plan::{
     Action, Blocker, Check, Effect, Expect, Guard, Impact, Needs, Plan, Step, Trace, Undo, Upload,
+    volume_name,
 };
 use crate::preview;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -67,7 +68,10 @@ impl Changes for UploadToStorage {
         self.content.check(&self.filename, with_tar)?;
         let storage = self.storage(&cluster).await?;
         let wanted = self.tmpfilename.as_deref().filter(|name| !name.is_empty());
-        let file = cx.uploads.find(wanted.unwrap_or(&self.filename)).await?;
+        let file = cx
+            .uploads
+            .find(wanted.unwrap_or(&self.filename), cx.news.clone())
+            .await?;
         let list = self.list();
         let rows: Vec<Value> = cluster.pve.list(list.clone()).await?;
         let volid = self.volid();
@@ -83,6 +87,8 @@ impl Changes for UploadToStorage {
         let says = format!("the {} on {}", self.content.nouns(), self.storage);
         let guard = Guard::same_rows(says, list.clone(), &["volid"], &rows);
         plan.guards.push(guard);
+        plan.names
+            .push(volume_name(&volid, &self.node, storage.shared));
         plan.needs = self.needs();
         plan.undo = self.undo(&volid);
         plan.steps.push(self.step(file, list, &volid));
