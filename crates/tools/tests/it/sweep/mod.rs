@@ -11,6 +11,7 @@ mod login;
 mod nonsense;
 mod privileges;
 mod protected;
+mod raw;
 mod reference;
 mod seeds;
 mod silent;
