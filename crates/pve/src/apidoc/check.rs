@@ -36,6 +36,8 @@ pub enum Wrong {
     InPath,
     /// It is of another type.
     Type(Kind),
+    /// It is a list of nothing.
+    Empty,
     /// It is less than this.
     TooSmall(f64),
     /// It is more than this.
@@ -158,13 +160,19 @@ pub(super) fn nearest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> V
 /// A value as it is sent, one or, for a list, several.
 fn values(parameter: &Parameter, value: &Json) -> Result<Vec<Value>, Wrong> {
     match (parameter.kind, value) {
-        (Kind::Array, Json::Array(items)) if !items.is_empty() => {
+        // No item is no parameter, and a list in one text would be an empty one: PVE takes both for "all of them".
+        (kind, Json::Array(items))
+            if items.is_empty() && (kind == Kind::Array || parameter.is_list()) =>
+        {
+            Err(Wrong::Empty)
+        }
+        (Kind::Array, Json::Array(items)) => {
             let text = Parameter::default();
             let item = parameter.items.as_deref().unwrap_or(&text);
             let sent = items.iter().map(|value| values(item, value));
             Ok(sent.collect::<Result<Vec<_>, _>>()?.concat())
         }
-        (Kind::Array, Json::Array(_) | Json::Object(_)) => Err(Wrong::Type(Kind::Array)),
+        (Kind::Array, Json::Object(_)) => Err(Wrong::Type(Kind::Array)),
         (Kind::Array, one) => {
             let text = Parameter::default();
             values(parameter.items.as_deref().unwrap_or(&text), one)
@@ -254,6 +262,7 @@ impl fmt::Display for Wrong {
             Self::Missing => f.write_str("must be given"),
             Self::InPath => f.write_str("stands in the path, with another value"),
             Self::Type(kind) => write!(f, "must be a {}", kind.noun()),
+            Self::Empty => f.write_str("the list is empty: name at least one, or leave it out"),
             Self::TooSmall(least) => write!(f, "must be at least {least}"),
             Self::TooLarge(most) => write!(f, "must be at most {most}"),
             Self::TooShort(least) => write!(f, "must have at least {least} characters"),

@@ -233,7 +233,14 @@ fn everything_that_pve_would_refuse_is_told() {
             json!({"starttime": 1}),
             "starttime: comes only together with onboot",
         ),
-        (json!({"members": []}), "members: must be a list"),
+        (
+            json!({"members": []}),
+            "members: the list is empty: name at least one, or leave it out",
+        ),
+        (
+            json!({"tags": []}),
+            "tags: the list is empty: name at least one, or leave it out",
+        ),
         (
             json!({"members": ["1x"]}),
             "members: \"1x\" is not a name: a letter, then letters, digits, _ and -, at least 2 characters",

@@ -1,11 +1,12 @@
 //! The guests that a plain change is about beside the one in its path.
 
+use std::sync::Arc;
+
 use pve::GuestConfig;
 use serde_json::Value;
 
-use super::place::Place;
 use super::{Plain, word};
-use crate::context::{Context, Guest, stake};
+use crate::context::{Cluster, Context, Guest, stake};
 use crate::fault::Fault;
 use crate::plan::{Effect, Needs, Plan, parts};
 use crate::spec::Risk;
@@ -34,10 +35,10 @@ impl Plain {
     }
 
     /// The same for the guests that have disks on a storage that is taken from them.
-    pub(super) async fn bind_stranded(
+    pub(crate) async fn bind_stranded(
         &self,
         values: &Object,
-        place: &Place,
+        cluster: &Arc<Cluster>,
         plan: &mut Plan,
     ) -> Result<(), Fault> {
         let Some((storage, with)) = self.strands else {
@@ -57,8 +58,8 @@ impl Plain {
             ["nodes"] => values.get("nodes").map(parts).unwrap_or_default(),
             _ => Vec::new(),
         };
-        let rows = place.cluster.pve.resources().await?;
-        let mut guests = Guest::all_among(&place.cluster, &rows);
+        let rows = cluster.pve.resources().await?;
+        let mut guests = Guest::all_among(cluster, &rows);
         guests.retain(|guest| !keep.iter().any(|node| node == guest.at.node.as_str()));
         let storage = word(values.get(storage));
         let effect = match plan.risk {
@@ -69,7 +70,7 @@ impl Plain {
         let uses = |config: &GuestConfig| stake::has_disk_on(config, &storage);
         stake::bind(guests, uses, (effect, note), plan).await;
         let sees_all = Needs::on("/vms", "VM.Audit");
-        let missing = crate::preview::missing(&sees_all, &place.cluster.pve).await;
+        let missing = crate::preview::missing(&sees_all, &cluster.pve).await;
         if !missing.is_empty() {
             plan.warnings.push(format!(
                 "the token lacks {}: guests that it cannot see may have disks there",

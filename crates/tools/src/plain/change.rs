@@ -106,7 +106,8 @@ impl Plain {
             guest.bind(&mut plan, &config);
         }
         self.bind_named(&values, cx, &mut plan).await?;
-        self.bind_stranded(&values, &place, &mut plan).await?;
+        self.bind_stranded(&values, &place.cluster, &mut plan)
+            .await?;
         plan.needs = self.needed(&values);
         let request = self.request(&values, |arg, value| {
             if arg.hides(value) {

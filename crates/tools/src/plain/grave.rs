@@ -44,7 +44,7 @@ impl Plain {
     }
 
     /// How grave these arguments are.
-    pub(super) fn risk(&self, values: &Object) -> Risk {
+    pub(crate) fn risk(&self, values: &Object) -> Risk {
         let is = |name: &str, words: &[&str]| {
             let value = values.get(name);
             value.is_some() && (words.is_empty() || words.contains(&word(value).as_str()))

@@ -1,7 +1,10 @@
 //! What a plain tool is to those that do not call it: methods of PVE's API, with what they take.
 
+use pve::apidoc::Found;
+
 use super::Plain;
 use super::arg::{Arg, Kind};
+use super::word;
 use crate::plan::Needs;
 use crate::tool::{ApiMethod, ApiParam, Object};
 
@@ -32,6 +35,47 @@ impl Plain {
         methods.collect()
     }
 
+    /// What its arguments would be for a call of the API, if that is the method that it is. What it does not take is left out.
+    pub(crate) fn arguments_of(&self, found: &Found<'_>, sent: &Object) -> Option<Object> {
+        let (mine, theirs) = (self.path, found.method.path.as_str());
+        if self.method != found.method.verb
+            || mine.split('/').count() != theirs.split('/').count()
+            || !self
+                .always
+                .iter()
+                .all(|(name, value)| word(sent.get(*name)) == *value)
+        {
+            return None;
+        }
+        let mut values = Object::new();
+        for (mine, theirs) in mine.split('/').zip(theirs.split('/')) {
+            let part = match captured(theirs) {
+                Some(name) => found.capture(name)?,
+                None => theirs,
+            };
+            match (captured(mine), captured(theirs)) {
+                (Some(name), Some(_)) => drop(values.insert(name.to_owned(), part.into())),
+                (Some(name), None) if self.chooses(name, part) => {
+                    values.insert(name.to_owned(), part.into());
+                }
+                (None, None) if mine == theirs => {}
+                _ => return None,
+            }
+        }
+        for arg in self.sent() {
+            if let Some(value) = sent.get(arg.sent) {
+                values.insert(arg.name.to_owned(), value.clone());
+            }
+        }
+        Some(values)
+    }
+
+    /// Whether a word of the path is one that the caller chooses.
+    fn chooses(&self, name: &str, word: &str) -> bool {
+        let mut args = self.args.iter().filter(|arg| arg.name == name);
+        args.any(|arg| matches!(arg.kind, Kind::Choice(words) if words.contains(&word)))
+    }
+
     /// Its arguments, each with what PVE calls it.
     pub(crate) fn sent_as(&self) -> Vec<(&'static str, &'static str)> {
         self.args.iter().map(|arg| (arg.name, arg.sent)).collect()
@@ -41,4 +85,10 @@ impl Plain {
     pub(crate) fn needed(&self, values: &Object) -> Needs {
         self.needs.of(values)
     }
+}
+
+/// The name in `{name}` or `{name|part}`.
+fn captured(part: &str) -> Option<&str> {
+    let name = part.strip_prefix('{')?.strip_suffix('}')?;
+    Some(name.split_once('|').map_or(name, |(name, _)| name))
 }

@@ -4,10 +4,12 @@ use pve::lenient::as_text;
 use pve::parse_size;
 use serde_json::Value;
 
-/// Whether two values are written alike: `4096` and `"4096"` are, and a text's last line break does not count.
+/// Whether two values are written alike: `4096` and `"4096"` are, and a text's last line break does not count. What PVE takes as a
+/// property string it shows as an object here and there: the retention of a backup job.
 pub(super) fn reads_as(found: &Value, wanted: &Value) -> bool {
     match (as_text(found), as_text(wanted)) {
         (Some(found), Some(wanted)) => found.trim_end() == wanted.trim_end(),
+        (None, Some(_)) if found.is_object() => has_parts(&parts(found), &parts(wanted)),
         _ => found == wanted,
     }
 }
@@ -16,6 +18,11 @@ pub(super) fn reads_as(found: &Value, wanted: &Value) -> bool {
 pub fn parts(value: &Value) -> Vec<String> {
     if let Value::Array(items) = value {
         return items.iter().flat_map(parts).collect();
+    }
+    if let Value::Object(fields) = value {
+        let pairs = fields.iter();
+        let pairs = pairs.filter_map(|(key, value)| Some(format!("{key}={}", as_text(value)?)));
+        return pairs.collect();
     }
     let text = as_text(value).unwrap_or_default();
     text.split(|c: char| matches!(c, ',' | ';' | '\0') || c.is_whitespace())
@@ -99,6 +106,16 @@ mod tests {
         assert!(!has(&["tag=2"]) && !has(&["e1000"]) && !has(&["firewall=0"]));
         let size = |part: &str| holds(Expect::Has("scsi0".into(), words(&[part])), &config);
         assert!(size("size=10G") && size("size=10236M") && !size("size=11G"));
+    }
+
+    #[test]
+    fn an_object_has_the_parts_of_a_property_string() {
+        let job = json!({"prune-backups": {"keep-last": "1", "keep-weekly": 4}});
+        let has = |part: &str| holds(Expect::Has("prune-backups".into(), words(&[part])), &job);
+        assert!(has("keep-last=1") && has("keep-weekly=4"));
+        assert!(!has("keep-last=2") && !has("keep-daily=1"));
+        let is = |text: &str| holds(Expect::Is("prune-backups".into(), json!(text)), &job);
+        assert!(is("keep-last=1,keep-weekly=4") && !is("keep-last=2"));
     }
 
     #[test]

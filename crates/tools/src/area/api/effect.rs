@@ -135,8 +135,13 @@ impl<'a> Effects<'a> {
                 .map_or_else(|| "unset".to_owned(), |value| words::value(value, SHOWN)),
         };
         for name in &deleted {
+            let effect = if risk::is_lost(name) {
+                Effect::Destroyed
+            } else {
+                Effect::Changed
+            };
             plan.impact.push(
-                Impact::new(Effect::Destroyed, "setting", words::clip(name, SHOWN))
+                Impact::new(effect, "setting", words::clip(name, SHOWN))
                     .note(format!("{} -> unset", was(name))),
             );
         }
@@ -164,7 +169,7 @@ impl<'a> Effects<'a> {
     }
 
     /// How PVE will write it back, as far as it can be told.
-    fn expected(&self, name: &str, value: &Value) -> Expect {
+    pub(super) fn expected(&self, name: &str, value: &Value) -> Expect {
         let parameter = self.found.method.parameter(name);
         let several = match parameter.and_then(|it| it.format.as_ref()) {
             Some(Format::Properties(_)) => true,

@@ -21,7 +21,14 @@ enum Made {
     As(String, String),
     /// By an id of this kind that PVE makes of this one.
     Like(String, String),
+    /// By a name that PVE makes of what it is told: the list has one more of them.
+    Volume(String),
 }
+
+/// What the path calls a volume.
+const VOLUME: &str = "volume";
+/// What lists call it.
+const VOLID: &str = "volid";
 
 impl Effects<'_> {
     pub(super) fn added(&self, plan: &mut Plan) -> Option<Check> {
@@ -55,6 +62,17 @@ impl Effects<'_> {
                     .push(Impact::new(Effect::Created, name, words::clip(id, SHOWN)));
                 plan.undo = Undo::Impossible {
                     because: "PVE makes its id: the list tells what to delete".to_owned(),
+                };
+            }
+            Some(Made::Volume(name)) => {
+                plan.impact.push(Impact::new(
+                    Effect::Created,
+                    VOLUME,
+                    words::clip(name, SHOWN),
+                ));
+                plan.undo = Undo::Impossible {
+                    because: "PVE makes its name, which is its answer: DELETE it at its own path"
+                        .to_owned(),
                 };
             }
             None => {}
@@ -103,10 +121,14 @@ impl Effects<'_> {
                 Some(vec![come(PLACE), first])
             }
             Some(Made::Like(name, _)) => Some(vec![come(&key(name)?)]),
+            // Its size is written otherwise there, and rounded.
+            Some(Made::Volume(_)) => Some(vec![come(VOLID)]),
             Some(Made::As(name, id)) => Some(vec![Expect::Like(vec![(key(name)?, json!(id))])]),
             None => {
-                let fields: Vec<_> = given().collect();
-                (!fields.is_empty()).then(|| vec![Expect::Like(fields)])
+                let so: Vec<_> = given()
+                    .map(|(name, value)| self.expected(&name, &value))
+                    .collect();
+                (!so.is_empty()).then(|| vec![Expect::SomeRow(so)])
             }
         }
     }
@@ -126,7 +148,10 @@ impl Effects<'_> {
         if name == PLACE {
             return Some(Made::First);
         }
-        let id = self.sent.text(name)?;
+        if name == VOLUME {
+            return self.sent.shown_text("filename").map(Made::Volume);
+        }
+        let id = self.sent.shown_text(name)?;
         // What cannot stand in a path is not what PVE calls it there.
         Some(if id.contains(['/', ' ']) {
             Made::Like(name.to_owned(), id)
@@ -145,7 +170,7 @@ impl Effects<'_> {
         let key = self.before.as_ref();
         let key = key.and_then(|before| before.method.returns.row_key.clone());
         let field = key.unwrap_or_else(|| match name.as_str() {
-            "volume" => "volid".to_owned(),
+            VOLUME => VOLID.to_owned(),
             other => other.to_owned(),
         });
         Some((name, field, id))

@@ -1,8 +1,10 @@
 //! Any method of the API, checked against the schema that the cluster itself serves.
 
+mod declared;
 mod describe;
 mod effect;
 mod entry;
+mod ha;
 mod needs;
 mod place;
 mod read;

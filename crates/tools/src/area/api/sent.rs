@@ -2,6 +2,7 @@
 //! for 0 and "105;106" for two guests, and a null is not sent at all.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use pve::{Request, Value as Parameter};
 use serde_json::Value;
@@ -11,11 +12,23 @@ use crate::plan::parts;
 use crate::tool::Object;
 
 /// The parameters of a request beside its path, by their names in PVE.
-#[derive(Debug)]
+///
+/// What a parameter does is judged by its whole value, whether it is shown or not: whoever could hide a value by writing
+/// something like a password into it would hide what it does.
 pub(super) struct Sent {
-    /// A flag is a boolean, a repeated parameter a list. Secrets have no value here.
+    /// A flag is a boolean, a repeated parameter a list. What is a secret by its name has no value here.
     values: Object,
+    /// What is not shown: secrets by their names, and values with the password of an address in them.
     hidden: BTreeSet<String>,
+}
+
+impl fmt::Debug for Sent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sent")
+            .field("shown", &self.shown().collect::<Vec<_>>())
+            .field("hidden", &self.hidden)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Sent {
@@ -23,8 +36,10 @@ impl Sent {
     pub(super) fn of(request: &Request, template: &str) -> Self {
         let (mut values, mut hidden) = (Object::new(), BTreeSet::new());
         for (name, value) in &request.params {
-            let value = if clean::is_secret_parameter(name, template, &value.to_string()) {
+            if clean::is_secret_parameter(name, template, &value.to_string()) {
                 hidden.insert(name.clone());
+            }
+            let value = if clean::is_secret_at(name, template) {
                 Value::Null
             } else {
                 plain(value)
@@ -48,7 +63,12 @@ impl Sent {
         self.values.keys().map(String::as_str)
     }
 
-    /// All that may be looked at.
+    /// All values, to judge what they do; null for what is a secret by its name. Not to be shown.
+    pub(super) fn judged(&self) -> &Object {
+        &self.values
+    }
+
+    /// All that may be shown.
     pub(super) fn shown(&self) -> impl Iterator<Item = (&String, &Value)> {
         let all = self.values.iter();
         all.filter(|(name, _)| !self.is_hidden(name))
@@ -64,9 +84,20 @@ impl Sent {
         !self.hidden.is_empty()
     }
 
-    /// A value as PVE reads it.
+    /// A value as PVE reads it, to judge what it does. Not to be shown.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         self.values.get(name).and_then(pve::lenient::as_text)
+    }
+
+    /// The same, if it may be shown.
+    pub(super) fn shown_text(&self, name: &str) -> Option<String> {
+        self.text(name).filter(|_| !self.is_hidden(name))
+    }
+
+    /// Whether it names something: a list of nothing, which PVE takes for one that is not sent, does not.
+    pub(super) fn names_any(&self, name: &str) -> bool {
+        let named = self.values.get(name).map(parts);
+        named.is_some_and(|named| !named.is_empty())
     }
 
     /// Whether a flag is on or off; `None` if it is not sent, or no flag.
@@ -94,6 +125,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn what_is_hidden_is_judged_all_the_same() {
+        let request = Request::post("/x")
+            .with("mp0", "local-lvm:vm-109-disk-0,mp=/x://a:hunter2@c")
+            .with("vms", " , ");
+        let sent = Sent::of(&request, "/x");
+        assert!(!format!("{sent:?}").contains("hunter2"));
+        assert!(sent.hides() && sent.shown_text("mp0").is_none());
+        assert!(sent.text("mp0").unwrap().contains("vm-109-disk-0"));
+        assert!(sent.has("vms") && !sent.names_any("vms") && sent.names_any("mp0"));
+    }
 
     #[test]
     fn what_is_sent_is_told_without_its_secrets() {

@@ -8,8 +8,9 @@ use pve::apidoc::{Format, Found, Parameter};
 use pve::{GuestKind, GuestRef, Method, NodeName, Resource, Vmid};
 use serde_json::Value;
 
+use super::declared::Declared;
 use super::sent::Sent;
-use super::{risk, wide};
+use super::{ha, risk, wide};
 use crate::area::users::Users;
 use crate::area::volume::{backup_of, is_same, owners, storage};
 use crate::context::{Cluster, Context, Guest};
@@ -26,12 +27,23 @@ const PROSE: &[&str] = &["comment", "description", "notes", "notes-template"];
 /// Where the volume in the path stands; a parameter's key may be `volume`, too.
 const IN_PATH: &str = "{volume}";
 
+/// A volume of a guest that a call names.
+struct NamedVolume {
+    /// What it stands in: the path, a parameter, or a part of one.
+    key: String,
+    volume: String,
+    /// It for people, without what is hidden.
+    shown: String,
+}
+
 /// A call and where it goes.
 pub(super) struct Subject<'a> {
     pub(super) cx: &'a Context,
     pub(super) cluster: &'a Arc<Cluster>,
     pub(super) found: &'a Found<'a>,
     pub(super) sent: &'a Sent,
+    /// The declared tools that are the same method.
+    pub(super) declared: &'a [Declared],
     rows: Vec<Resource>,
 }
 
@@ -40,7 +52,7 @@ impl<'a> Subject<'a> {
         cx: &'a Context,
         cluster: &'a Arc<Cluster>,
         found: &'a Found<'a>,
-        sent: &'a Sent,
+        (sent, declared): (&'a Sent, &'a [Declared]),
     ) -> Result<Self, Fault> {
         let rows = cluster.pve.resources().await?;
         Ok(Self {
@@ -48,6 +60,7 @@ impl<'a> Subject<'a> {
             cluster,
             found,
             sent,
+            declared,
             rows,
         })
     }
@@ -74,7 +87,12 @@ impl<'a> Subject<'a> {
             }
         }
         self.made(plan).await?;
-        for vmid in self.named() {
+        let mut named = self.named();
+        if let Some(kept) = ha::Kept::by(self.found) {
+            named.extend(kept.guests(&self.cluster.pve).await?);
+            needs.push(Needs::on("/", "Sys.Audit"));
+        }
+        for vmid in named {
             if let Some(guest) = Guest::among(self.cluster, &self.rows, vmid) {
                 self.take(&guest, plan, &mut needs).await?;
             }
@@ -168,7 +186,7 @@ impl<'a> Subject<'a> {
         let mut ids = BTreeSet::new();
         let captures = self.found.captures.iter();
         let captures = captures.map(|(name, value)| (name, Value::from(value.as_str())));
-        let params = self.sent.shown();
+        let params = self.sent.judged().iter();
         let params = params.map(|(name, value)| (name, value.clone()));
         for (name, value) in captures.chain(params) {
             let Some(parameter) = self.found.method.parameter(name) else {
@@ -183,8 +201,9 @@ impl<'a> Subject<'a> {
 
     /// The owners of the volumes that it names, and whoever else uses one that is deleted.
     async fn volumes(&self, plan: &mut Plan, needs: &mut Vec<Needs>) -> Result<(), Fault> {
-        for (name, volume) in self.volume_names() {
-            let only_read = match name.as_str() {
+        for named in self.volume_names() {
+            let NamedVolume { key, volume, shown } = named;
+            let only_read = match key.as_str() {
                 IN_PATH => self.stays(),
                 name => SOURCES.contains(&name),
             };
@@ -203,7 +222,7 @@ impl<'a> Subject<'a> {
                 guest.bind_once(plan, &config);
                 plan.risk = plan.risk.max(Risk::Destroy);
                 plan.impact.push(
-                    Impact::new(Effect::Destroyed, "disk", &volume)
+                    Impact::new(Effect::Destroyed, "disk", &shown)
                         .note(format!("{} owns it", guest.label())),
                 );
             }
@@ -257,19 +276,32 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Everything in the call that names a volume of a guest, or a backup of one, by the parameter that it stands in.
-    fn volume_names(&self) -> Vec<(String, String)> {
+    /// Everything in the call that names a volume of a guest, or a backup of one, hidden or not.
+    fn volume_names(&self) -> Vec<NamedVolume> {
         let mut names = Vec::new();
         if let Some(volume) = self.found.capture("volume") {
-            names.push((IN_PATH.to_owned(), self.full_name(volume)));
+            let volume = self.full_name(volume);
+            names.push(NamedVolume {
+                key: IN_PATH.to_owned(),
+                shown: volume.clone(),
+                volume,
+            });
         }
-        let params = self.sent.shown();
+        let params = self.sent.judged().iter();
         for (name, value) in params.filter(|(name, _)| !PROSE.contains(&name.as_str())) {
             for part in parts(value) {
                 let (key, volume) = part.split_once('=').unwrap_or((name, &part));
                 let is_name = volume.contains(':') || volume.starts_with('/');
                 if is_name && owners_of(volume).next().is_some() {
-                    names.push((key.to_owned(), volume.to_owned()));
+                    names.push(NamedVolume {
+                        key: key.to_owned(),
+                        volume: volume.to_owned(),
+                        shown: if self.sent.is_hidden(name) {
+                            format!("in {name}")
+                        } else {
+                            volume.to_owned()
+                        },
+                    });
                 }
             }
         }
@@ -301,7 +333,7 @@ fn is_guest(parameter: &Parameter) -> bool {
 }
 
 /// `105`, `vm:105`, or `105-0` of a replication.
-fn vmid_in(word: &str) -> Option<Vmid> {
+pub(super) fn vmid_in(word: &str) -> Option<Vmid> {
     let word = word.rsplit(':').next()?;
     vmid_of(word.split('-').next()?)
 }

@@ -4,12 +4,14 @@
 use pve::{GuestConfig, Method, NodeName};
 
 use super::subject::Subject;
-use crate::context::stake::{self, has_disk_on};
+use crate::context::{Guest, stake};
 use crate::fault::Fault;
 use crate::plan::{Effect, Impact, Plan, Target};
 
 /// What becomes of guests whose storage or disks go.
 const LOST: (Effect, &str) = (Effect::Destroyed, "may have something there");
+/// What becomes of guests that a node starts.
+const STARTED: (Effect, &str) = (Effect::Changed, "is started");
 /// How many guests a preview names.
 const NAMED: usize = 20;
 
@@ -17,24 +19,24 @@ const NAMED: usize = 20;
 enum Reach {
     /// Nothing beyond what it names.
     Named,
-    /// Whatever guests have on this storage.
-    Storage(String),
     /// Whatever guests have on the disks of this node.
     Disks(Option<NodeName>),
-    /// The guests of a node, which are interrupted.
+    /// The guests of a node that run, which are interrupted.
     Running(Option<NodeName>),
+    /// The guests that do not run, which are started.
+    Stopped,
+    /// Those of a node; without force only what is marked to start at boot.
+    StoppedOn { node: NodeName, forced: bool },
 }
 
 impl Reach {
     fn of(subject: &Subject<'_>) -> Self {
         let template = subject.found.method.path.as_str();
-        let storage = || subject.found.capture("storage").map(str::to_owned);
-        let named = subject.sent.has("vmid") || subject.sent.has("vms");
+        // A list of nothing is no list to PVE: it means all of them.
+        let named = subject.sent.names_any("vmid") || subject.sent.names_any("vms");
         match (subject.found.method.verb, template) {
-            (Method::Delete, "/storage/{storage}") => storage().map_or(Self::Named, Self::Storage),
-            (Method::Delete, "/nodes/{node}/storage/{storage}/prunebackups") if !named => {
-                Self::Disks(None)
-            }
+            _ if named => Self::Named,
+            (Method::Delete, "/nodes/{node}/storage/{storage}/prunebackups") => Self::Disks(None),
             (Method::Delete, path) if path.starts_with("/nodes/{node}/disks/") => {
                 Self::Disks(subject.node())
             }
@@ -45,12 +47,14 @@ impl Reach {
                 | "/nodes/{node}/stopall"
                 | "/nodes/{node}/suspendall"
                 | "/nodes/{node}/migrateall",
-            ) if !named => Self::Running(subject.node()),
-            (Method::Post, path)
-                if path.starts_with("/cluster/bulk-action/guest/")
-                    && !path.ends_with("/start")
-                    && !named =>
-            {
+            ) => Self::Running(subject.node()),
+            (Method::Post, "/nodes/{node}/startall") => {
+                let forced = subject.sent.flag("force") == Some(true);
+                let node = subject.node();
+                node.map_or(Self::Stopped, |node| Self::StoppedOn { node, forced })
+            }
+            (Method::Post, "/cluster/bulk-action/guest/start") => Self::Stopped,
+            (Method::Post, path) if path.starts_with("/cluster/bulk-action/guest/") => {
                 Self::Running(None)
             }
             _ => Self::Named,
@@ -60,25 +64,44 @@ impl Reach {
 
 /// Makes the plan one about every guest that the call reaches.
 pub(super) async fn settle(subject: &Subject<'_>, plan: &mut Plan) -> Result<(), Fault> {
+    for declared in subject.declared {
+        declared.bind(subject.cluster, plan).await?;
+    }
     match Reach::of(subject) {
         Reach::Named => {}
-        Reach::Storage(storage) => {
-            let uses = |config: &GuestConfig| has_disk_on(config, &storage);
-            stake::bind(subject.guests_on(None), uses, LOST, plan).await;
-        }
         Reach::Disks(node) => {
             stake::bind(subject.guests_on(node.as_ref()), |_| true, LOST, plan).await;
         }
-        Reach::Running(node) => interrupted(subject, node.as_ref(), plan),
+        Reach::Running(node) => {
+            let mut guests = subject.guests_on(node.as_ref());
+            guests.retain(|guest| guest.row.is_running());
+            touched(&guests, (Effect::Interrupted, "are interrupted"), plan);
+        }
+        Reach::Stopped => {
+            let mut guests = subject.guests_on(None);
+            guests.retain(is_startable);
+            touched(&guests, (Effect::Changed, "are started"), plan);
+        }
+        Reach::StoppedOn { node, forced } => {
+            let mut guests = subject.guests_on(Some(&node));
+            guests.retain(is_startable);
+            let at_boot = |config: &GuestConfig| {
+                let at_boot = config.get("onboot").and_then(pve::lenient::as_bool);
+                forced || at_boot == Some(true)
+            };
+            stake::bind(guests, at_boot, STARTED, plan).await;
+        }
     }
     Ok(())
 }
 
+fn is_startable(guest: &Guest) -> bool {
+    !guest.row.is_running() && !guest.is_template()
+}
+
 /// Their row tells enough: nothing of them is destroyed.
-fn interrupted(subject: &Subject<'_>, node: Option<&NodeName>, plan: &mut Plan) {
-    let running = subject.guests_on(node).into_iter();
-    let running: Vec<_> = running.filter(|guest| guest.row.is_running()).collect();
-    for guest in &running {
+fn touched(guests: &[Guest], (effect, what): (Effect, &str), plan: &mut Plan) {
+    for guest in guests {
         plan.targets.push(Target {
             at: guest.at.clone(),
             name: guest.name().to_owned(),
@@ -88,16 +111,13 @@ fn interrupted(subject: &Subject<'_>, node: Option<&NodeName>, plan: &mut Plan) 
             only_read: false,
         });
     }
-    for guest in running.iter().take(NAMED) {
+    for guest in guests.iter().take(NAMED) {
         let kind = guest.at.kind.noun();
-        plan.impact.push(
-            Impact::new(Effect::Interrupted, kind, guest.at.vmid.to_string()).note(guest.name()),
-        );
+        plan.impact
+            .push(Impact::new(effect, kind, guest.at.vmid.to_string()).note(guest.name()));
     }
-    if running.len() > NAMED {
-        plan.warnings.push(format!(
-            "{} more guests are interrupted",
-            running.len() - NAMED
-        ));
+    if guests.len() > NAMED {
+        let more = guests.len() - NAMED;
+        plan.warnings.push(format!("{more} more guests {what}"));
     }
 }

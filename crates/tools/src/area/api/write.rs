@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::Deserialize;
 
+use super::declared::Declared;
 use super::effect::Effects;
 use super::risk::{self, Class};
 use super::sent::Sent as Parameters;
@@ -98,12 +99,16 @@ impl Changes for WriteApi {
         let request = request.map_err(|problems| place::wrong(found.method, &problems))?;
         // From here on what is sent counts, not what the caller wrote.
         let sent = Parameters::of(&request, &found.method.path);
-        let risk = does.max(risk::of_parameters(&found.method.path, &sent));
+        let declared = Declared::all(&found, &sent);
+        let risk = declared.iter().map(Declared::risk);
+        let risk = risk.fold(does, Risk::max);
+        let risk = risk.max(risk::of_parameters(&found.method.path, &sent));
         let planning = Planning {
             cluster: &cluster,
             schema: &schema,
             found: &found,
             sent: &sent,
+            declared: &declared,
         };
         planning.plan(cx, request, risk).await
     }
@@ -130,6 +135,7 @@ struct Planning<'a> {
     schema: &'a Schema,
     found: &'a Found<'a>,
     sent: &'a Parameters,
+    declared: &'a [Declared],
 }
 
 impl Planning<'_> {
@@ -137,7 +143,7 @@ impl Planning<'_> {
         let (cluster, found) = (self.cluster, self.found);
         let summary = format!("{} {}", found.method.verb, words::clip(&found.path(), 160));
         let mut plan = Plan::new(&WriteApi::SPEC, &cluster.name, risk, summary.clone());
-        let subject = Subject::of(cx, cluster, found, self.sent).await?;
+        let subject = Subject::of(cx, cluster, found, (self.sent, self.declared)).await?;
         let mut looks = subject.bind(&mut plan).await?;
         let effects = Effects::of(&cluster.pve, found, (self.sent, self.schema), &mut plan).await;
         if let Some(digest) = effects.digest() {
@@ -173,7 +179,7 @@ impl Planning<'_> {
     fn required(&self, plan: &mut Plan) -> Option<Needs> {
         let value = |name: &str| {
             let in_path = self.found.capture(name).map(str::to_owned);
-            in_path.or_else(|| self.sent.text(name))
+            in_path.or_else(|| self.sent.shown_text(name))
         };
         let who = self.cluster.pve.identity();
         let is_token = who.contains('!');

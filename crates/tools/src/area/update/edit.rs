@@ -191,7 +191,7 @@ fn keeps_shape(subject: &Subject, edit: &Edit) -> Result<(), Fault> {
 }
 
 /// `cdrom` is another name for a VM's `ide2`.
-fn canonical(kind: GuestKind, name: &str) -> &str {
+pub(super) fn canonical(kind: GuestKind, name: &str) -> &str {
     match name {
         "cdrom" if kind == GuestKind::Qemu => "ide2",
         _ => name,

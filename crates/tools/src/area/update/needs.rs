@@ -177,26 +177,33 @@ fn device(subject: &Subject, sort: &str, edit: &Edit) -> Result<Vec<Needs>, Stri
     for value in [edit.old.as_deref(), edit.text()].into_iter().flatten() {
         let parsed = PropertyString::parse(value);
         let mapping = |name: &str| Needs::on(format!("/mapping/{sort}/{name}"), "Mapping.Use");
+        if is_bare(sort, value) {
+            return Err(format!(
+                "`{}` with a device of the node that has no mapping",
+                edit.key
+            ));
+        }
         match sort {
             "hwrng" if value.contains("/dev/hwrng") => {
                 all.push(Needs::on("/mapping/hwrng", "Mapping.Use"));
             }
             "hwrng" => {}
-            "serial" if value == "socket" => {}
             "dir" => all.extend(parsed.default_or("dirid").map(mapping)),
-            "usb" if parsed.default_or("host") == Some("spice") => {}
-            _ => match parsed.get("mapping") {
-                Some(name) => all.push(mapping(name)),
-                None => {
-                    return Err(format!(
-                        "`{}` with a device of the node that has no mapping",
-                        edit.key
-                    ));
-                }
-            },
+            _ => all.extend(parsed.get("mapping").map(mapping)),
         }
     }
     Ok(all)
+}
+
+/// Whether a value names a device of the node itself, and no mapping: what PVE leaves to root alone.
+pub(super) fn is_bare(sort: &str, value: &str) -> bool {
+    let parsed = PropertyString::parse(value);
+    match sort {
+        "hwrng" | "dir" => false,
+        "serial" if value == "socket" => false,
+        "usb" if parsed.default_or("host") == Some("spice") => false,
+        _ => parsed.get("mapping").is_none(),
+    }
 }
 
 fn features(subject: &Subject, edit: &Edit) -> Result<Vec<Needs>, String> {

@@ -16,7 +16,7 @@ use crate::spec::Risk;
 use crate::words;
 
 /// Settings that hand out power: over the guest by credentials and commands, over the node by scripts and features.
-const GRANTS: &[&str] = &[
+pub(super) const GRANTS: &[&str] = &[
     "cicustom",
     "cipassword",
     "ciuser",

@@ -12,7 +12,7 @@ use super::reference::{schemas, valid};
 use crate::house::{House, object};
 
 /// Calls with what no example has.
-const MORE: &[(&str, &str)] = &[
+pub(super) const MORE: &[(&str, &str)] = &[
     (
         "create_proxmox_vm",
         r#"{"name": "full", "vmid": 400, "node": "pve1", "memory": 1024, "cores": 2, "sockets": 2, "disk_size": 8, "storage": "local-lvm", "bridge": "vmbr0", "vlan": 5, "ostype": "l26", "bios": "ovmf", "tags": "lab", "pool": "lab", "start": true}"#,

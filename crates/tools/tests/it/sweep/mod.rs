@@ -12,6 +12,7 @@ mod login;
 mod nonsense;
 mod privileges;
 mod protected;
+mod raw;
 mod reference;
 mod seeds;
 mod silent;

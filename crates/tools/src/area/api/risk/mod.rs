@@ -3,9 +3,10 @@
 
 mod rules;
 
-use pve::Method;
+use pve::{GuestKind, Method};
 
 use super::sent::Sent;
+use crate::area::update::hands_out_power;
 use crate::spec::Risk;
 
 /// What becomes of a call.
@@ -23,14 +24,26 @@ const GRANTS: &[&str] = &[
     "cicustom",
     "cipassword",
     "ciuser",
+    "dumpdir",
     "entrypoint",
     "env",
     "features",
     "hookscript",
     "password",
+    // A hook that runs as root with every backup; PVE leaves it, dumpdir and tmpdir to root alone.
+    "script",
     "ssh-public-keys",
     "sshkeys",
+    "tmpdir",
 ];
+
+/// Settings that take nothing away by being unset: what was switched off is on again.
+const UNSET_CALMLY: &[&str] = &["disable"];
+
+/// Whether unsetting a setting takes something away.
+pub(super) fn is_lost(setting: &str) -> bool {
+    !UNSET_CALMLY.contains(&setting)
+}
 
 /// Where `force` overwrites what is there. Elsewhere it passes by a check, or starts what is not started by itself.
 const OVERWRITES: &[&str] = &[
@@ -39,6 +52,65 @@ const OVERWRITES: &[&str] = &[
     "/nodes/{node}/lxc",
     "/nodes/{node}/qemu",
 ];
+
+/// The kind of the guests that a method makes, by its template.
+fn makes(template: &str) -> Option<GuestKind> {
+    match template {
+        "/nodes/{node}/qemu" => Some(GuestKind::Qemu),
+        "/nodes/{node}/lxc" => Some(GuestKind::Lxc),
+        _ => None,
+    }
+}
+
+/// Whether a guest that comes to be gets power over its node: by a setting that update_proxmox_vm asks a person about, by
+/// being made of a file of the node, or by running its root as that of the node.
+fn makes_it_powerful(kind: GuestKind, sent: &Sent) -> bool {
+    let of_node = |name: &str| {
+        let text = sent.text(name);
+        text.is_some_and(|text| text == "-" || text.starts_with('/'))
+    };
+    let has_power = |name: &str| {
+        let text = sent.text(name);
+        text.is_some_and(|text| hands_out_power(kind, name, &text))
+    };
+    // PVE makes containers privileged that it is told nothing about; a restored one stays what it was.
+    let privileged = kind == GuestKind::Lxc
+        && match sent.flag("unprivileged") {
+            Some(unprivileged) => !unprivileged,
+            None => sent.flag("restore") != Some(true),
+        };
+    privileged || of_node("archive") || of_node("ostemplate") || sent.names().any(has_power)
+}
+
+/// What a firewall lets through: its rules, the sets of addresses and the names of addresses that they are about. A change of
+/// these can cut off guests, or the API itself.
+const LETS_THROUGH: &[&str] = &[
+    "/firewall/aliases/{name}",
+    "/firewall/groups/{group}",
+    "/firewall/groups/{group}/{pos}",
+    "/firewall/ipset/{name}",
+    "/firewall/ipset/{name}/{cidr}",
+    "/firewall/rules",
+    "/firewall/rules/{pos}",
+];
+
+/// Whether a template is that of something which a firewall goes by.
+fn is_of_firewall(template: &str) -> bool {
+    LETS_THROUGH.iter().any(|end| template.ends_with(end))
+}
+
+/// Whether what a firewall goes by is a rule that lets something through, or only described.
+fn cuts_nobody_off(sent: &Sent) -> bool {
+    const DESCRIBES: &[&str] = &["comment", "digest"];
+    sent.text("action").as_deref() == Some("ACCEPT")
+        || sent.names().all(|name| DESCRIBES.contains(&name))
+}
+
+/// Whether a rule of HA is only described: whatever else is said of it, HA moves guests by.
+fn describes_ha_rule(sent: &Sent) -> bool {
+    const DESCRIBES: &[&str] = &["comment", "digest", "rule", "type"];
+    sent.names().all(|name| DESCRIBES.contains(&name))
+}
 
 /// Whether an option of a firewall can cut off guests, or the API itself.
 fn shuts_out(option: &str) -> bool {
@@ -80,18 +152,24 @@ pub fn left_to(verb: Method, template: &str) -> Option<&'static str> {
 pub(super) fn of_parameters(template: &str, sent: &Sent) -> Risk {
     let is_on = |name: &str| sent.flag(name) == Some(true);
     let moves = template.ends_with("/move_disk") || template.ends_with("/move_volume");
-    if sent.names().any(|name| GRANTS.contains(&name)) {
+    if sent.names().any(|name| GRANTS.contains(&name))
+        || makes(template).is_some_and(|kind| makes_it_powerful(kind, sent))
+    {
         Risk::Grant
     } else if sent.has("prune-backups")
         || sent.has("maxfiles")
+        // PVE takes the job away then, and with "full" what was replicated.
+        || sent.has("remove_job")
         || (is_on("force") && OVERWRITES.contains(&template))
-        || !sent.unset().is_empty()
+        || sent.unset().iter().any(|setting| is_lost(setting))
         || (moves && (is_on("delete") || sent.has("target-vmid")))
         || (template.ends_with("/content/{volume}") && sent.flag("protected") == Some(false))
     {
         Risk::Destroy
     } else if (template.starts_with("/cluster/ha/resources") && sent.has("state"))
         || (template.ends_with("/firewall/options") && sent.names().any(shuts_out))
+        || (is_of_firewall(template) && !cuts_nobody_off(sent))
+        || (template.starts_with("/cluster/ha/rules") && !describes_ha_rule(sent))
     {
         Risk::Disrupt
     } else {
@@ -137,6 +215,38 @@ mod tests {
         let text = |text: &str| Parameter::from(text);
         let create = "/nodes/{node}/qemu";
         assert_eq!(of(create, &[("cores", text("2"))]), Risk::Read);
+        for (name, value) in [
+            ("scsi0", "file=/dev/sda"),
+            ("scsi0", "local-lvm:0,import-from=/root/x.img"),
+            ("cdrom", "/dev/dvd"),
+            ("hostpci0", "0000:01:00.0"),
+            ("usb0", "host=1-2"),
+            ("serial0", "/dev/ttyS0"),
+            ("virtiofs0", "dirid=share"),
+            ("archive", "/root/vzdump.vma"),
+        ] {
+            assert_eq!(of(create, &[(name, text(value))]), Risk::Grant, "{name}");
+        }
+        for (name, value) in [
+            ("scsi0", "local-lvm:8"),
+            ("ide2", "local:iso/x.iso,media=cdrom"),
+            ("hostpci0", "mapping=gpu"),
+            ("serial0", "socket"),
+            ("net0", "virtio,bridge=vmbr0"),
+        ] {
+            assert_eq!(of(create, &[(name, text(value))]), Risk::Read, "{name}");
+        }
+        let container = "/nodes/{node}/lxc";
+        let with = |name, value| of(container, &[("unprivileged", true.into()), (name, value)]);
+        assert_eq!(with("rootfs", text("local-lvm:4")), Risk::Read);
+        assert_eq!(with("mp0", text("/etc,mp=/host")), Risk::Grant);
+        assert_eq!(with("dev0", text("/dev/sda")), Risk::Grant);
+        assert_eq!(
+            of(container, &[("unprivileged", false.into())]),
+            Risk::Grant
+        );
+        assert_eq!(of(container, &[]), Risk::Grant);
+        assert_eq!(of(container, &[("restore", true.into())]), Risk::Read);
         assert_eq!(of(create, &[("hookscript", text("x"))]), Risk::Grant);
         assert_eq!(of(create, &[("cipassword", text("x"))]), Risk::Grant);
         let moving = "/nodes/{node}/qemu/{vmid}/move_disk";
@@ -149,6 +259,19 @@ mod tests {
         assert_eq!(of(options, &[("delete", text(""))]), Risk::Read);
         let job = "/cluster/backup/{id}";
         assert_eq!(of(job, &[("maxfiles", 1.into())]), Risk::Destroy);
+        for name in ["script", "tmpdir", "dumpdir"] {
+            assert_eq!(of(job, &[(name, text("/root/x"))]), Risk::Grant);
+        }
+        let replication = "/cluster/replication/{id}";
+        assert_eq!(
+            of(replication, &[("remove_job", text("full"))]),
+            Risk::Destroy
+        );
+        assert_eq!(of(replication, &[("rate", text("10"))]), Risk::Read);
+        assert_eq!(
+            of("/storage/{storage}", &[("delete", text("disable"))]),
+            Risk::Read
+        );
         assert_eq!(of(create, &[("force", true.into())]), Risk::Destroy);
         let starting = "/nodes/{node}/startall";
         assert_eq!(of(starting, &[("force", true.into())]), Risk::Read);
@@ -156,6 +279,37 @@ mod tests {
         assert_eq!(of(firewall, &[("enable", 1.into())]), Risk::Disrupt);
         assert_eq!(of(firewall, &[("policy_in", text("DROP"))]), Risk::Disrupt);
         assert_eq!(of(firewall, &[("ebtables", true.into())]), Risk::Read);
+        for rules in [
+            "/cluster/firewall/rules",
+            "/cluster/firewall/groups/{group}",
+            "/cluster/firewall/groups/{group}/{pos}",
+            "/nodes/{node}/firewall/rules/{pos}",
+            "/nodes/{node}/lxc/{vmid}/firewall/rules",
+            "/cluster/sdn/vnets/{vnet}/firewall/rules",
+        ] {
+            assert_eq!(of(rules, &[("action", text("DROP"))]), Risk::Disrupt);
+            assert_eq!(of(rules, &[("action", text("ACCEPT"))]), Risk::Read);
+            assert_eq!(of(rules, &[("enable", 0.into())]), Risk::Disrupt);
+            assert_eq!(of(rules, &[("comment", text("x"))]), Risk::Read);
+        }
+        let address = ("cidr", text("10.0.0.1"));
+        for names in [
+            "/cluster/firewall/aliases/{name}",
+            "/nodes/{node}/lxc/{vmid}/firewall/ipset/{name}",
+            "/nodes/{node}/qemu/{vmid}/firewall/ipset/{name}/{cidr}",
+        ] {
+            assert_eq!(of(names, std::slice::from_ref(&address)), Risk::Disrupt);
+        }
+        assert_eq!(of("/cluster/firewall/aliases", &[address]), Risk::Read);
+        let groups = "/cluster/firewall/groups";
+        assert_eq!(of(groups, &[("group", text("web"))]), Risk::Read);
+        let ha = "/cluster/ha/rules/{rule}";
+        let kind = ("type", text("node-affinity"));
+        assert_eq!(
+            of(ha, &[kind.clone(), ("nodes", text("pve3"))]),
+            Risk::Disrupt
+        );
+        assert_eq!(of(ha, &[kind, ("comment", text("x"))]), Risk::Read);
     }
 
     #[test]

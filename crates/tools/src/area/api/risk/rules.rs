@@ -115,6 +115,8 @@ const RULES: &[Rule] = &[
     // There is no way back from a template, and none from another cluster.
     does("POST", "/nodes/*/*/*/template", Risk::Destroy),
     does("POST", "/nodes/*/*/*/remote_migrate", Risk::Destroy),
+    // Options decide what is let through, as the tools for them say; rules by what they do, in of_parameters.
+    does("PUT", "/nodes/*/*/*/firewall/options", Risk::Disrupt),
     does("POST PUT", "/nodes/*/*/*/firewall/**", Risk::Change),
     // Nodes.
     does("POST", "/nodes/*/status", Risk::Disrupt),
@@ -171,6 +173,7 @@ const RULES: &[Rule] = &[
     does("PUT", "/cluster/sdn", Risk::Disrupt),
     does("POST", "/cluster/sdn/rollback", Risk::Destroy),
     does("DELETE", "/cluster/sdn/lock", Risk::Disrupt),
+    does("PUT", "/cluster/sdn/vnets/*/firewall/options", Risk::Disrupt),
     does("POST PUT", "/cluster/sdn/**", Risk::Change),
     // Whatever is deleted is gone.
     does("DELETE", "/**", Risk::Destroy),

@@ -1,5 +1,6 @@
 //! Any path of the API, by the cluster's own schema.
 
+mod graver;
 mod guests;
 mod reading;
 mod rules;
