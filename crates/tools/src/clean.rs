@@ -3,11 +3,13 @@
 
 mod answer;
 mod secrets;
+mod whole;
 
 pub(crate) use answer::{answer, line_without_secret};
 pub(crate) use secrets::{
     is_secret, is_secret_at, is_secret_parameter, passwords_in, without_passwords,
 };
+pub use whole::{marked, whole};
 
 use serde_json::{Value, json};
 

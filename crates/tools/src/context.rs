@@ -169,8 +169,16 @@ impl Context {
         }
     }
 
+    /// What every plan gets, whichever tool made it: what policy has to know of it, and who its undo is for.
+    pub async fn settle(&self, plan: &mut Plan) -> Result<(), Fault> {
+        self.policy.weigh_tags(plan);
+        self.policy.reach(plan, self).await?;
+        self.address(plan);
+        Ok(())
+    }
+
     /// Arguments of a call that another tool's answer proposes: where there are several clusters, they name theirs.
-    pub fn address(&self, plan: &mut Plan) {
+    fn address(&self, plan: &mut Plan) {
         if let Undo::Call { arguments, .. } = &mut plan.undo
             && self.registry.has_several_clusters()
         {

@@ -141,6 +141,10 @@ pub struct Outcome {
     /// Each step and what became of it.
     #[schemars(schema_with = "list")]
     pub steps: Vec<StepOutcome>,
+    /// While it needs a confirmation: what each step would send, whole.
+    #[schemars(skip)]
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub sends: Vec<String>,
     /// While it needs a confirmation: what would be affected.
     #[schemars(schema_with = "list")]
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -175,6 +179,7 @@ impl Outcome {
                 .iter()
                 .map(|step| StepOutcome::unsent(&step.says))
                 .collect(),
+            sends: Vec::new(),
             affects: Vec::new(),
             warnings: plan.warnings.clone(),
             confirm: None,
@@ -267,6 +272,9 @@ impl Outcome {
                 StepState::NotSent if self.status == Status::NeedsConfirmation => {
                     if self.steps.len() > 1 {
                         let _ = writeln!(out, "{number}. {}", step.step);
+                    }
+                    if let Some(sends) = self.sends.get(number - 1) {
+                        let _ = writeln!(out, "sends: {sends}");
                     }
                     continue;
                 }

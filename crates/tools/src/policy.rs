@@ -1,8 +1,16 @@
 //! Whether a plan may run, must be confirmed, or is refused. Pure: a plan and settings in, a decision out.
 
+mod deed;
+mod reach;
+mod tags;
+
+pub use deed::of as deeds;
+
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
+use pve::NodeName;
 use serde::{Deserialize, Serialize};
 
 use crate::context::label;
@@ -135,8 +143,11 @@ impl Policy {
     fn strictest(&self, plan: &Plan, risk: Risk) -> Verdict {
         let (read, done_to): (Vec<_>, Vec<_>) =
             plan.targets.iter().partition(|target| target.only_read);
-        let verdict = |risk, target| self.verdict(plan, risk, On::Guest(target));
-        let done_to = done_to.into_iter().map(|target| verdict(risk, target));
+        let verdict = |risk, target: &Target| self.verdict(plan, risk, On::Guest(target));
+        // Where a guest goes it is as much as where it is.
+        let moved = moved(plan, &done_to);
+        let done_to = done_to.into_iter().chain(&moved);
+        let done_to = done_to.map(|target| verdict(risk, target));
         let nodes = plan.nodes();
         let nodes = nodes
             .iter()
@@ -151,13 +162,26 @@ impl Policy {
         read.fold(on_plan, Verdict::max)
     }
 
-    /// What the first rule that matches orders, or else the mode.
+    /// What the first rule that matches orders, or else the mode; and no less than what is ordered for tools that do the
+    /// same. What these are allowed is not allowed to a tool that does it among other things.
     fn verdict(&self, plan: &Plan, risk: Risk, on: On<'_>) -> Verdict {
+        let mut names: BTreeSet<&str> = plan.proper.as_deref().into_iter().collect();
+        names.insert(&plan.tool);
+        let called = self.verdict_as(&names, plan, risk, on);
+        if self.rules.iter().all(|rule| rule.tool.is_none()) {
+            return called;
+        }
+        names.extend(deeds(plan));
+        called.max(self.verdict_as(&names, plan, risk, on))
+    }
+
+    fn verdict_as(&self, names: &BTreeSet<&str>, plan: &Plan, risk: Risk, on: On<'_>) -> Verdict {
         let rules = &mut self.rules.iter();
-        let rule = rules.find(|rule| rule.matches(plan, risk, on));
+        let rule = rules.find(|rule| rule.matches(names, plan, risk, on));
+        let trusted = || self.mode == Mode::Trusted && self.tags_changed(plan).is_empty();
         match rule.and_then(|rule| rule.verdict) {
             Some(verdict) => verdict,
-            None if self.mode == Mode::Trusted || risk <= Risk::Change => Verdict::Allow,
+            None if risk <= Risk::Change || trusted() => Verdict::Allow,
             None => Verdict::Ask,
         }
     }
@@ -222,6 +246,20 @@ enum On<'a> {
     Nothing,
 }
 
+/// The guests of a plan as they will be on the nodes that it moves or copies them to.
+fn moved(plan: &Plan, done_to: &[&Target]) -> Vec<Target> {
+    let nodes = deed::destinations(plan);
+    let on = |node: &NodeName| {
+        let node = node.clone();
+        done_to.iter().map(move |target| {
+            let mut target = Target::clone(target);
+            target.at.node.clone_from(&node);
+            target
+        })
+    };
+    nodes.iter().flat_map(on).collect()
+}
+
 /// Reading neither interrupts a guest nor destroys anything of it, but what is read can be handed out.
 fn what_a_read_can_do(risk: Risk) -> Risk {
     match risk {
@@ -231,7 +269,7 @@ fn what_a_read_can_do(risk: Risk) -> Risk {
 }
 
 impl Rule {
-    fn matches(&self, plan: &Plan, risk: Risk, on: On<'_>) -> bool {
+    fn matches(&self, names: &BTreeSet<&str>, plan: &Plan, risk: Risk, on: On<'_>) -> bool {
         let is = |wanted: &Option<String>, have: &str| {
             wanted.as_deref().is_none_or(|wanted| wanted == have)
         };
@@ -246,12 +284,8 @@ impl Rule {
             On::Node(node) => Some(node),
             On::Nothing => None,
         };
-        let by_name = is(&self.tool, &plan.tool)
-            || plan
-                .proper
-                .as_deref()
-                .is_some_and(|proper| is(&self.tool, proper));
-        by_name
+        let by_name = self.tool.as_deref();
+        by_name.is_none_or(|tool| names.contains(tool))
             && self.risk.is_none_or(|wanted| wanted == risk)
             && is(&self.cluster, &plan.cluster)
             && self

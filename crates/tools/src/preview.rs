@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use pve::{Method, Reader, Value as Parameter};
+use pve::{Method, Reader, Request, Value as Parameter};
 use schemars::JsonSchema;
 use serde::Serialize;
+use sha2::{Digest as _, Sha256};
 
 use crate::context::{Context, READS};
 use crate::fault::{Fault, explain};
@@ -146,11 +147,13 @@ pub(crate) async fn missing(needs: &Needs, pve: &Reader) -> Vec<String> {
 }
 
 /// `POST /nodes/pve1/qemu/105/clone newid=300 full=1`
-fn request_line(action: &Action) -> String {
+pub(crate) fn request_line(action: &Action) -> String {
     let request = match action {
-        Action::Request(_) | Action::Upload(_) | Action::Download(_) | Action::AgentExec(_) => {
-            action.request()
-        }
+        Action::Request(_)
+        | Action::Upload(_)
+        | Action::Download(_)
+        | Action::AgentExec(_)
+        | Action::AgentFile(_) => action.request(),
         Action::Keys(keys) => return keys_line(keys),
         Action::TerminalLine(line) => {
             let at = line.at.path("");
@@ -170,14 +173,40 @@ fn request_line(action: &Action) -> String {
     let mut line = format!("{method} {}", request.path);
     for (key, value) in &request.params {
         let _ = match value {
-            Parameter::Text(text) => write!(line, " {key}={}", crate::clean::line(text)),
+            Parameter::Text(text) if is_content(&request, key) => {
+                write!(line, " {key}={}", content(text))
+            }
+            Parameter::Text(text) => write!(line, " {key}={}", crate::clean::whole(text)),
             Parameter::Int(number) => write!(line, " {key}={number}"),
             Parameter::Bool(flag) => write!(line, " {key}={}", u8::from(*flag)),
             Parameter::Hole(name) => write!(line, " {key}=<{name}>"),
             Parameter::Filled(_) => write!(line, " {key}={}", crate::clean::REDACTED),
         };
     }
+    if let Action::Upload(upload) = action {
+        let (path, size) = (crate::clean::whole(&upload.file.path), upload.file.size);
+        let sha256 = &upload.file.sha256;
+        let _ = write!(line, " and the file {path} ({size} bytes, sha256 {sha256})");
+    }
     line
+}
+
+/// Whether a parameter is what a file is to hold: all else of a request is shown whole.
+fn is_content(request: &Request, key: &str) -> bool {
+    key == "content" && request.path.ends_with("/agent/file-write")
+}
+
+/// What a file is to hold: whole, or so much that nobody reads it: then how it begins, and what tells it from any other.
+fn content(text: &str) -> String {
+    const READ: usize = 2_000;
+    let length = text.chars().count();
+    if length <= READ {
+        return crate::clean::whole(text);
+    }
+    let begins: String = text.chars().take(READ).collect();
+    let sha256 = crate::keys::hex(&Sha256::digest(text));
+    let begins = crate::clean::whole(&begins);
+    format!("{begins} and so on ({length} characters, sha256 {sha256})")
 }
 
 /// `VNC /nodes/pve1/qemu/100 text="ls -l" layout=us`

@@ -240,7 +240,7 @@ impl<T: Changes> Tool for Change<T> {
         Box::pin(async move {
             let tool: T = schema::parse(args)?;
             let mut plan = tool.plan(cx).await?;
-            cx.address(&mut plan);
+            cx.settle(&mut plan).await?;
             Ok(Ran::Plan(Box::new(plan)))
         })
     }

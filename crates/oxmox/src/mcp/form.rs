@@ -100,11 +100,7 @@ fn message(outcome: &Outcome) -> String {
         line("Cluster: ", &outcome.cluster),
         line("Risk: ", outcome.risk.word()),
     ];
-    if outcome.steps.len() > 1 {
-        lines.push("Steps:".to_owned());
-        let numbered = (1..).zip(&outcome.steps);
-        lines.extend(numbered.map(|(number, step)| line(&format!("{number}. "), &step.step)));
-    }
+    lines.extend(steps(outcome));
     if !outcome.affects.is_empty() {
         lines.push("Affected:".to_owned());
         lines.extend(affected(outcome));
@@ -112,6 +108,23 @@ fn message(outcome: &Outcome) -> String {
     lines.extend(outcome.warnings.iter().map(|it| line("Warning: ", it)));
     lines.push(format!("Plan {}", outcome.plan));
     lines.join("\n")
+}
+
+/// What is done, and what is sent for it: all of it, for that is what a yes is to.
+fn steps(outcome: &Outcome) -> Vec<String> {
+    let mut lines = Vec::new();
+    let several = outcome.steps.len() > 1;
+    if several {
+        lines.push("Steps:".to_owned());
+    }
+    for (index, step) in outcome.steps.iter().enumerate() {
+        if several {
+            lines.push(line(&format!("{}. ", index + 1), &step.step));
+        }
+        let sends = outcome.sends.get(index);
+        lines.extend(sends.map(|sends| line("Sends: ", sends)));
+    }
+    lines
 }
 
 /// What is affected, one by one. Only of what nobody loses anything by, the end of a long list is left out.
@@ -138,8 +151,8 @@ fn line(heading: &str, text: &str) -> String {
     let mut out = heading.to_owned();
     let mut column = heading.chars().count();
     let mut is_first = true;
-    // Line and paragraph separators are white space too.
-    for word in text.split_whitespace() {
+    // Line and paragraph separators are white space too. A run of it could push what follows out of sight.
+    for word in clean::marked(text).split_whitespace() {
         let word = clean::line(word);
         if !is_first && column + 1 + word.chars().count() > WIDTH {
             (out, column) = broken(out);
@@ -181,6 +194,7 @@ mod tests {
             risk: Risk::Destroy,
             plan: "k3x".to_owned(),
             steps: Vec::new(),
+            sends: Vec::new(),
             affects: vec!["destroyed: disk local-lvm:vm-105-disk-0, 32.0 GiB".to_owned()],
             warnings: vec!["2 backups stay".to_owned()],
             confirm: None,
@@ -270,6 +284,37 @@ mod tests {
         assert!(!message(&question.outcome).contains("more"));
         question.outcome.affects = vec![command.repeat(12)];
         assert!(!fits(&question));
+    }
+
+    #[test]
+    fn everything_that_is_sent_is_told() {
+        let mut question = question(false);
+        let step = |says: &str| tools::outcome::StepOutcome::unsent(says);
+        let words: Vec<_> = (0..400).map(|number| format!("word{number}")).collect();
+        let command = format!("POST /x command=\"{}\"", words.join(" "));
+        question.outcome.steps = vec![step("Run it")];
+        question.outcome.sends = vec![command.clone()];
+        let told = message(&question.outcome);
+        assert!(told.contains("\nSends: POST /x command="), "{told}");
+        assert!(told.replace("\n    ", " ").contains(&command), "{told}");
+        question.outcome.steps.push(step("Then this"));
+        question.outcome.sends.push("DELETE /y".to_owned());
+        let told = message(&question.outcome);
+        assert!(
+            told.contains("\n2. Then this\nSends: DELETE /y\n"),
+            "{told}"
+        );
+        question.outcome.sends = vec!["x".repeat(LONGEST)];
+        assert!(!fits(&question));
+    }
+
+    #[test]
+    fn blanks_push_nothing_out_of_sight() {
+        let mut outcome = question(false).outcome;
+        outcome.summary = format!("Run \"echo hello{}; rm -rf /\"", " ".repeat(1000));
+        let told = message(&outcome);
+        let shown = "Run \"echo hello [1000 blanks] ; rm -rf /\"\n";
+        assert!(told.starts_with(shown), "{told}");
     }
 
     #[test]

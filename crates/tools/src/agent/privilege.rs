@@ -9,6 +9,8 @@ use crate::plan::Needs;
 pub(crate) enum Right {
     /// Programs and passwords.
     Unrestricted,
+    /// Reading files.
+    FileRead,
     /// Writing files.
     FileWrite,
     /// Freezing, thawing and trimming file systems.
@@ -25,6 +27,7 @@ impl Right {
         let right = match self {
             _ if !finer => on("VM.Monitor"),
             Self::Unrestricted => on("VM.GuestAgent.Unrestricted"),
+            Self::FileRead => either("VM.GuestAgent.FileRead"),
             Self::FileWrite => either("VM.GuestAgent.FileWrite"),
             Self::FileSystems => either("VM.GuestAgent.FileSystemMgmt"),
         };

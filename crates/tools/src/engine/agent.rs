@@ -11,13 +11,53 @@ use super::step::{Known, refused};
 use crate::agent::{self, Glance, glance};
 use crate::fault::explain;
 use crate::outcome::{StepOutcome, StepState};
-use crate::plan::{Action, AgentExec, Plan, Step};
+use crate::plan::{Action, AgentExec, AgentFile, Plan, Step};
 use crate::tool::Object;
 
 /// The first pause between two looks; each is twice as long as the one before, up to the one that tasks have.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 /// The field of a step's result that names the program while its end is not known.
 const PID: &str = "pid";
+
+/// Reads the file of a step: what it holds is the step's result.
+pub(super) async fn read_inside(
+    pve: &Reader,
+    plan: &Plan,
+    file: &AgentFile,
+) -> Result<Known, Known> {
+    let request = Request::get(file.at.path("agent/file-read"));
+    let request = request.with("file", agent::to_wire(&file.file));
+    let answer: serde_json::Value = match pve.get(request).await {
+        Ok(answer) => answer,
+        Err(error) if error.is_maybe_sent() => {
+            let why = explain(&error);
+            return Err(Known::new(
+                StepState::Unknown,
+                format!(
+                    "it was not answered ({why}); it changes nothing, and the same call may be made again"
+                ),
+            ));
+        }
+        Err(error) => return Err(refused(pve, plan, &error).await),
+    };
+    let raw = answer["content"].as_str().unwrap_or_default();
+    let bytes = raw.chars().count();
+    let (content, cut) = agent::capped(&crate::clean::text(&agent::from_wire(raw)), file.most);
+    let truncated = cut || pve::lenient::as_bool(&answer["truncated"]) == Some(true);
+    let mut detail = crate::words::size(bytes as u64);
+    if truncated {
+        detail.push_str(", not shown in full");
+    }
+    let result = [
+        ("content", json!(content)),
+        ("bytes", json!(bytes)),
+        ("truncated", json!(truncated)),
+    ];
+    Ok(Known {
+        result: Some(crate::context::arguments(result)),
+        ..Known::new(StepState::Done, detail)
+    })
+}
 
 impl Engine {
     /// Runs the program of a step.

@@ -5,6 +5,7 @@ use super::{Asked, Call, Engine, Reply, hash_arguments};
 use crate::fault::Fault;
 use crate::outcome::{Outcome, Status};
 use crate::plan::{Impact, Plan, Undo};
+use crate::preview::request_line;
 use crate::store::{PlanState, StoredPlan};
 use crate::tool::Rendered;
 
@@ -125,6 +126,8 @@ impl Engine {
     /// The question about a stored plan.
     pub(super) async fn question(&self, stored: &StoredPlan) -> Result<Question, Fault> {
         let mut outcome = Outcome::unsent(Status::NeedsConfirmation, &stored.id, &stored.plan);
+        let steps = stored.plan.steps.iter();
+        outcome.sends = steps.map(|step| request_line(&step.action)).collect();
         outcome.affects = stored.plan.impact.iter().map(Impact::line).collect();
         if let Undo::Impossible { because } = &stored.plan.undo {
             outcome

@@ -7,6 +7,7 @@ use pve::{Reader, TaskEnd, Upid};
 use serde_json::Value;
 
 use super::Engine;
+use super::agent::read_inside;
 use super::doubt::Before;
 use super::report::Report;
 use crate::fault::explain;
@@ -135,6 +136,7 @@ impl Engine {
                     .run_inside(writer, plan, (index, step), exec, report)
                     .await;
             }
+            Action::AgentFile(file) => return read_inside(pve, plan, file).await,
             Action::TerminalLine(line) => {
                 return self.type_line(writer, plan, line, report).await;
             }

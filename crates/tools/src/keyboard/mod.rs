@@ -36,7 +36,8 @@ pub fn restarts(combo: &str) -> bool {
 /// A text on one line, with its line ends to be seen.
 pub fn shown(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace(['\n', '\r'], "⏎");
-    format!("\"{}\"", crate::clean::line(&text))
+    let text = crate::clean::marked(&crate::clean::line(&text));
+    format!("\"{text}\"")
 }
 
 /// The strokes that write a text, line ends as the enter key; the error is the first character that the layout lacks.

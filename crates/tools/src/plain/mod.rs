@@ -262,7 +262,7 @@ impl Plain {
             Work::Shows(shows) => Ok(Ran::Answer(self.read(shows, values, cx).await?)),
             Work::Does(act) => {
                 let mut plan = self.plan(act, values, cx).await?;
-                cx.address(&mut plan);
+                cx.settle(&mut plan).await?;
                 Ok(Ran::Plan(Box::new(plan)))
             }
         }

@@ -23,6 +23,8 @@ pub enum Action {
     Keys(Keys),
     /// A program inside a VM.
     AgentExec(AgentExec),
+    /// A file inside a VM, read.
+    AgentFile(AgentFile),
     /// A line on a guest's terminal.
     TerminalLine(TerminalLine),
     /// A program at the prompt of a container's terminal.
@@ -39,6 +41,7 @@ impl Action {
             | Self::Upload(_)
             | Self::Download(_)
             | Self::AgentExec(_)
+            | Self::AgentFile(_)
             | Self::TerminalExec(_) => false,
         }
     }
@@ -54,7 +57,7 @@ impl Action {
                 Some("read_vm_terminal (toolset console)")
             }
             Self::Upload(_) => Some("list_storage_content (toolset storage)"),
-            Self::Request(_) | Self::Download(_) | Self::AgentExec(_) => None,
+            Self::Request(_) | Self::Download(_) | Self::AgentExec(_) | Self::AgentFile(_) => None,
         }
     }
 
@@ -66,6 +69,7 @@ impl Action {
             Self::Download(download) => Cow::Borrowed(&download.request),
             Self::Keys(keys) => Cow::Owned(pve::console::display_request(&keys.at)),
             Self::AgentExec(exec) => Cow::Owned(exec.request()),
+            Self::AgentFile(file) => Cow::Owned(file.request()),
             Self::TerminalLine(line) => Cow::Owned(pve::console::terminal_request(&line.at)),
             Self::TerminalExec(exec) => Cow::Owned(pve::console::terminal_request(&exec.at)),
         }
@@ -113,6 +117,24 @@ impl AgentExec {
         words
             .fold(request, |request, word| request.with("command", word))
             .maybe("input-data", self.input.as_ref())
+    }
+}
+
+/// A file that the guest agent of a VM reads. What it holds is part of the outcome.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AgentFile {
+    /// The VM.
+    pub at: GuestRef,
+    /// Its whole path.
+    pub file: String,
+    /// How many bytes of it are shown.
+    pub most: usize,
+}
+
+impl AgentFile {
+    /// The GET that reads it, in plain text.
+    fn request(&self) -> Request {
+        Request::get(self.at.path("agent/file-read")).with("file", self.file.as_str())
     }
 }
 

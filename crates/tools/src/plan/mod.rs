@@ -14,7 +14,7 @@ mod secrets;
 mod step;
 mod terminal;
 
-pub use action::{Action, AgentExec, Download, Keys, Typed, Upload};
+pub use action::{Action, AgentExec, AgentFile, Download, Keys, Typed, Upload};
 pub use check::{Check, Expect};
 pub use guard::{Fingerprints, Guard, rows_of};
 pub(crate) use making::volume_name;

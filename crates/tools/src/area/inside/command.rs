@@ -102,14 +102,23 @@ impl Command {
     /// What is started, and how that is said: one text alone goes to the guest's shell.
     fn started(&self, config: &GuestConfig) -> (Vec<String>, String) {
         let [line] = self.words.as_slice() else {
-            let shown = clean::line(&format!("{:?}", self.words));
-            return (self.words.clone(), words::clip(&shown, SHOWN));
+            let shown = clean::marked(&clean::line(&format!("{:?}", self.words)));
+            return (self.words.clone(), in_short(&shown));
         };
         let shell = shell(config);
-        let shown = words::clip(&clean::line(line), SHOWN);
+        let shown = in_short(&clean::marked(&clean::line(line)));
         let mut command: Vec<String> = shell.iter().copied().map(str::to_owned).collect();
         command.push(line.clone());
         (command, format!("\"{shown}\" with {}", shell.join(" ")))
+    }
+}
+
+/// A command in a sentence. One that is too long for it stands whole in the request that a person is asked about.
+fn in_short(shown: &str) -> String {
+    let left = shown.chars().count().saturating_sub(SHOWN);
+    match left {
+        0 => shown.to_owned(),
+        left => format!("{} and {left} characters more", words::clip(shown, SHOWN)),
     }
 }
 

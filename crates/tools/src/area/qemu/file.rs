@@ -1,21 +1,17 @@
 //! vm_agent_file_read and vm_agent_file_write
 
-use std::fmt::Write as _;
-
 use pve::{NodeName, Request, Vmid};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Deserialize;
 
 use super::vm;
-use crate::agent::{Right, capped, from_wire, to_wire};
+use crate::agent::{Right, to_wire};
 use crate::clean;
 use crate::context::Context;
 use crate::fault::Fault;
-use crate::plan::{Effect, Impact, Plan, Step, Undo};
+use crate::plan::{Action, AgentFile, Effect, Impact, Plan, Step, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
-use crate::tool::{Answer, Reads};
 use crate::words;
 
 /// Bytes of a file that are shown if the caller does not say.
@@ -25,11 +21,11 @@ const MOST: usize = 60 << 10;
 /// What a request may take on its way, a little less than PVE takes.
 const MOST_ON_THE_WAY: usize = 64_000;
 
-/// Reads a text file inside a VM through its guest agent, without network or login.
+/// Reads a text file inside a VM as root, through its guest agent, without network or login.
 ///
 /// Use it to look at logs and settings; run_proxmox_vm_command has tail and grep for long ones. The beginning and the
-/// end of what is longer than count are shown. It changes nothing. Needs VM.GuestAgent.FileRead or
-/// VM.GuestAgent.Unrestricted (PVE 8: VM.Monitor), and leaves a trace in the audit log.
+/// end of what is longer than count are shown. It changes nothing, but can show what is nobody's business: a person
+/// confirms. Needs VM.GuestAgent.FileRead or VM.GuestAgent.Unrestricted (PVE 8: VM.Monitor). Undo: none.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct FileRead {
     /// The VM's id.
@@ -43,73 +39,44 @@ pub(super) struct FileRead {
     node: Option<NodeName>,
 }
 
-/// A file's content.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct FileText {
-    /// The VM's id.
-    vmid: Vmid,
-    /// The file's path.
-    file: String,
-    /// What it holds, as text.
-    content: String,
-    /// How many bytes were read.
-    bytes: usize,
-    /// Whether some of it is not shown.
-    truncated: bool,
-}
-
-impl Reads for FileRead {
+impl Changes for FileRead {
     const SPEC: Spec = Spec {
         name: "vm_agent_file_read",
         title: "Read a file inside a VM",
         toolset: Toolset::Qemu,
-        risk: Risk::Read,
+        risk: Risk::Grant,
         idempotent: true,
-        special: Special {
-            looks_inside: true,
-            ..Special::NONE
-        },
+        special: Special::NONE,
         examples: &[Example {
             ask: "What is in the build server's /etc/hostname?",
             args: r#"{"node": "pve3", "vmid": 106, "file": "/etc/hostname"}"#,
         }],
     };
-    type Answer = FileText;
 
-    async fn read(self, cx: &Context) -> Result<FileText, Fault> {
+    async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let guest = vm::vm(cx, self.vmid, self.node.as_ref()).await?;
-        let request =
-            Request::get(guest.at.path("agent/file-read")).with("file", to_wire(&self.file));
-        let answer: Value = guest.pve().get(request).await.map_err(vm::unasked)?;
-        let raw = answer["content"].as_str().unwrap_or_default();
-        let bytes = raw.chars().count();
-        let most = self.count.unwrap_or(SHOWN) as usize;
-        let (content, cut) = capped(&clean::text(&from_wire(raw)), most);
-        let unread = pve::lenient::as_bool(&answer["truncated"]) == Some(true);
-        Ok(FileText {
-            vmid: self.vmid,
-            file: self.file,
-            content,
-            bytes,
-            truncated: cut || unread,
-        })
-    }
-}
-
-impl Answer for FileText {
-    fn text(&self) -> String {
-        let size = words::size(self.bytes as u64);
+        let config = guest.config().await?;
         let file = clean::line(&self.file);
-        let mut out = format!("{file} in VM {}, {size}", self.vmid);
-        out.push_str(if self.truncated {
-            ", not shown in full:\n"
-        } else {
-            ":\n"
-        });
-        for line in self.content.lines() {
-            let _ = writeln!(out, "  | {line}");
+        let says = format!("Read {file} in {}", guest.label());
+        let summary = format!("{says} on {}", guest.at.node);
+        let asked = (Right::FileRead, "guest-file-open");
+        let about = (&guest, &config);
+        let mut plan = vm::plan(&Self::SPEC, about, asked, Risk::Grant, summary).await?;
+        for target in &mut plan.targets {
+            target.only_read = true;
         }
-        out
+        plan.impact
+            .push(Impact::new(Effect::Kept, "file", file).note("what it holds is shown"));
+        plan.undo = Undo::Impossible {
+            because: "what was seen was seen; nothing is changed".to_owned(),
+        };
+        let read = AgentFile {
+            at: guest.at.clone(),
+            file: self.file,
+            most: self.count.unwrap_or(SHOWN) as usize,
+        };
+        plan.steps.push(Step::new(says, Action::AgentFile(read)));
+        Ok(plan)
     }
 }
 

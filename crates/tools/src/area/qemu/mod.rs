@@ -18,7 +18,7 @@ pub(super) const TOOLS: &[&dyn Tool] = &[
     &Read::<info::GetInfo>::NEW,
     &Change::<exec::Exec>::NEW,
     &Read::<status::ExecStatus>::NEW,
-    &Read::<file::FileRead>::NEW,
+    &Change::<file::FileRead>::NEW,
     &Change::<file::FileWrite>::NEW,
     &Change::<password::SetPassword>::NEW,
     &order::FSTRIM,

@@ -129,7 +129,7 @@ impl Tool for Order {
     fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>> {
         Box::pin(async move {
             let mut plan = self.plan(schema::parse(args)?, cx).await?;
-            cx.address(&mut plan);
+            cx.settle(&mut plan).await?;
             Ok(Ran::Plan(Box::new(plan)))
         })
     }

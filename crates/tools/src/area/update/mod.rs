@@ -229,6 +229,12 @@ fn blockers(subject: &Subject, edits: &[Edit]) -> Vec<Blocker> {
     if let Some(lock) = subject.config.lock() {
         blockers.push(locked(&subject.guest, &lock));
     }
+    if subject.running && edits.iter().any(verdict::becomes_template) {
+        blockers.push(Blocker::new(
+            format!("{} runs, and a template never does", subject.guest.label()),
+            "shut it down with stop_proxmox_vm first",
+        ));
+    }
     let who = subject.guest.pve().identity();
     for edit in edits {
         if let Err(what) = needs::of(subject, edit)

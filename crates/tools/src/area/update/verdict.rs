@@ -131,7 +131,11 @@ fn lost(subject: &Subject, edit: &Edit) -> Option<Impact> {
     let gone = |kind: &str, id: String, note: &str| {
         Some(Impact::new(Effect::Destroyed, kind, id).note(note))
     };
-    let vmid = subject.guest.at.vmid;
+    let (vmid, noun) = (subject.guest.at.vmid, subject.guest.at.kind.noun());
+    if becomes_template(edit) {
+        let what = format!("{noun} that can be started");
+        return gone(&what, vmid.to_string(), "a template never starts");
+    }
     let old = edit.old.as_deref()?;
     match (edit.spec.right, edit.key.as_str()) {
         (Right::Drive | Right::Mount, _) => lost_drive(edit, old),
@@ -207,6 +211,11 @@ fn lost_in_place(edit: &Edit, old: &Drive, new: &Drive) -> Option<Impact> {
 /// Whether what is written to a drive is thrown away when the VM stops.
 fn discards(drive: &Drive) -> bool {
     matches!(drive.get("snapshot"), Some("1" | "on" | "yes" | "true"))
+}
+
+/// Whether the guest is made a template, which it was not.
+pub(super) fn becomes_template(edit: &Edit) -> bool {
+    edit.key == "template" && is_on(edit.text()) && !is_on(edit.old.as_deref())
 }
 
 fn is_on(value: Option<&str>) -> bool {

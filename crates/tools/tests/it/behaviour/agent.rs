@@ -42,14 +42,15 @@ async fn a_file_is_written_and_read_as_it_was_meant() {
     });
     assert_eq!(bytes.unwrap(), text.as_bytes());
     let read = call(&house, "vm_agent_file_read", json!({"file": "/root/gruß"})).await;
-    assert_eq!(read.data["content"], text);
-    assert_eq!(read.data["bytes"], text.len());
-    assert_eq!(read.data["truncated"], false);
+    let result = &read.data["steps"][0]["result"];
+    assert_eq!(result["content"], text);
+    assert_eq!(result["bytes"], text.len());
+    assert_eq!(result["truncated"], false);
     let long = json!({"file": "/root/long", "content": "0123456789".repeat(6_000)});
     call(&house, "vm_agent_file_write", long).await;
     let args = json!({"file": "/root/long", "count": 100});
     let part = call(&house, "vm_agent_file_read", args).await;
-    assert_eq!(part.data["truncated"], true);
+    assert_eq!(part.data["steps"][0]["result"]["truncated"], true);
     assert!(part.text.contains("not shown in full"), "{}", part.text);
     assert!(part.text.len() < 400, "{}", part.text);
 }

@@ -46,6 +46,7 @@ mod qemu;
 mod replicas;
 mod restore;
 mod rollback;
+mod rules;
 mod sdn;
 mod snapshot;
 mod storage;

@@ -144,6 +144,10 @@ pub(super) const MORE: &[(&str, &str)] = &[
         r#"{"vmid": 202, "snapname": "nightly", "force": true}"#,
     ),
     (
+        "vm_agent_file_read",
+        r#"{"vmid": 106, "file": "/etc/hostname", "count": 100}"#,
+    ),
+    (
         "vm_agent_set_password",
         r#"{"vmid": 106, "username": "build", "password": "$6$salt$hash", "crypted": true}"#,
     ),

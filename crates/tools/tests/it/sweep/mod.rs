@@ -1,8 +1,10 @@
 //! One rule each, held over every tool there is, from the tools' own examples on the demo world.
 
 mod arguments;
+mod asked;
 mod audit;
 mod declared;
+mod deeds;
 mod examples;
 mod faults;
 mod full;

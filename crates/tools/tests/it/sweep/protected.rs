@@ -88,6 +88,15 @@ const WAYS: &[(&str, &str)] = &[
         r#"{"vmid": 109, "set": {"tags": ["other"]}}"#,
     ),
     ("update_proxmox_vm", r#"{"vmid": 109, "delete": ["tags"]}"#),
+    // It is made what never starts.
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 101, "set": {"template": 1}}"#,
+    ),
+    (
+        "update_proxmox_vm",
+        r#"{"vmid": 109, "set": {"template": true}}"#,
+    ),
     // Its disks given to other guests.
     (
         "update_proxmox_vm",

@@ -148,6 +148,8 @@ async fn the_risk_is_that_of_the_settings() {
         (json!({"vmid": 111, "delete": ["ide2"]}), "destroy"),
         (json!({"vmid": 208, "delete": ["mp0"]}), "destroy"),
         (json!({"vmid": 900, "set": {"template": false}}), "destroy"),
+        (json!({"vmid": 105, "set": {"template": 1}}), "destroy"),
+        (json!({"vmid": 208, "set": {"template": true}}), "destroy"),
         (json!({"vmid": 111, "set": {"ciuser": "me"}}), "grant"),
         (json!({"vmid": 111, "set": {"cipassword": "x"}}), "grant"),
         (
