@@ -1,5 +1,7 @@
 //! A text of which a person must see everything, because it is what they agree to.
 
+use std::fmt::Write as _;
+
 use super::is_hostile;
 
 /// All of a text, on one line and as one value: in quotes where it could be taken for several. What would break the line or
@@ -36,7 +38,9 @@ pub fn marked(text: &str) -> String {
         let run = &after[..after.len() - rest.len()];
         match run.chars().count() {
             1 => out.push_str(run),
-            blanks => out.push_str(&format!(" [{blanks} blanks] ")),
+            blanks => {
+                let _ = write!(out, " [{blanks} blanks] ");
+            }
         }
     }
     out + rest

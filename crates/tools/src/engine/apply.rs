@@ -258,9 +258,10 @@ fn is_taken(plan: &Plan, outcome: &Outcome) -> bool {
 
 fn taken_hint(plan: &Plan) -> String {
     let chosen_by_us = |guard: &Guard| matches!(guard, Guard::NextVmid(_));
-    let instead = match plan.guards.iter().any(chosen_by_us) {
-        true => "make the same call again, which takes the next free id",
-        false => "make the call with another id; list_proxmox_resources shows the taken ones",
+    let instead = if plan.guards.iter().any(chosen_by_us) {
+        "make the same call again, which takes the next free id"
+    } else {
+        "make the call with another id; list_proxmox_resources shows the taken ones"
     };
     format!("somebody else has taken the id meanwhile: {instead}")
 }

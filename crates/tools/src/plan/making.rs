@@ -42,8 +42,9 @@ impl Plan {
 
 /// What a volume is called among [`Plan::names`]: a storage of one node alone is another one on every node.
 pub(crate) fn volume_name(volid: &str, node: &NodeName, shared: bool) -> String {
-    match shared {
-        true => format!("volume {volid}"),
-        false => format!("volume {volid} on node {node}"),
+    if shared {
+        format!("volume {volid}")
+    } else {
+        format!("volume {volid} on node {node}")
     }
 }

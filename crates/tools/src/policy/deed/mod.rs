@@ -124,7 +124,7 @@ pub(super) fn destinations(plan: &Plan) -> BTreeSet<NodeName> {
     for request in plan.requests().filter(|it| it.method == Method::Post) {
         let moves = MOVES.iter().filter(|(path, _)| fits(&request.path, path));
         let named = moves.filter_map(|(_, name)| request.param(name));
-        nodes.extend(named.filter_map(|node| NodeName::new(&node.to_string()).ok()));
+        nodes.extend(named.filter_map(|node| NodeName::new(node.to_string()).ok()));
     }
     nodes
 }

@@ -17,8 +17,11 @@ pub(super) enum When {
     Is(&'static str, &'static [&'static str]),
 }
 
+/// A method, and when it counts.
+pub(super) type Deed = (Method, &'static str, When);
+
 /// What the tools do that have code of their own. `{}` is any word; `{guest}` is `qemu/{}` or `lxc/{}`.
-pub(super) const THOUGHT: &[(&str, &[(Method, &str, When)])] = &[
+pub(super) const THOUGHT: &[(&str, &[Deed])] = &[
     (
         "start_proxmox_vm",
         &[

@@ -34,8 +34,8 @@ fn for_tool(tool: &str, verdict: Verdict) -> Rule {
     }
 }
 
-fn raw(method: &str, path: &str, params: serde_json::Value) -> (&'static str, String) {
-    let args = json!({"method": method, "path": path, "params": params});
+fn raw(method: &str, path: &str, params: impl Into<serde_json::Value>) -> (&'static str, String) {
+    let args = json!({"method": method, "path": path, "params": params.into()});
     ("write_proxmox_api", args.to_string())
 }
 

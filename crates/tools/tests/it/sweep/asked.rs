@@ -47,7 +47,7 @@ async fn every_value_that_is_sent_is_in_the_question() {
             for (key, value) in &request.params {
                 let sent = match value {
                     pve::Value::Hole(hole) => format!("<{hole}>"),
-                    plain => plain.to_string(),
+                    other => other.to_string(),
                 };
                 values += 1;
                 if !holds(&shown, &sent) {

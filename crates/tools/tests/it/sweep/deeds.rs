@@ -16,7 +16,7 @@ async fn a_tool_is_known_by_what_it_sends() {
         let name = tool.spec().name;
         // Of a template a VM is made by cloning it.
         let clones = name == "create_proxmox_vm" && object(args).contains_key("template");
-        if OTHERS.contains(&name) || clones || tool.is_alias() || tool.relays() {
+        if OTHERS.contains(&name) || clones || tool.alias_of().is_some() || tool.relays() {
             continue;
         }
         let Ok(Ran::Plan(plan)) = tool.run(object(args), &house.context()).await else {
