@@ -49,8 +49,9 @@ impl Engine {
         }
         let plan = Arc::new(frozen.plan);
         let outcome = Outcome::unsent(Status::Running, &attempt.id(), &plan);
-        let at_work = self.begin(&outcome).await?;
-        attempt.open(frozen.confirmed_by.as_deref()).await?;
+        let opened = attempt.opened(frozen.confirmed_by.as_deref());
+        let at_work = self.begin(&outcome, &opened).await?;
+        attempt.was_opened();
         let (progress, mut news) = mpsc::unbounded_channel();
         let report = Report::new(self, &outcome.plan, outcome.steps.clone(), progress);
         let mut work = self.running.spawn(self.clone().work(
@@ -133,7 +134,7 @@ impl Engine {
         let fault = failure(&outcome, &plan);
         // What was done stays done whether or not it can be written down.
         let reason = fault.as_ref().map(ToString::to_string);
-        if let Err(unwritten) = self.close(&outcome, reason).await {
+        if let Err(unwritten) = self.close(&outcome, reason, None).await {
             outcome.warnings.push(format!(
                 "it could not be written into the audit trail: {}",
                 unwritten.message

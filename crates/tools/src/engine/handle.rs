@@ -23,7 +23,7 @@ use crate::begun::{Begun, Unended};
 use crate::fault::{Fault, Kind};
 use crate::outcome::{Outcome, Status, StepOutcome, StepState};
 use crate::plan::{Action, Plan, Step};
-use crate::store::{PlanState, StoredHandle, StoredPlan, StoredStep};
+use crate::store::{AuditEntry, PlanState, StoredHandle, StoredPlan, StoredStep};
 
 /// How often a look reads what PVE brings about after its task: it may come again.
 const LOOKS_WHILE_SETTLING: u32 = 1;
@@ -54,12 +54,16 @@ pub struct Handle {
 
 impl Engine {
     /// Writes down that this process is about to send a plan.
-    pub(super) async fn begin(self: &Arc<Self>, outcome: &Outcome) -> Result<AtWork, Fault> {
+    pub(super) async fn begin(
+        self: &Arc<Self>,
+        outcome: &Outcome,
+        opened: &AuditEntry,
+    ) -> Result<AtWork, Fault> {
         let at_work = self.at_work(&outcome.plan).await?;
         let worker = &self.worker().await?.id;
         self.store()
             .await?
-            .begin_handle(&outcome.plan, worker, &outcome.steps, self.now())
+            .begin_handle(&outcome.plan, worker, &outcome.steps, (opened, self.now()))
             .await?;
         Ok(at_work)
     }
@@ -105,6 +109,7 @@ impl Engine {
         kept: Vec<StoredStep>,
     ) -> Result<Handle, Fault> {
         let pve = &self.cluster(&stored.plan.cluster)?.pve;
+        let store = self.store().await?;
         let mut steps = Vec::new();
         for (index, (step, kept)) in stored.plan.steps.iter().zip(kept).enumerate() {
             let before = kept.before.as_deref().and_then(Before::parse);
@@ -114,10 +119,10 @@ impl Engine {
                 found.detail = Some(WORKER_GONE.to_owned());
             }
             if found != kept.outcome {
-                self.store()
-                    .await?
-                    .keep_step(&stored.id, index, &found, None, self.now())
-                    .await?;
+                let replaced = store.replace_step(&stored.id, index, &kept.outcome, &found);
+                if !replaced.await? {
+                    return self.after_all(stored, held).await;
+                }
             }
             steps.push(found);
         }
@@ -126,8 +131,22 @@ impl Engine {
         }
         let outcome = broken_off(finished(&stored.id, &stored.plan, steps));
         let reason = failure(&outcome, &stored.plan).map(|fault| fault.to_string());
-        self.close(&outcome, reason).await?;
+        let closed = self.close(&outcome, reason, Some(&outcome.steps));
+        if !closed.await? {
+            return self.after_all(stored, held).await;
+        }
         Ok(of(outcome, stored, held))
+    }
+
+    /// Whoever was taken for dead lives, or somebody else was first to find out.
+    async fn after_all(&self, stored: &StoredPlan, held: StoredHandle) -> Result<Handle, Fault> {
+        let store = self.store().await?;
+        if let Some(outcome) = store.plan_outcome(&stored.id).await? {
+            return Ok(of(outcome, stored, held));
+        }
+        let steps = store.steps(&stored.id).await?;
+        let steps = steps.into_iter().map(|step| step.outcome).collect();
+        Ok(self.going_on(stored, held, steps).await)
     }
 
     /// It was closed. What was not over, or not known, by then may be known now.

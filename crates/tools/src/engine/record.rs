@@ -99,7 +99,13 @@ impl Attempt {
         Ok(())
     }
 
-    fn opened(&self, confirmed_by: Option<&str>) -> AuditEntry {
+    /// It was written together with something else.
+    pub(super) fn was_opened(&self) {
+        self.known().opened = true;
+    }
+
+    /// The entry that says so.
+    pub(super) fn opened(&self, confirmed_by: Option<&str>) -> AuditEntry {
         let known = self.known();
         AuditEntry::Opened {
             at: self.engine.now(),
@@ -211,12 +217,14 @@ impl Drop for Look {
 }
 
 impl Engine {
-    /// What became of a plan that was begun, and its closing entry: both written once, by whoever knows first.
+    /// What became of a plan that was begun, and its closing entry: both written once, by whoever knows first; false if
+    /// that was somebody else, or it goes on after all.
     pub(super) async fn close(
         &self,
         outcome: &Outcome,
         reason: Option<String>,
-    ) -> Result<(), Fault> {
+        seen: Option<&[StepOutcome]>,
+    ) -> Result<bool, Fault> {
         let store = self.store().await?;
         let cancelled = store
             .handle(&outcome.plan)
@@ -235,7 +243,7 @@ impl Engine {
             reason,
             steps: outcome.steps.iter().map(without_result).collect(),
         };
-        store.finish_plan(outcome, &closing).await.map(drop)
+        store.finish_plan(outcome, &closing, seen).await
     }
 }
 

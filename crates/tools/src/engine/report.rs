@@ -81,6 +81,12 @@ impl Report {
     /// A step is about to be sent. What cannot be written down beforehand must not be sent: nobody could tell later that
     /// it may have been.
     pub(super) async fn sending(&self, index: usize, before: &Before) -> Result<(), Fault> {
+        if !self.engine.is_seen() {
+            return Err(Fault::new(
+                Kind::Internal,
+                "the store was lost, and others may take this process for dead",
+            ));
+        }
         let step = self.change(index, |step| step.state = StepState::Running);
         match step {
             Some(step) if self.keep(index, &step, Some(&before.kept())).await? => Ok(()),

@@ -14,7 +14,7 @@ pub(super) struct Worker {
     /// The plans that it is sending.
     plans: Mutex<BTreeSet<String>>,
     /// By which other processes see that this one lives.
-    _sign: Sign,
+    sign: Sign,
 }
 
 /// Held while the steps of a plan are being sent.
@@ -43,12 +43,17 @@ impl Engine {
         let start = async || {
             let id = keys::short_id();
             Ok(Worker {
-                _sign: self.store().await?.show_life(&id).await?,
+                sign: self.store().await?.show_life(&id).await?,
                 id,
                 plans: Mutex::default(),
             })
         };
         self.worker.get_or_try_init(start).await
+    }
+
+    /// Whether other processes see that this one lives; otherwise they may close what it sends.
+    pub(super) fn is_seen(&self) -> bool {
+        (self.worker.get()).is_none_or(|worker| worker.sign.is_seen())
     }
 
     /// Begins to send a plan.

@@ -43,7 +43,9 @@ impl From<Trouble> for Fault {
                 trouble.0
             ),
         )
-        .hint("a person has to look at the disk and the state directory")
+        .hint(
+            "a person has to look at the store: the state directory and its disk, or the database",
+        )
     }
 }
 

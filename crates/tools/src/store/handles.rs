@@ -1,7 +1,8 @@
 //! How far the plans are that were begun: who sends their steps, what became of each step, and whether they are to end.
 
+use super::audit::chain;
 use super::database::{Trouble, Value};
-use super::{Store, json};
+use super::{AuditEntry, Store, json};
 use crate::fault::Fault;
 use crate::outcome::StepOutcome;
 
@@ -30,14 +31,16 @@ pub struct StoredStep {
 }
 
 impl Store {
-    /// A plan is about to be sent by `worker`.
+    /// A plan is about to be sent by `worker`, and the audit trail says so: both or neither.
     pub async fn begin_handle(
         &self,
         plan: &str,
         worker: &str,
         steps: &[StepOutcome],
-        now: i64,
+        opening: (&AuditEntry, i64),
     ) -> Result<(), Fault> {
+        let (opened, now) = opening;
+        let (opened, keys) = (json(opened)?, self.keys.clone());
         let handle: [Value; 3] = [plan.into(), worker.into(), now.into()];
         let mut rows: Vec<[Value; 3]> = Vec::new();
         for (position, step) in (0_i64..).zip(steps) {
@@ -54,7 +57,7 @@ impl Store {
                     row,
                 )?;
             }
-            Ok(())
+            chain(tx, &keys, &opened)
         })
         .await?;
         Ok(())
@@ -87,6 +90,32 @@ impl Store {
             Ok(changed == 1)
         });
         Ok(kept.await?)
+    }
+
+    /// The same for whoever only found it out: false, and nothing is written, if it is not known as `was` any more.
+    pub async fn replace_step(
+        &self,
+        plan: &str,
+        position: usize,
+        was: &StepOutcome,
+        found: &StepOutcome,
+    ) -> Result<bool, Fault> {
+        let position = i64::try_from(position).unwrap_or(i64::MAX);
+        let values = [
+            (&json(found)?).into(),
+            plan.into(),
+            position.into(),
+            (&json(was)?).into(),
+        ];
+        let changed = self
+            .write(move |tx| {
+                tx.execute(
+                    "UPDATE steps SET outcome = ?1 WHERE plan = ?2 AND position = ?3 AND outcome = ?4",
+                    &values,
+                )
+            })
+            .await?;
+        Ok(changed == 1)
     }
 
     /// How a plan is known to have been begun; `None` if it was not.

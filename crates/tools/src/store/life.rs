@@ -1,12 +1,15 @@
 //! Whether those who send plans still live. A process that dies takes its lock with it, so that nobody has to guess from
 //! the time that passed: a locked file where the store is a directory, a lock of its own session where it is a database.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
 
@@ -15,7 +18,7 @@ use super::{Store, create_private_dir};
 use crate::fault::{Fault, Kind};
 
 /// How often a session is looked at that holds a lock.
-const LOOK_AGAIN: Duration = Duration::from_secs(2);
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// How the workers on a store show that they live.
 pub(super) enum Life {
@@ -24,18 +27,58 @@ pub(super) enum Life {
     /// By a locked file in this directory.
     Files(PathBuf),
     /// By a lock of a session.
-    Sessions(Box<Address>),
+    Sessions(Box<Sessions>),
+}
+
+/// Workers that are known by their sessions.
+pub(super) struct Sessions {
+    address: Address,
+    patience: Duration,
+    /// Since when a worker's lock is not held.
+    missing: Mutex<BTreeMap<String, Instant>>,
+}
+
+impl Sessions {
+    pub(super) fn new(address: Address, patience: Duration) -> Box<Self> {
+        Box::new(Self {
+            address,
+            patience,
+            missing: Mutex::default(),
+        })
+    }
+
+    /// Whether a worker counts as dead whose lock is held or not held now. One whose session was lost begins another:
+    /// only who is missed for long is dead.
+    fn is_dead(&self, worker: &str, is_held: bool) -> bool {
+        let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_held {
+            missing.remove(worker);
+            return false;
+        }
+        let since = missing
+            .entry(worker.to_owned())
+            .or_insert_with(Instant::now);
+        since.elapsed() >= self.patience
+    }
 }
 
 /// Held by a worker as long as it lives.
-pub struct Sign {
-    _held: Option<Held>,
+pub struct Sign(Held);
+
+enum Held {
+    Nothing,
+    File { _locked: LockedFile },
+    Session(LockedSession),
 }
 
-#[expect(dead_code, reason = "held for what their drop does")]
-enum Held {
-    File(LockedFile),
-    Session(LockedSession),
+impl Sign {
+    /// Whether others see it. While they do not, they may take its worker for dead, and nothing must be sent.
+    pub fn is_seen(&self) -> bool {
+        match &self.0 {
+            Held::Nothing | Held::File { .. } => true,
+            Held::Session(session) => session.held.load(Ordering::SeqCst),
+        }
+    }
 }
 
 impl Store {
@@ -49,19 +92,18 @@ impl Store {
             .hint("a person has to look at the disk and the state directory")
         };
         let held = match &self.life {
-            Life::Alone => None,
-            Life::Files(dir) => {
-                let file = LockedFile::take(dir, worker).map_err(unwritable)?;
-                Some(Held::File(file))
-            }
-            Life::Sessions(address) => {
-                let session = LockedSession::take(*address.clone(), key(worker));
+            Life::Alone => Held::Nothing,
+            Life::Files(dir) => Held::File {
+                _locked: LockedFile::take(dir, worker).map_err(unwritable)?,
+            },
+            Life::Sessions(sessions) => {
+                let session = LockedSession::take(sessions.address.clone(), key(worker));
                 let session = tokio::task::spawn_blocking(session).await;
                 let session = session.unwrap_or_else(|error| Err(error.to_string()));
-                Some(Held::Session(session.map_err(super::Trouble)?))
+                Held::Session(session.map_err(super::Trouble)?)
             }
         };
-        Ok(Sign { _held: held })
+        Ok(Sign(held))
     }
 
     /// Whether whoever shows life under this name still does. What cannot be seen is no proof of a death.
@@ -69,7 +111,7 @@ impl Store {
         match &self.life {
             Life::Alone => false,
             Life::Files(dir) => file_is_held(&dir.join(worker)),
-            Life::Sessions(_) => {
+            Life::Sessions(sessions) => {
                 let values = [key(worker).into()];
                 let free = self.write(move |tx| {
                     let rows = tx.query(
@@ -79,7 +121,8 @@ impl Store {
                     )?;
                     rows.first().map_or(Ok(0), |row| row.number(0))
                 });
-                free.await.unwrap_or(0) == 0
+                let is_held = free.await.unwrap_or(0) == 0;
+                !sessions.is_dead(worker, is_held)
             }
         }
     }
@@ -120,6 +163,8 @@ fn file_is_held(path: &Path) -> bool {
 
 /// A session that holds a lock, on a thread of its own. One that was lost is begun anew.
 struct LockedSession {
+    /// Whether it holds its lock, as far as is known.
+    held: Arc<AtomicBool>,
     end: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -130,18 +175,23 @@ impl LockedSession {
         move || {
             let first = session(&address, key).map_err(|error| postgres::explain(&error))?;
             let (end, ended) = mpsc::channel::<()>();
+            let held = Arc::new(AtomicBool::new(true));
+            let seen = held.clone();
             let thread = thread::spawn(move || {
-                let mut session_now = Some(first);
+                let mut current = Some(first);
                 while ended.recv_timeout(LOOK_AGAIN) == Err(RecvTimeoutError::Timeout) {
-                    let alive = session_now
+                    let alive = current
                         .as_mut()
                         .is_some_and(|client| client.simple_query("").is_ok());
                     if !alive {
-                        session_now = session(&address, key).ok();
+                        seen.store(false, Ordering::SeqCst);
+                        current = session(&address, key).ok();
+                        seen.store(current.is_some(), Ordering::SeqCst);
                     }
                 }
             });
             Ok(Self {
+                held,
                 end: Some(end),
                 thread: Some(thread),
             })

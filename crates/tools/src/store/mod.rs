@@ -26,7 +26,7 @@ use std::path::Path;
 use crate::fault::{Fault, Kind};
 use crate::keys::Keys;
 use database::{Database, Purpose, Transaction, Trouble};
-use life::Life;
+use life::{Life, Sessions};
 use postgres::Postgres;
 use sqlite::Sqlite;
 use threads::Threads;
@@ -96,7 +96,11 @@ impl Store {
         for _ in 1..CONNECTIONS {
             databases.push(Box::new(Postgres::new(address.clone())));
         }
-        let store = Self::on(databases, keys, Life::Sessions(Box::new(address)));
+        let store = Self::on(
+            databases,
+            keys,
+            Life::Sessions(Sessions::new(address, at.patience)),
+        );
         store.insist_on_keys(dir).await?;
         Ok(store)
     }

@@ -4,7 +4,7 @@ use super::audit::chain;
 use super::database::{Row, Transaction, Trouble, Value};
 use super::{AuditEntry, Store, json};
 use crate::fault::Fault;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, StepOutcome};
 use crate::plan::Plan;
 
 /// Where a stored plan stands. A plan leaves `Waiting` or `Approved` once, for good.
@@ -250,15 +250,32 @@ impl Store {
     }
 
     /// What became of it, for whoever asks again, and its closing entry in the audit trail. Both are written once: false
-    /// if somebody else was first.
+    /// if somebody else was first. With `seen`, its steps must still be known as they were then: who looks from outside
+    /// does not close what is going on.
     pub async fn finish_plan(
         &self,
         outcome: &Outcome,
         closing: &AuditEntry,
+        seen: Option<&[StepOutcome]>,
     ) -> Result<bool, Fault> {
+        let seen: Option<Vec<String>> = match seen {
+            Some(steps) => Some(steps.iter().map(json).collect::<Result<_, _>>()?),
+            None => None,
+        };
         let (kept, entry) = (json(outcome)?, json(closing)?);
         let (plan, keys) = (outcome.plan.clone(), self.keys.clone());
         let closed = self.write(move |tx| {
+            if let Some(seen) = &seen {
+                let sql = "SELECT outcome FROM steps WHERE plan = ?1 ORDER BY position";
+                let rows = tx.query(sql, &[(&plan).into()])?;
+                let now: Vec<_> = rows
+                    .iter()
+                    .map(|row| row.text(0))
+                    .collect::<Result<_, _>>()?;
+                if now != *seen {
+                    return Ok(false);
+                }
+            }
             let changed = tx.execute(
                 "UPDATE plans SET outcome = ?1 WHERE id = ?2 AND outcome IS NULL",
                 &[(&kept).into(), (&plan).into()],

@@ -19,6 +19,8 @@ const SCHEMA_LOCK: i64 = 0x6f78_6d6f_7802;
 
 /// How often work is done anew that was lost before its end: nothing of it has happened then.
 const TRIES: u32 = 4;
+/// How long is waited in between, the second time; the third time twice as long.
+const PAUSE: Duration = Duration::from_millis(250);
 
 /// What a session is told at its beginning: a database that hangs must not hold up whoever asks for ever, and what was
 /// committed is on disk.
@@ -129,24 +131,17 @@ impl Postgres {
                 None => Failed::ForGood(trouble),
             });
         }
-        under_way.transaction.commit().map_err(|error| {
-            if error.as_db_error().is_some() {
-                return Failed::of(error);
-            }
-            let why = explain(&error);
-            Failed::ForGood(Trouble(format!(
-                "{why}, and it is not known whether the last entry was written"
-            )))
-        })
+        under_way.transaction.commit().map_err(Failed::at_commit)
     }
 }
 
 impl Database for Postgres {
     fn transact(&mut self, purpose: Purpose, work: &mut Work<'_>) -> Result<(), Trouble> {
-        for _ in 1..TRIES {
+        for number in 1..TRIES {
             match self.try_once(purpose, work) {
                 Ok(()) => return Ok(()),
-                Err(Failed::ForNow(_)) => {}
+                // A database that is started anew takes a moment.
+                Err(Failed::ForNow(_)) => pause(number - 1),
                 Err(Failed::ForGood(trouble)) => return Err(trouble),
             }
         }
@@ -155,6 +150,14 @@ impl Database for Postgres {
             Err(Failed::ForNow(trouble) | Failed::ForGood(trouble)) => Err(trouble),
         }
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the thread is the store's own, and has nothing else to do"
+)]
+fn pause(times: u32) {
+    std::thread::sleep(PAUSE * times);
 }
 
 /// Why a transaction did not come to its end.
@@ -168,14 +171,17 @@ impl Failed {
     /// An error before the end of a transaction, which takes all of it back.
     fn of(error: postgres::Error) -> Self {
         let passing = match error.code() {
-            Some(code) => [
-                SqlState::T_R_SERIALIZATION_FAILURE,
-                SqlState::T_R_DEADLOCK_DETECTED,
-                SqlState::ADMIN_SHUTDOWN,
-                SqlState::CRASH_SHUTDOWN,
-            ]
-            .contains(code),
-            None => error.is_closed(),
+            Some(code) => {
+                clashed(code)
+                    || [
+                        SqlState::ADMIN_SHUTDOWN,
+                        SqlState::CRASH_SHUTDOWN,
+                        SqlState::CANNOT_CONNECT_NOW,
+                    ]
+                    .contains(code)
+            }
+            // The connection broke, in whatever way.
+            None => true,
         };
         if passing {
             Self::ForNow(error.into())
@@ -183,6 +189,30 @@ impl Failed {
             Self::ForGood(error.into())
         }
     }
+}
+
+impl Failed {
+    /// An error at the end of a transaction. Only the database itself can say that it was taken back.
+    fn at_commit(error: postgres::Error) -> Self {
+        match error.code() {
+            Some(code) if clashed(code) => Self::ForNow(error.into()),
+            // A session that is ended may have been ended a moment later.
+            Some(code) if !code.code().starts_with("57") => Self::ForGood(error.into()),
+            _ => Self::ForGood(Trouble(format!(
+                "{}, and it is not known whether the last entry was written",
+                explain(&error)
+            ))),
+        }
+    }
+}
+
+/// Whether two transactions were in each other's way.
+fn clashed(code: &SqlState) -> bool {
+    [
+        SqlState::T_R_SERIALIZATION_FAILURE,
+        SqlState::T_R_DEADLOCK_DETECTED,
+    ]
+    .contains(code)
 }
 
 struct UnderWay<'a> {

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use ::postgres::Config;
 use ::postgres::config::{Host, SslMode};
@@ -24,6 +25,20 @@ pub struct Shared {
     pub password: Option<SecretString>,
     /// The certificates of those who may vouch for the server; absent: the system's.
     pub ca_file: Option<PathBuf>,
+    /// How long a worker whose session was lost may take to come back before it counts as dead.
+    pub patience: Duration,
+}
+
+impl Shared {
+    /// At this address, with nothing else said.
+    pub fn at(url: impl Into<SecretString>) -> Self {
+        Self {
+            url: url.into(),
+            password: None,
+            ca_file: None,
+            patience: Duration::from_secs(8),
+        }
+    }
 }
 
 impl Shared {
@@ -38,9 +53,14 @@ impl Shared {
             config.password(password.expose_secret());
         }
         // Whoever can read what goes to another machine could read plans, and change them. PostgreSQL's own default
-        // would go on in clear where the server has no TLS.
-        if config.get_ssl_mode() == SslMode::Prefer && !is_local(&config) {
-            config.ssl_mode(SslMode::Require);
+        // would go on in clear where the server has no TLS, and on this machine insist on a certificate that nobody
+        // vouches for.
+        if config.get_ssl_mode() == SslMode::Prefer {
+            config.ssl_mode(if is_local(&config) {
+                SslMode::Disable
+            } else {
+                SslMode::Require
+            });
         }
         let tls = MakeRustlsConnect::new(tls(self.ca_file.as_deref())?);
         Ok(Address { config, tls })
@@ -95,11 +115,7 @@ mod tests {
     use super::*;
 
     fn mode(url: &str) -> SslMode {
-        let shared = Shared {
-            url: url.into(),
-            password: None,
-            ca_file: None,
-        };
+        let shared = Shared::at(url);
         shared.address().unwrap().config.get_ssl_mode()
     }
 
@@ -107,10 +123,10 @@ mod tests {
     fn what_leaves_the_machine_is_encrypted_unless_somebody_says_otherwise() {
         assert_eq!(mode("postgres://ox@db.example/ox"), SslMode::Require);
         assert_eq!(mode("postgres://ox@10.1.2.3/ox"), SslMode::Require);
-        assert_eq!(mode("postgres://ox@127.0.0.1/ox"), SslMode::Prefer);
+        assert_eq!(mode("postgres://ox@127.0.0.1/ox"), SslMode::Disable);
         assert_eq!(
             mode("postgres://ox@%2Frun%2Fpostgresql/ox"),
-            SslMode::Prefer
+            SslMode::Disable
         );
         let said = mode("postgres://ox@db.example/ox?sslmode=disable");
         assert_eq!(said, SslMode::Disable);
@@ -118,11 +134,7 @@ mod tests {
 
     #[test]
     fn an_address_that_is_none_is_not_quoted() {
-        let shared = Shared {
-            url: "postgres://ox:hunter2@[/".into(),
-            password: None,
-            ca_file: None,
-        };
+        let shared = Shared::at("postgres://ox:hunter2@[/");
         let Err(fault) = shared.address() else {
             panic!("taken")
         };

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use postgres::NoTls;
@@ -35,14 +36,13 @@ impl Database {
     }
 
     fn shared(&self) -> Shared {
+        let url = format!(
+            "{0}?options=-csearch_path%3D{1}&application_name={1}",
+            self.admin, self.schema
+        );
         Shared {
-            url: format!(
-                "{0}?options=-csearch_path%3D{1}&application_name={1}",
-                self.admin, self.schema
-            )
-            .into(),
-            password: None,
-            ca_file: None,
+            patience: Duration::ZERO,
+            ..Shared::at(url)
         }
     }
 
@@ -163,7 +163,36 @@ async fn whoever_lives_is_seen_from_another_machine() {
     assert!(there.lives("worker").await && here.lives("worker").await);
     assert!(!there.lives("somebody else").await);
     drop(sign);
-    assert!(!there.lives("worker").await);
+    // The server ends the session a moment later.
+    while there.lives("worker").await {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// A worker whose session is lost begins another, and is not taken for dead meanwhile.
+#[tokio::test]
+async fn a_worker_outlives_its_session() {
+    let Some(database) = Database::new("outlives").await else {
+        return;
+    };
+    let (one, other) = two_machines(&database).await;
+    let here = database.store(one.path()).await;
+    let patient = Shared {
+        patience: Duration::from_mins(1),
+        ..database.shared()
+    };
+    let there = Store::shared(&patient, other.path()).await.unwrap();
+    let sign = here.show_life("worker").await.unwrap();
+    assert!(there.lives("worker").await);
+    assert!(database.end_sessions().await > 0);
+    // It notices by itself, and is seen again; no number of looks in between makes it dead for who is patient.
+    while !here.lives("worker").await {
+        assert!(there.lives("worker").await);
+    }
+    while !sign.is_seen() {
+        tokio::task::yield_now().await;
+    }
+    assert!(there.lives("worker").await);
 }
 
 /// A database that is started anew, or a firewall that forgets: sessions end in the middle of everything.
@@ -258,7 +287,7 @@ async fn another_replica_tells_how_the_change_of_a_dead_one_ended() {
     }
     drop(doomed);
     let ended = loop {
-        house.sim.advance(std::time::Duration::from_secs(30));
+        house.sim.advance(Duration::from_secs(30));
         let handle = house.engine.handle(&plan).await.unwrap();
         if handle.ended {
             break handle;

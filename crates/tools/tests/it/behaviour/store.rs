@@ -195,7 +195,11 @@ async fn a_file_of_every_older_version_is_brought_forward() {
         assert_eq!(kept.plan.digest(), stored.digest, "version {version}");
         assert!(store.decide_plan(&kept, true, "person", 1).await.unwrap());
         assert!(!store.has_lease("me", "home/105", 1).await.unwrap());
-        store.begin_handle("a", "worker", &[], 7).await.unwrap();
+        let opening = (&entry("a"), 7);
+        store
+            .begin_handle("a", "worker", &[], opening)
+            .await
+            .unwrap();
         assert_eq!(store.handle("a").await.unwrap().unwrap().begun, 7);
         assert!(store.baselines().await.unwrap().is_empty());
     }
