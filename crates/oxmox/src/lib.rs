@@ -6,6 +6,7 @@
 //! | [`config`] | flags, environment and file into one value |
 //! | [`session`], [`demo`] | from a configuration, or from nothing, to an engine |
 //! | [`mcp`], [`http`] | the transports; rmcp's API is used there and nowhere else, since it moves |
+//! | [`token`] | how callers over the network are known |
 //! | [`generate`] | the documents that are made from the registry |
 
 pub mod cli;
@@ -15,3 +16,4 @@ pub mod generate;
 pub mod http;
 pub mod mcp;
 pub mod session;
+pub mod token;

@@ -24,6 +24,7 @@ mod agent;
 pub mod area;
 pub mod baseline;
 pub mod begun;
+pub mod caller;
 pub mod claim;
 pub mod clean;
 pub mod context;

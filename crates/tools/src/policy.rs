@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use pve::NodeName;
 use serde::{Deserialize, Serialize};
 
+use crate::caller::Bounds;
 use crate::context::label;
 use crate::fault::{Fault, Kind};
 use crate::plan::{Plan, Target};
@@ -32,6 +33,14 @@ pub enum Mode {
 }
 
 impl Mode {
+    /// The worst that it lets happen.
+    pub fn most(self) -> Risk {
+        match self {
+            Self::ReadOnly => Risk::Read,
+            Self::Ask | Self::Trusted => Risk::Grant,
+        }
+    }
+
     /// As written after `--mode`.
     pub fn parse(word: &str) -> Option<Self> {
         match word {
@@ -89,6 +98,8 @@ pub struct Policy {
     pub allow_model_confirm: bool,
     /// While this file exists, nothing is sent.
     pub freeze: Option<PathBuf>,
+    /// How far this caller may go.
+    pub bounds: Bounds,
 }
 
 /// What becomes of a plan.
@@ -110,6 +121,9 @@ impl Policy {
                 Fault::refused("oxmox runs in read-only mode: nothing is changed")
                     .hint("preview_proxmox_change shows what it would do; a person can start oxmox with --mode ask"),
             );
+        }
+        if let Some(fault) = self.bounds.refuse(plan) {
+            return Decision::Deny(fault);
         }
         // A plan without steps sends nothing that could be stopped.
         if let Some(fault) = self.frozen().filter(|_| !plan.steps.is_empty()) {
@@ -196,6 +210,20 @@ impl Policy {
             Fault::refused("oxmox is frozen: a person stopped all changes")
                 .hint("there is nothing to send until a person lets changes run again"),
         )
+    }
+
+    /// The worst that can happen under it.
+    pub fn most(&self) -> Risk {
+        self.mode.most().min(self.bounds.scope.most())
+    }
+
+    /// The same for a caller with these bounds.
+    #[must_use]
+    pub fn within(&self, bounds: &Bounds) -> Self {
+        Self {
+            bounds: bounds.clone(),
+            ..self.clone()
+        }
     }
 
     /// Whether a model may confirm this plan itself.
@@ -320,7 +348,9 @@ impl Rule {
     }
 }
 
-fn vmid_range(text: &str) -> Option<RangeInclusive<u32>> {
+/// `105` or `100-199`.
+pub(crate) fn vmid_range(text: &str) -> Option<RangeInclusive<u32>> {
     let (low, high) = text.split_once('-').unwrap_or((text, text));
-    Some(low.trim().parse().ok()?..=high.trim().parse().ok()?)
+    let range = low.trim().parse().ok()?..=high.trim().parse().ok()?;
+    (!range.is_empty()).then_some(range)
 }

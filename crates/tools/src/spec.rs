@@ -201,6 +201,8 @@ pub struct Special {
     pub looks_inside: bool,
     /// A second group that switches it on.
     pub also_in: Option<Toolset>,
+    /// The least that it does, where arguments decide; absent: what it does is always as grave.
+    pub least: Option<Risk>,
     /// Its examples work only where there is all of this, which the demo world with a token has not.
     pub wants: &'static [Wants],
 }
@@ -212,6 +214,7 @@ impl Special {
         leasable: false,
         looks_inside: false,
         also_in: None,
+        least: None,
         wants: &[],
     };
 }

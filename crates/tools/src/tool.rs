@@ -18,7 +18,7 @@ use crate::outcome::Outcome;
 pub use crate::plain::Plain;
 use crate::plan::Plan;
 use crate::schema;
-use crate::spec::Spec;
+use crate::spec::{Risk, Spec};
 
 /// A JSON object: arguments, schemas, answers.
 pub type Object = Map<String, Value>;
@@ -177,6 +177,16 @@ impl dyn Tool + '_ {
         match self.nature() {
             Nature::AliasOf(tool) => Some(tool),
             _ => None,
+        }
+    }
+
+    /// The least that it does: whoever may not even do that has no use for it.
+    pub fn least_risk(&self) -> Risk {
+        match self.nature() {
+            Nature::Relays => Risk::Read,
+            Nature::Method(plain) => plain.least_risk(),
+            Nature::AliasOf(tool) => tool.least_risk().min(self.spec().risk),
+            Nature::Thinks => self.spec().special.least.unwrap_or(self.spec().risk),
         }
     }
 

@@ -21,6 +21,7 @@ pub mod serve;
 pub mod sim;
 pub mod state;
 pub mod terminal;
+pub mod token;
 pub mod tools;
 pub mod tour;
 
@@ -68,6 +69,7 @@ enum Command {
     Thaw,
     Demo(demo::Args),
     Sim(sim::Args),
+    Token(token::Args),
     Completions(completions::Args),
     #[command(hide = true)]
     Generate(generate::Args),
@@ -103,6 +105,7 @@ impl Cli {
             Some(Command::Thaw) => freeze::thaw(&global),
             Some(Command::Demo(args)) => demo::run(&args, global),
             Some(Command::Sim(args)) => sim::run(&args),
+            Some(Command::Token(args)) => token::run(args, &global),
             Some(Command::Completions(args)) => completions::run(&args),
             Some(Command::Generate(args)) => generate::run(&args),
         }

@@ -29,10 +29,7 @@ pub struct Args {
 /// Serves until the client leaves or a signal comes.
 pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
     match args.http {
-        Some(address) => {
-            require_loopback(address)?;
-            runtime::block_on(Threads::Several, over_http(address, global))
-        }
+        Some(address) => runtime::block_on(Threads::Several, over_http(address, global)),
         None => runtime::block_on(Threads::One, over_stdio(global)),
     }
 }
@@ -77,18 +74,25 @@ pub async fn listen(address: SocketAddr) -> Result<TcpListener, Fault> {
         .map_err(|error| Fault::new(Kind::Failed, format!("cannot listen on {address}: {error}")))
 }
 
-/// Refuses an address that other machines can reach, before anything is started for it.
+/// Refuses an address that other machines can reach, for what asks nobody who they are.
 pub fn require_loopback(address: SocketAddr) -> Result<(), Fault> {
-    http::require_loopback(address).map_err(|error| in_words(&error))
+    if address.ip().to_canonical().is_loopback() {
+        return Ok(());
+    }
+    let what = format!(
+        "{address} can be reached from other machines, and nobody is asked here who they are"
+    );
+    Err(Fault::bad_input(what).hint(format!("serve on 127.0.0.1:{}", address.port())))
 }
 
 /// The fault that a person is told of.
 fn in_words(error: &http::Error) -> Fault {
     match error {
         http::Error::NotLoopback(address) => Fault::bad_input(error.to_string()).hint(format!(
-            "serve on 127.0.0.1:{} and let others in through an SSH tunnel or a proxy that authenticates",
+            "give out a token first (`oxmox token add NAME`), or serve on 127.0.0.1:{}",
             address.port()
         )),
+        http::Error::Store(fault) => fault.clone(),
         http::Error::Socket(_) => Fault::new(Kind::Failed, error.to_string()),
     }
 }

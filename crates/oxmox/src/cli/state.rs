@@ -12,6 +12,11 @@ pub fn existing(config: &Config) -> Result<Option<Store>, Fault> {
     in_dir(&config.state_dir)
 }
 
+/// The configured store, made if there is none.
+pub fn open(config: &Config) -> Result<Store, Fault> {
+    Store::open(&config.state_dir)
+}
+
 /// The store in this directory, if there is one. A wrong directory must not look like an empty trail.
 pub fn in_dir(dir: &Path) -> Result<Option<Store>, Fault> {
     if dir.join("oxmox.db").exists() {

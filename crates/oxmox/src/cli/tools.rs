@@ -24,7 +24,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
         .iter()
         .map(|cluster| cluster.name.clone())
         .collect();
-    let registry = Registry::new(&config.toolsets, config.mode, clusters);
+    let registry = Registry::new(&config.toolsets, config.mode.most(), clusters);
     if args.json {
         out::json(&mcp::tools_json(&registry))?;
         return Ok(Exit::Done);

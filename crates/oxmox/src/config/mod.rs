@@ -182,6 +182,7 @@ impl Config {
             rules: self.rules.clone(),
             allow_model_confirm: self.allow_model_confirm,
             freeze: Some(self.freeze_file()),
+            ..Policy::default()
         }
     }
 

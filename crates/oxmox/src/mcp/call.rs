@@ -7,6 +7,7 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ElicitResult,
     InputRequest, InputRequests, InputRequiredResult,
 };
+use tools::caller::Caller;
 use tools::engine::{Answered, Asked, Call, Question, Reply};
 use tools::fault::{Fault, Kind};
 use tools::tool::Rendered;
@@ -29,7 +30,7 @@ impl Server {
         let caller = peer::caller(ctx);
         let call = engine_call(request, &caller, ctx);
         let only_reads = engine.only_reads(&call);
-        let (line, mut news) = Line::new(ctx, &caller, self.shared.patience);
+        let (line, mut news) = Line::new(ctx, &caller.name, self.shared.patience);
         let mut notes = Notes::new(ctx);
         let answer = engine.call(call, &line);
         tokio::pin!(answer);
@@ -63,8 +64,12 @@ impl Server {
 }
 
 /// The engine's view of a request.
-fn engine_call(request: CallToolRequestParams, caller: &str, ctx: &Context) -> Call {
-    let mut call = Call::new(&request.name, request.arguments.unwrap_or_default(), caller);
+fn engine_call(request: CallToolRequestParams, caller: &Caller, ctx: &Context) -> Call {
+    let mut call = Call::new(
+        &request.name,
+        request.arguments.unwrap_or_default(),
+        caller.clone(),
+    );
     // 2025 clients never got a state to send back.
     if peer::is_stateless(ctx)
         && let Some(state) = request.request_state
@@ -74,7 +79,7 @@ fn engine_call(request: CallToolRequestParams, caller: &str, ctx: &Context) -> C
             .get(CONFIRM)
             .and_then(|value| serde_json::from_value::<ElicitResult>(value.clone()).ok())
             // A state without a readable answer is no decision; the engine says again what it waits for.
-            .map_or(Asked::Undecided, |said| form::answer(&said, caller));
+            .map_or(Asked::Undecided, |said| form::answer(&said, &caller.name));
         call.answer = Some(Answered { state, said });
     }
     call

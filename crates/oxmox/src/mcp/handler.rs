@@ -15,10 +15,11 @@ use rmcp::model::{
 };
 use rmcp::service::SubscriptionContext;
 use rmcp::{ErrorData, ServerHandler};
+use tools::caller::Scope;
 use tools::fault::{Fault, Kind};
 use tools::registry::Registry;
 
-use super::peer::{Context, is_stateless};
+use super::peer::{Context, caller, is_stateless};
 use super::{Server, call, complete, prompts, resources};
 
 /// What is told to every model that has this server.
@@ -110,12 +111,12 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         ctx: Context,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.shared.tools.clone();
+        let tools = self.shared.tools(caller(&ctx).bounds.scope).to_vec();
         Ok(with_ttl!(ListToolsResult::with_all_items(tools), ctx))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let mut tools = self.shared.tools.iter();
+        let mut tools = self.shared.tools(Scope::Full).iter();
         tools.find(|tool| tool.name == name).cloned()
     }
 
@@ -141,7 +142,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         ctx: Context,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let listed = resources::list(self.shared.engine.clusters());
+        let listed = resources::list(&self.reached(&ctx));
         Ok(with_ttl!(ListResourcesResult::with_all_items(listed), ctx))
     }
 
@@ -162,8 +163,8 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         ctx: Context,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let clusters = self.shared.engine.clusters();
-        let read = caught(Box::pin(resources::read(clusters, &request.uri))).await??;
+        let clusters = self.reached(&ctx);
+        let read = caught(Box::pin(resources::read(&clusters, &request.uri))).await??;
         Ok(if is_stateless(&ctx) {
             read.with_ttl_ms(resources::TTL)
                 .with_cache_scope(CacheScope::Private)
@@ -222,9 +223,9 @@ impl ServerHandler for Server {
     async fn complete(
         &self,
         request: CompleteRequestParams,
-        _: Context,
+        ctx: Context,
     ) -> Result<CompleteResult, ErrorData> {
-        caught(complete::complete(self.shared.engine.clusters(), &request)).await
+        caught(complete::complete(&self.reached(&ctx), &request)).await
     }
 
     async fn get_task(
@@ -295,7 +296,7 @@ async fn caught<T>(handler: impl Future<Output = T>) -> Result<T, ErrorData> {
 
 #[cfg(test)]
 mod tests {
-    use tools::policy::Mode;
+    use tools::spec::Risk;
     use tools::spec::Toolset;
 
     use super::*;
@@ -303,7 +304,7 @@ mod tests {
     #[test]
     fn the_instructions_are_short_and_name_real_tools() {
         for set in [Toolset::Core, Toolset::Lean] {
-            let registry = Registry::new(&[set], Mode::Ask, Vec::new());
+            let registry = Registry::new(&[set], Risk::Grant, Vec::new());
             let text = instructions(&registry);
             assert!(text.split_whitespace().count() <= 140, "{text}");
             prompts::tests::assert_names_real_tools(&registry, &text);

@@ -65,13 +65,12 @@ fn example(example: &Example) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use tools::policy::Mode;
     use tools::spec::Toolset;
 
     use super::*;
 
     fn registry() -> Registry {
-        Registry::new(Toolset::ALL, Mode::Trusted, Vec::new())
+        Registry::new(Toolset::ALL, Risk::Grant, Vec::new())
     }
 
     #[test]

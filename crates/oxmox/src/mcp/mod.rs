@@ -28,7 +28,7 @@ mod talk;
 mod tasks;
 mod watch;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rmcp::ServiceExt as _;
@@ -36,6 +36,8 @@ use rmcp::service::ServerInitializeError;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
+use tools::caller::Scope;
+use tools::context::Cluster;
 use tools::engine::Engine;
 
 pub use listing::tools_json;
@@ -59,8 +61,8 @@ impl Clone for Server {
 
 struct Shared {
     engine: Arc<Engine>,
-    /// Made once: the list must be the same for every client, and every call.
-    tools: Vec<rmcp::model::Tool>,
+    /// One list for each thing that a caller may do at worst, made once: it must be the same for every call.
+    tools: [OnceLock<Vec<rmcp::model::Tool>>; 3],
     patience: Duration,
     watcher: Arc<Watcher>,
 }
@@ -92,16 +94,30 @@ impl Server {
 
     /// The same, at another pace.
     pub fn at_pace(engine: Arc<Engine>, pace: Pace) -> Self {
-        let tools = listing::tools(engine.registry());
         Self {
             shared: Arc::new(Shared {
                 engine,
-                tools,
+                tools: Default::default(),
                 patience: pace.patience,
                 watcher: Watcher::new(pace.look_again),
             }),
             subscriptions: Subscriptions::default(),
         }
+    }
+}
+
+impl Server {
+    /// The clusters that the caller of a request reaches.
+    fn reached(&self, ctx: &peer::Context) -> Vec<Arc<Cluster>> {
+        let caller = peer::caller(ctx);
+        self.shared.engine.clusters_for(&caller).cloned().collect()
+    }
+}
+
+impl Shared {
+    /// The tools for a caller who may do so much.
+    fn tools(&self, scope: Scope) -> &[rmcp::model::Tool] {
+        self.tools[scope as usize].get_or_init(|| listing::tools(self.engine.registry_for(scope)))
     }
 }
 

@@ -3,6 +3,9 @@
 use http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
+use tools::caller::Caller;
+
+use crate::token::Holder;
 
 /// Longest part of a client's own name that is kept.
 const LONGEST_NAME: usize = 64;
@@ -30,17 +33,18 @@ pub(super) fn follows_tasks(ctx: &Context) -> bool {
         .is_some_and(|able| able.supports_tasks())
 }
 
-/// Who calls: the transport, and the name that the client gives itself. Confirmations and the audit trail are bound to
-/// it, so it is the same for a call and its repetition with an answer.
-pub(super) fn caller(ctx: &Context) -> String {
-    let transport = if ctx.extensions.get::<Parts>().is_some() {
-        "http"
-    } else {
-        "stdio"
-    };
+/// Who calls: the holder of the token that it brought along or, where nobody is asked for one, the transport and the name
+/// that the client gives itself. Confirmations and the audit trail are bound to it, so it is the same for a call and its
+/// repetition with an answer.
+pub(super) fn caller(ctx: &Context) -> Caller {
+    let parts = ctx.extensions.get::<Parts>();
+    if let Some(holder) = parts.and_then(|parts| parts.extensions.get::<Holder>()) {
+        return holder.caller.clone();
+    }
+    let transport = if parts.is_some() { "http" } else { "stdio" };
     let name = ctx.client_info().map(|client| client.name);
     match name.map(|name| tools::words::clip(name.trim(), LONGEST_NAME)) {
-        Some(name) if !name.is_empty() => format!("{transport}:{name}"),
-        _ => transport.to_owned(),
+        Some(name) if !name.is_empty() => Caller::unbound(format!("{transport}:{name}")),
+        _ => Caller::unbound(transport),
     }
 }

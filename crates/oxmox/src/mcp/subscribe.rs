@@ -43,8 +43,7 @@ impl Drop for Subscriptions {
 impl Server {
     /// resources/subscribe
     pub(super) async fn begin_listening(&self, uri: &str, ctx: &Context) -> Result<(), ErrorData> {
-        let clusters = self.shared.engine.clusters();
-        let address = resources::find(clusters, uri)?;
+        let address = resources::find(&self.reached(ctx), uri)?;
         if !self.subscriptions.has_room_for(uri) {
             return Err(too_many());
         }

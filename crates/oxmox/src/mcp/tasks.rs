@@ -49,7 +49,7 @@ impl Server {
 
     /// tasks/cancel. What comes of it is seen in the task.
     pub(super) async fn end_task(&self, id: &str, ctx: &Context) -> Result<(), ErrorData> {
-        let caller = peer::caller(ctx);
+        let caller = peer::caller(ctx).name;
         let engine = &self.shared.engine;
         let plan = engine.task_plan(id, &caller).await.map_err(refused)?;
         engine
@@ -75,7 +75,7 @@ impl Server {
         if handle.unsafe_to_stop.is_empty() {
             return Ok(());
         }
-        let caller = peer::caller(ctx);
+        let caller = peer::caller(ctx).name;
         let stop = match form::answer(&answer, &caller) {
             Asked::Yes { .. } => true,
             Asked::No { .. } => false,
@@ -89,7 +89,7 @@ impl Server {
     async fn task_handle(&self, id: &str, ctx: &Context) -> Result<Handle, ErrorData> {
         let engine = &self.shared.engine;
         let plan = engine
-            .task_plan(id, &peer::caller(ctx))
+            .task_plan(id, &peer::caller(ctx).name)
             .await
             .map_err(refused)?;
         engine.handle(&plan).await.map_err(refused)

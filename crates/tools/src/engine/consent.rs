@@ -101,7 +101,7 @@ impl Engine {
             && self
                 .store()
                 .await?
-                .has_lease(&call.caller, &guest, self.now())
+                .has_lease(&call.caller.name, &guest, self.now())
                 .await?
         {
             return Ok(Consent::Given(Frozen::fresh(plan, Some("an earlier yes"))));

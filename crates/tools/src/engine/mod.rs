@@ -41,6 +41,7 @@ use std::time::Duration;
 use tokio::sync::OnceCell;
 use tokio_util::task::TaskTracker;
 
+use crate::caller::{Bounds, Caller, Scope};
 use crate::claim::Claim;
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
@@ -66,7 +67,9 @@ pub struct Engine {
     )]
     writers: BTreeMap<String, pve::Writer>,
     clusters: Vec<Arc<Cluster>>,
-    registry: Arc<Registry>,
+    toolsets: Vec<Toolset>,
+    /// One for each thing that a caller may do at worst, made when it is first needed.
+    registries: [OnceLock<Arc<Registry>>; 3],
     policy: Arc<Policy>,
     state: State,
     store: OnceCell<Store>,
@@ -136,7 +139,7 @@ pub struct Call {
     /// Its arguments.
     pub arguments: Object,
     /// Who calls: confirmations and the audit trail are bound to it.
-    pub caller: String,
+    pub caller: Caller,
     /// Show the plan, and stop there.
     pub preview: bool,
     /// A person's answer to a [`Question`] that an earlier call gave back.
@@ -145,11 +148,11 @@ pub struct Call {
 
 impl Call {
     /// A plain call.
-    pub fn new(tool: &str, arguments: Object, caller: &str) -> Self {
+    pub fn new(tool: &str, arguments: Object, caller: impl Into<Caller>) -> Self {
         Self {
             tool: tool.to_owned(),
             arguments,
-            caller: caller.to_owned(),
+            caller: caller.into(),
             preview: false,
             answer: None,
         }
@@ -163,7 +166,7 @@ impl fmt::Debug for Call {
         f.debug_struct("Call")
             .field("tool", &self.tool)
             .field("arguments", &arguments)
-            .field("caller", &self.caller)
+            .field("caller", &self.caller.name)
             .field("preview", &self.preview)
             .finish_non_exhaustive()
     }
@@ -196,12 +199,11 @@ impl Engine {
             writers.insert(cluster.name.clone(), writer);
             readers.push(Arc::new(cluster));
         }
-        let names = readers.iter().map(|cluster| cluster.name.clone()).collect();
-        let registry = Registry::new(&setup.toolsets, setup.policy.mode, names);
         Arc::new(Self {
             writers,
             clusters: readers,
-            registry: Arc::new(registry),
+            toolsets: setup.toolsets,
+            registries: Default::default(),
             policy: Arc::new(setup.policy),
             state: setup.state,
             store: OnceCell::new(),
@@ -219,7 +221,8 @@ impl Engine {
     /// The life of a call: find the tool, parse, look or plan, decide, confirm, guard, record, send, read back.
     pub async fn call(self: &Arc<Self>, call: Call, talk: &dyn Talk) -> Result<Reply, Fault> {
         let mut call = call;
-        let tool = (self.registry).meant(&mut call.tool, &mut call.arguments)?;
+        let registry = self.registry_for(call.caller.bounds.scope);
+        let tool = registry.meant(&mut call.tool, &mut call.arguments)?;
         if tool.spec().risk == Risk::Read {
             return self.read(tool, call, talk).await.map(Reply::Done);
         }
@@ -240,7 +243,8 @@ impl Engine {
     /// Whether a call can change nothing, so that it may be dropped at any time.
     pub fn only_reads(&self, call: &Call) -> bool {
         let (mut name, mut arguments) = (call.tool.clone(), call.arguments.clone());
-        let tool = self.registry.meant(&mut name, &mut arguments);
+        let registry = self.registry_for(call.caller.bounds.scope);
+        let tool = registry.meant(&mut name, &mut arguments);
         tool.is_ok_and(|tool| tool.spec().risk == Risk::Read)
     }
 
@@ -257,7 +261,7 @@ impl Engine {
             None
         };
         let looking = async {
-            let (arguments, extras) = self.registry.split(tool, call.arguments)?;
+            let (arguments, extras) = self.registry().split(tool, call.arguments)?;
             let held = Arc::new(self.holds.call());
             let context = self.context(&call.caller, &extras, &held)?;
             match run(tool, arguments, context, talk).await? {
@@ -280,7 +284,7 @@ impl Engine {
         attempt: &Arc<Attempt>,
         talk: &dyn Talk,
     ) -> Result<Reply, Fault> {
-        let (_, extras) = self.registry.split(tool, call.arguments.clone())?;
+        let (_, extras) = self.registry().split(tool, call.arguments.clone())?;
         let given = self.given(call, &extras, attempt).await?;
         if let Given::Settled(reply) = given {
             return Ok(reply);
@@ -291,7 +295,7 @@ impl Engine {
             attempt.planned(&plan);
         }
         let secrets = plan.secrets.clone();
-        let consent = match (self.policy.decide(&plan), given) {
+        let consent = match (self.policy_for(&call.caller).decide(&plan), given) {
             (Decision::Deny(fault), _) => return Err(fault),
             (_, Given::Yes(stored, by, lease)) => match stored.plan.difference(&plan) {
                 None => Consent::Given(self.take_leased(*stored, &by, lease).await?),
@@ -323,7 +327,7 @@ impl Engine {
         held: &Arc<Held>,
         talk: &dyn Talk,
     ) -> Result<(Plan, Extras), Fault> {
-        let (arguments, extras) = self.registry.split(tool, call.arguments.clone())?;
+        let (arguments, extras) = self.registry().split(tool, call.arguments.clone())?;
         let context = self.context(&call.caller, &extras, held)?;
         match run(tool, arguments, context, talk).await? {
             Ran::Plan(plan) => Ok((*plan, extras)),
@@ -334,7 +338,7 @@ impl Engine {
     /// What a tool may see during this caller's call.
     fn context(
         self: &Arc<Self>,
-        caller: &str,
+        caller: &Caller,
         extras: &Extras,
         held: &Arc<Held>,
     ) -> Result<Context, Fault> {
@@ -342,12 +346,12 @@ impl Engine {
             return Err(Fault::refused("no cluster is configured")
                 .hint("a person has to configure one (PROXMOX_HOST and a token, or the config file), or start oxmox with --demo"));
         }
-        let looker = Arc::new(handle::Looker::new(self, caller));
+        let looker = Arc::new(handle::Looker::new(self, &caller.name));
         let all = Context {
             claim: Claim::default(),
-            clusters: self.clusters.clone(),
-            registry: self.registry.clone(),
-            policy: self.policy.clone(),
+            clusters: self.clusters_for(caller).cloned().collect(),
+            registry: self.registry_for(caller.bounds.scope).clone(),
+            policy: self.policy_for(caller),
             begun: Some(looker.clone()),
             baselines: Some(looker),
             scripts: self.scripts.clone(),
@@ -370,7 +374,33 @@ impl Engine {
 
     /// The tools that are switched on.
     pub fn registry(&self) -> &Registry {
-        &self.registry
+        self.registry_for(Scope::Full)
+    }
+
+    /// Those of them that are of any use to a caller who may do so much.
+    pub fn registry_for(&self, scope: Scope) -> &Arc<Registry> {
+        self.registries[scope as usize].get_or_init(|| {
+            let names = self.clusters.iter().map(|cluster| cluster.name.clone());
+            let most = self.policy.mode.most().min(scope.most());
+            Arc::new(Registry::new(&self.toolsets, most, names.collect()))
+        })
+    }
+
+    /// What decides on this caller's plans.
+    fn policy_for(&self, caller: &Caller) -> Arc<Policy> {
+        if caller.bounds == Bounds::default() {
+            return self.policy.clone();
+        }
+        Arc::new(self.policy.within(&caller.bounds))
+    }
+
+    /// The clusters that this caller reaches.
+    pub fn clusters_for<'a>(
+        &'a self,
+        caller: &'a Caller,
+    ) -> impl Iterator<Item = &'a Arc<Cluster>> {
+        let reached = |cluster: &&Arc<Cluster>| caller.bounds.reach_cluster(&cluster.name);
+        self.clusters.iter().filter(reached)
     }
 
     /// The clusters, to read from.

@@ -46,7 +46,7 @@ impl Engine {
         let open = self
             .store()
             .await?
-            .open_plan(&call.caller, &call.tool, &arguments, now)
+            .open_plan(&call.caller.name, &call.tool, &arguments, now)
             .await?;
         if let Some(open) = open {
             match open.plan.difference(&plan) {
@@ -66,7 +66,7 @@ impl Engine {
         let digest = plan.digest();
         let stored = StoredPlan {
             id: attempt.id(),
-            caller: call.caller.clone(),
+            caller: call.caller.name.clone(),
             arguments,
             digest,
             plan,

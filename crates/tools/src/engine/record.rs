@@ -41,7 +41,7 @@ impl Attempt {
         crate::clean::arguments(&mut arguments);
         Self {
             engine: engine.clone(),
-            caller: call.caller.clone(),
+            caller: call.caller.name.clone(),
             tool: call.tool.clone(),
             held: Arc::new(engine.holds.call()),
             known: Mutex::new(Known {

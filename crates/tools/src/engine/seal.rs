@@ -56,7 +56,7 @@ impl Engine {
         if !store.keys.is_sealed(&bound_to(purpose, &stored), seal) {
             return Err(unusable("is not one that oxmox gave for this plan"));
         }
-        let same_call = stored.caller == call.caller
+        let same_call = stored.caller == call.caller.name
             && stored.plan.tool == call.tool
             && stored.arguments == hash_arguments(&store.keys, &call.arguments);
         if !same_call {

@@ -43,6 +43,14 @@ impl Plain {
         self
     }
 
+    /// How grave it is at the least.
+    pub(crate) fn least_risk(&self) -> Risk {
+        match self.grave {
+            Grave::Always => self.spec.risk,
+            Grave::With(_) | Grave::Unless(..) | Grave::By(_) => Risk::Change,
+        }
+    }
+
     /// How grave these arguments are.
     pub(crate) fn risk(&self, values: &Object) -> Risk {
         let is = |name: &str, words: &[&str]| {

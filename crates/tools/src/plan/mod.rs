@@ -177,6 +177,14 @@ impl Plan {
         self.requests().filter_map(node).collect()
     }
 
+    /// Whether all that it sends is about its guests.
+    pub fn is_about_guests_alone(&self) -> bool {
+        let mut requests = self.requests();
+        !self.targets.is_empty()
+            && self.nodes().is_empty()
+            && requests.all(|request| request.path.starts_with("/nodes/"))
+    }
+
     /// The files that it sends.
     pub fn uploads(&self) -> impl Iterator<Item = &Upload> {
         self.steps.iter().filter_map(|step| match &step.action {

@@ -11,7 +11,6 @@ use std::sync::OnceLock;
 
 use crate::area;
 use crate::fault::Fault;
-use crate::policy::Mode;
 use crate::schema;
 use crate::search::Index;
 use crate::spec::{Risk, Toolset};
@@ -57,7 +56,8 @@ pub fn find_change(name: &str) -> Result<&'static dyn Tool, Fault> {
 pub struct Registry {
     entries: Vec<Entry>,
     clusters: Vec<String>,
-    mode: Mode,
+    /// The worst that it lets happen.
+    most: Risk,
     /// What finds a tool by what it does, made when it is first asked.
     index: OnceLock<Index>,
 }
@@ -69,11 +69,12 @@ struct Entry {
 }
 
 impl Registry {
-    /// The tools of these toolsets that the mode leaves any use for, on clusters of these names.
-    pub fn new(toolsets: &[Toolset], mode: Mode, clusters: Vec<String>) -> Self {
+    /// The tools of these toolsets that are of any use where nothing worse than `most` may happen, on clusters of these
+    /// names.
+    pub fn new(toolsets: &[Toolset], most: Risk, clusters: Vec<String>) -> Self {
         let entries = all()
             .filter(|tool| toolsets.iter().any(|set| tool.spec().is_in(*set)))
-            .filter(|tool| tool.relays() || is_usable(mode, *tool))
+            .filter(|tool| tool.relays() || is_usable(most, *tool))
             .map(|tool| Entry {
                 tool,
                 described: OnceLock::new(),
@@ -82,7 +83,7 @@ impl Registry {
         Self {
             entries,
             clusters,
-            mode,
+            most,
             index: OnceLock::new(),
         }
     }
@@ -104,7 +105,7 @@ impl Registry {
         }
         if all().any(|tool| tool.spec().name == name) {
             return Err(Fault::refused(format!("the tool {name} is switched off here"))
-                .hint("it changes something and oxmox runs read-only, or its toolset is off; a person can change --mode or --toolsets"));
+                .hint("it does more than this caller or oxmox's mode allows, or its toolset is off; a person can change --mode, --toolsets or the caller's scope"));
         }
         let fault = Fault::bad_input(format!("there is no tool {}", crate::words::clip(name, 64)));
         Err(
@@ -115,18 +116,14 @@ impl Registry {
         )
     }
 
-    /// The worst that it can do here. What hands calls on reaches no further than the mode.
+    /// The worst that it can do here.
     fn risk(&self, tool: &dyn Tool) -> Risk {
-        if tool.relays() && self.mode == Mode::ReadOnly {
-            Risk::Read
-        } else {
-            tool.spec().risk
-        }
+        tool.spec().risk.min(self.most)
     }
 }
 
-fn is_usable(mode: Mode, tool: &dyn Tool) -> bool {
-    mode != Mode::ReadOnly || tool.spec().risk == Risk::Read
+fn is_usable(most: Risk, tool: &dyn Tool) -> bool {
+    tool.least_risk() <= most
 }
 
 impl fmt::Debug for Registry {

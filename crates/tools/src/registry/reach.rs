@@ -58,16 +58,16 @@ impl Registry {
         Ok((tool, call.arguments))
     }
 
-    /// The tool of that name, of whatever toolset, as far as the mode leaves any use for it.
+    /// The tool of that name, of whatever toolset, as far as there is any use for it.
     pub fn reach(&self, name: &str) -> Result<&'static dyn Tool, Fault> {
         if let Some(tool) = self.reachable().find(|tool| tool.spec().name == name) {
             return Ok(tool);
         }
         if all().any(|tool| tool.spec().name == name && !tool.relays()) {
             return Err(Fault::refused(format!(
-                "{name} changes something and oxmox runs read-only"
+                "{name} does more than this caller or oxmox's mode allows"
             ))
-            .hint("a person can change --mode"));
+            .hint("a person can change --mode, or the caller's scope"));
         }
         let fault = Fault::bad_input(format!("there is no tool {}", crate::words::clip(name, 64)));
         let names = self.reachable().map(|tool| tool.spec().name);
@@ -78,8 +78,8 @@ impl Registry {
     }
 
     pub(super) fn reachable(&self) -> impl Iterator<Item = &'static dyn Tool> {
-        let mode = self.mode;
-        all().filter(move |tool| !tool.relays() && is_usable(mode, *tool))
+        let most = self.most;
+        all().filter(move |tool| !tool.relays() && is_usable(most, *tool))
     }
 
     /// Whether a client can call the tool of that name, by itself or through the one that hands calls on.

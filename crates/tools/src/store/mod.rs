@@ -14,12 +14,14 @@ mod postgres;
 mod shared;
 mod sqlite;
 mod threads;
+mod tokens;
 
 pub use audit::{AuditEntry, Link, Verified};
 pub use handles::{StoredHandle, StoredStep};
 pub use life::Sign;
 pub use plans::{PlanState, StoredPlan};
 pub use shared::Shared;
+pub use tokens::StoredToken;
 
 use std::path::Path;
 
@@ -32,7 +34,7 @@ use sqlite::Sqlite;
 use threads::Threads;
 
 /// The schema version that this program writes. A newer store is refused, an older one is brought forward.
-const VERSION: i64 = 6;
+const VERSION: i64 = 7;
 const SCHEMA: &str = include_str!("schema.sql");
 
 /// How many connections to a shared database a process has.

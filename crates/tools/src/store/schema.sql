@@ -54,3 +54,14 @@ CREATE TABLE IF NOT EXISTS meta (
     name  TEXT PRIMARY KEY,
     value TEXT NOT NULL
 ) STRICT;
+
+CREATE TABLE IF NOT EXISTS tokens (
+    id      TEXT PRIMARY KEY,  -- the part that is no secret
+    name    TEXT NOT NULL UNIQUE,
+    hash    TEXT NOT NULL,     -- of the part that is
+    bounds  TEXT NOT NULL,     -- as JSON
+    person  INTEGER NOT NULL,
+    created INTEGER NOT NULL,
+    expires INTEGER,
+    seal    TEXT NOT NULL      -- over all of it: a row written by hand lets nobody in
+) STRICT;

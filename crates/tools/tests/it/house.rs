@@ -218,7 +218,7 @@ impl House {
             clusters: self.engine.clusters().to_vec(),
             registry: Arc::new(tools::registry::Registry::new(
                 Toolset::ALL,
-                Mode::Trusted,
+                tools::spec::Risk::Grant,
                 Vec::new(),
             )),
             policy: Arc::new(Policy {

@@ -11,8 +11,8 @@ use std::ffi::OsString;
 
 use clap::FromArgMatches as _;
 use tools::fault::{Fault, Kind};
-use tools::policy::Mode;
 use tools::registry::Registry;
+use tools::spec::Risk;
 use tools::spec::Toolset;
 
 use super::exit::Exit;
@@ -110,5 +110,5 @@ pub fn run(args: Args, global: Global) -> Result<Exit, Fault> {
 
 /// Every tool there is: which of them may run here is the engine's matter.
 pub fn every_tool() -> Registry {
-    Registry::new(Toolset::ALL, Mode::Trusted, Vec::new())
+    Registry::new(Toolset::ALL, Risk::Grant, Vec::new())
 }

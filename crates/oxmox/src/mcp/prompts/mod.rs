@@ -165,7 +165,7 @@ pub(super) mod tests {
     }
 
     fn registry(mode: Mode) -> Registry {
-        Registry::new(Toolset::ALL, mode, Vec::new())
+        Registry::new(Toolset::ALL, mode.most(), Vec::new())
     }
 
     fn text(registry: &Registry, name: &str, arguments: &Value) -> Result<String, ErrorData> {
@@ -184,8 +184,8 @@ pub(super) mod tests {
         for mode in [Mode::Ask, Mode::ReadOnly] {
             let registries = [
                 registry(mode),
-                Registry::new(&[Toolset::Core], mode, Vec::new()),
-                Registry::new(&[Toolset::Lean], mode, Vec::new()),
+                Registry::new(&[Toolset::Core], mode.most(), Vec::new()),
+                Registry::new(&[Toolset::Lean], mode.most(), Vec::new()),
             ];
             for registry in &registries {
                 for prompt in ALL {

@@ -13,13 +13,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::{World, world};
 
-struct Served {
+pub(super) struct Served {
     address: SocketAddr,
     stop: CancellationToken,
     task: JoinHandle<Result<(), Error>>,
 }
 
-async fn serve(world: &World) -> Served {
+pub(super) async fn serve(world: &World) -> Served {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let stop = CancellationToken::new();
@@ -31,15 +31,15 @@ async fn serve(world: &World) -> Served {
     }
 }
 
-struct Response {
-    status: u16,
+pub(super) struct Response {
+    pub(super) status: u16,
     head: String,
-    body: String,
+    pub(super) body: String,
 }
 
 impl Response {
     /// The JSON-RPC message in it, alone or as the last event of a stream.
-    fn message(&self) -> Value {
+    pub(super) fn message(&self) -> Value {
         let mut lines = self.body.lines().rev();
         let json = lines
             .find_map(|line| {
@@ -50,7 +50,7 @@ impl Response {
         serde_json::from_str(json).unwrap()
     }
 
-    fn header(&self, name: &str) -> Option<&str> {
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines
             .find(|(key, _)| key.eq_ignore_ascii_case(name))
@@ -91,7 +91,12 @@ impl Served {
     }
 
     /// A request of the 2026 protocol.
-    async fn ask(&self, method: &str, params: Value, headers: &[(&str, &str)]) -> Response {
+    pub(super) async fn ask(
+        &self,
+        method: &str,
+        params: Value,
+        headers: &[(&str, &str)],
+    ) -> Response {
         let mut params = params;
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -7,6 +7,7 @@ mod resources;
 mod subscriptions;
 mod surface;
 mod tasks;
+mod tokens;
 mod wire;
 
 use std::sync::Arc;

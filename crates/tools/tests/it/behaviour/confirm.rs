@@ -88,7 +88,7 @@ async fn an_approval_of_another_caller_does_not_count() {
     let shown = house.call(DELETE.0, DELETE.1).await.unwrap();
     house.approve(shown.data["plan"].as_str().unwrap()).await;
     let mut stranger = call(DELETE.0, DELETE.1);
-    stranger.caller = "stranger".to_owned();
+    stranger.caller = "stranger".into();
     let Reply::Done(answer) = house.engine.call(stranger, &Nobody).await.unwrap() else {
         panic!("a question")
     };

@@ -44,7 +44,7 @@ async fn anothers_plan_is_not_to_be_found() {
     let plan = answer.unwrap().data["plan"].as_str().unwrap().to_owned();
     let asked_by = async |caller: &str, id: &str| {
         let mut call = call("get_proxmox_task", &format!(r#"{{"upid": "{id}"}}"#));
-        caller.clone_into(&mut call.caller);
+        call.caller = caller.into();
         done(house.engine.call(call, &Nobody).await)
     };
     assert!(asked_by(crate::house::CALLER, &plan).await.is_ok());

@@ -1,7 +1,6 @@
 //! What is declared is legal, complete, and reaches a model as its snapshot shows.
 
 use serde_json::{Value, json};
-use tools::policy::Mode;
 use tools::registry::{self, INHERITED, Registry, VERBS};
 use tools::schema;
 use tools::spec::{Risk, Toolset};
@@ -10,7 +9,7 @@ use tools::spec::{Risk, Toolset};
 const FEW: &[Toolset] = &[Toolset::Core, Toolset::Ops, Toolset::Console];
 
 fn registry() -> Registry {
-    Registry::new(Toolset::ALL, Mode::Ask, Vec::new())
+    Registry::new(Toolset::ALL, Risk::Grant, Vec::new())
 }
 
 #[test]

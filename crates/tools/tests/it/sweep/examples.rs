@@ -66,7 +66,7 @@ async fn a_default_answer_is_small() {
 /// What a list of tools costs: a model sees names, descriptions and arguments; some clients pass output schemas on too.
 /// (About four characters are a token.)
 fn tokens(toolsets: &[Toolset]) -> (usize, usize, usize) {
-    let registry = tools::registry::Registry::new(toolsets, Mode::Ask, Vec::new());
+    let registry = tools::registry::Registry::new(toolsets, Risk::Grant, Vec::new());
     let (mut seen, mut outputs, mut count) = (0, 0, 0);
     for tool in registry.tools() {
         let described = registry.describe(tool);

@@ -16,6 +16,7 @@ mod privileges;
 mod protected;
 mod raw;
 mod reference;
+mod scopes;
 mod seeds;
 mod silent;
 mod takes;

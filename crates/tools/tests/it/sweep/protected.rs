@@ -271,6 +271,7 @@ async fn a_protected_guest_is_never_destroyed() {
             rules: vec![allow_all],
             allow_model_confirm: true,
             freeze: None,
+            bounds: tools::caller::Bounds::default(),
         };
         let house = House::furnished(Furnish {
             policy,

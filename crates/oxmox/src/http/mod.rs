@@ -1,15 +1,19 @@
-//! Streamable HTTP: the same handler at `/mcp`, for both eras, on loopback.
+//! Streamable HTTP: the same handler at `/mcp`, for both eras.
+
+mod auth;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use auth::{Door, authenticate};
+use axum::{Router, middleware};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tools::engine::Engine;
+use tools::fault::Fault;
 
 use crate::mcp::Server;
 
@@ -26,24 +30,33 @@ const GRACE: Duration = Duration::from_secs(10);
 /// Why nothing is served any more, or yet.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Nobody asks callers who they are, so whoever can reach the address could use the clusters.
-    #[error("{0} can be reached from other machines, and callers are not asked who they are")]
+    /// No token was given out, so whoever can reach the address could use the clusters.
+    #[error("{0} can be reached from other machines, and no caller has a token")]
     NotLoopback(SocketAddr),
+    /// It cannot be seen who has a token.
+    #[error("{0}")]
+    Store(Fault),
     /// The socket failed.
     #[error("the listener failed: {0}")]
     Socket(std::io::Error),
 }
 
-/// Whether only this machine can call here. For those who want to know before there is a listener; [`serve`] insists.
-pub fn require_loopback(address: SocketAddr) -> Result<(), Error> {
-    if address.ip().to_canonical().is_loopback() {
-        Ok(())
-    } else {
-        Err(Error::NotLoopback(address))
+/// Whether callers at this address have to bring a token along: as soon as anybody has one. Where nobody has, only this
+/// machine may call.
+pub async fn is_open(engine: &Engine, address: SocketAddr) -> Result<bool, Error> {
+    let tokens = match engine.store().await {
+        Ok(store) => store.tokens().await,
+        Err(fault) => Err(fault),
+    };
+    let is_open = tokens.map_err(Error::Store)?.is_empty();
+    if is_open && !address.ip().to_canonical().is_loopback() {
+        return Err(Error::NotLoopback(address));
     }
+    Ok(is_open)
 }
 
-/// Serves MCP on this listener until `stop` is cancelled. Refuses a listener that other machines can reach.
+/// Serves MCP on this listener until `stop` is cancelled. Refuses a listener that other machines can reach if nobody is
+/// asked there who they are.
 ///
 /// Changes that were begun may outlive it: `Engine::drain` waits for them.
 pub async fn serve(
@@ -52,8 +65,8 @@ pub async fn serve(
     stop: CancellationToken,
 ) -> Result<(), Error> {
     let address = listener.local_addr().map_err(Error::Socket)?;
-    require_loopback(address)?;
-    let app = router(Server::new(engine), address, &stop);
+    let door = Door::new(engine.clone(), is_open(&engine, address).await?);
+    let app = router(Server::new(engine), door, address, &stop);
     let served = axum::serve(listener, app).with_graceful_shutdown(stop.clone().cancelled_owned());
     let too_long = async {
         stop.cancelled().await;
@@ -65,7 +78,7 @@ pub async fn serve(
     }
 }
 
-fn router(server: Server, address: SocketAddr, stop: &CancellationToken) -> Router {
+fn router(server: Server, door: Door, address: SocketAddr, stop: &CancellationToken) -> Router {
     // A page in the user's browser can send requests here by a name of its own that resolves to this address, and from
     // its own origin. Both are checked; programs other than browsers send no Origin.
     let own = address.ip();
@@ -79,5 +92,7 @@ fn router(server: Server, address: SocketAddr, stop: &CancellationToken) -> Rout
     sessions.session_config.keep_alive = Some(IDLE_SESSION);
     let service =
         StreamableHttpService::new(move || Ok(server.clone()), Arc::new(sessions), config);
-    Router::new().route_service(PATH, service)
+    Router::new()
+        .route_service(PATH, service)
+        .layer(middleware::from_fn_with_state(Arc::new(door), authenticate))
 }
