@@ -191,6 +191,10 @@ impl Spec {
 
 /// What few tools have. Those that have nothing of it say [`Special::NONE`].
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, and few tools have any"
+)]
 pub struct Special {
     /// Takes `host` as a synonym of `cluster`, as other Proxmox MCP servers' tools of this name do.
     pub takes_host: bool,
@@ -201,8 +205,8 @@ pub struct Special {
     pub looks_inside: bool,
     /// A second group that switches it on.
     pub also_in: Option<Toolset>,
-    /// The least that it does, where arguments decide; absent: what it does is always as grave.
-    pub least: Option<Risk>,
+    /// Whatever its arguments, it does what its risk says: of no use to callers who may not do that.
+    pub always: bool,
     /// Its examples work only where there is all of this, which the demo world with a token has not.
     pub wants: &'static [Wants],
 }
@@ -214,7 +218,13 @@ impl Special {
         leasable: false,
         looks_inside: false,
         also_in: None,
-        least: None,
+        always: false,
         wants: &[],
+    };
+
+    /// Nothing but that its risk holds whatever the arguments.
+    pub const ALWAYS: Self = Self {
+        always: true,
+        ..Self::NONE
     };
 }

@@ -186,7 +186,8 @@ impl dyn Tool + '_ {
             Nature::Relays => Risk::Read,
             Nature::Method(plain) => plain.least_risk(),
             Nature::AliasOf(tool) => tool.least_risk().min(self.spec().risk),
-            Nature::Thinks => self.spec().special.least.unwrap_or(self.spec().risk),
+            Nature::Thinks if self.spec().special.always => self.spec().risk,
+            Nature::Thinks => self.spec().risk.min(Risk::Change),
         }
     }
 

@@ -41,6 +41,7 @@ impl Changes for DeleteVm {
         risk: Risk::Destroy,
         idempotent: false,
         special: Special {
+            always: true,
             takes_host: true,
             ..Special::NONE
         },

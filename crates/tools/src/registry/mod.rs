@@ -104,8 +104,12 @@ impl Registry {
             return Ok(tool);
         }
         if all().any(|tool| tool.spec().name == name) {
-            return Err(Fault::refused(format!("the tool {name} is switched off here"))
-                .hint("it does more than this caller or oxmox's mode allows, or its toolset is off; a person can change --mode, --toolsets or the caller's scope"));
+            return Err(Fault::refused(format!("the tool {name} is switched off here")).hint(
+                format!(
+                    "{}, or its toolset is off; a person can change --mode, --toolsets or the caller's scope",
+                    self.too_much()
+                ),
+            ));
         }
         let fault = Fault::bad_input(format!("there is no tool {}", crate::words::clip(name, 64)));
         Err(
@@ -114,6 +118,14 @@ impl Registry {
                 None => fault.hint("tools/list has the names"),
             },
         )
+    }
+
+    /// Why a tool is of no use here.
+    fn too_much(&self) -> &'static str {
+        match self.most {
+            Risk::Read => "it changes something and oxmox is read-only for this caller",
+            _ => "it does more than this caller may",
+        }
     }
 
     /// The worst that it can do here.

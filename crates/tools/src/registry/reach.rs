@@ -64,10 +64,10 @@ impl Registry {
             return Ok(tool);
         }
         if all().any(|tool| tool.spec().name == name && !tool.relays()) {
-            return Err(Fault::refused(format!(
-                "{name} does more than this caller or oxmox's mode allows"
-            ))
-            .hint("a person can change --mode, or the caller's scope"));
+            return Err(
+                Fault::refused(format!("{name} is of no use here: {}", self.too_much()))
+                    .hint("a person can change --mode, or the caller's scope"),
+            );
         }
         let fault = Fault::bad_input(format!("there is no tool {}", crate::words::clip(name, 64)));
         let names = self.reachable().map(|tool| tool.spec().name);

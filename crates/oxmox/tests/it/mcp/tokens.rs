@@ -140,7 +140,7 @@ async fn whoever_may_operate_destroys_nothing_and_changes_the_guests_that_are_th
         (
             "write_proxmox_api",
             json!({"method": "POST", "path": "/pools", "params": {"poolid": "x"}}),
-            "this caller may",
+            "this caller",
         ),
     ];
     for (tool, arguments, says) in refusals {

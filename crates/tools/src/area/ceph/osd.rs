@@ -42,6 +42,7 @@ impl Changes for CreateOsd {
         risk: Risk::Destroy,
         idempotent: false,
         special: Special {
+            always: true,
             wants: &[Wants::Login],
             ..Special::NONE
         },

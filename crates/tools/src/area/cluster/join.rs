@@ -44,6 +44,7 @@ impl Changes for JoinCluster {
         risk: Risk::Grant,
         idempotent: false,
         special: Special {
+            always: true,
             wants: &[Wants::Login, Wants::NoCluster],
             ..Special::NONE
         },

@@ -29,7 +29,7 @@ impl Changes for ConvertContainer {
         toolset: Toolset::Lxc,
         risk: Risk::Destroy,
         idempotent: false,
-        special: Special::NONE,
+        special: Special::ALWAYS,
         examples: &[Example {
             ask: "Make a template of the media container",
             args: r#"{"vmid": 203}"#,

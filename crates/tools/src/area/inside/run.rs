@@ -41,7 +41,7 @@ impl Changes for RunCommand {
         toolset: Toolset::Core,
         risk: Risk::Grant,
         idempotent: false,
-        special: Special::NONE,
+        special: Special::ALWAYS,
         examples: &[
             Example {
                 ask: "How full is the build server's disk?",

@@ -37,7 +37,7 @@ impl Changes for Exec {
         toolset: Toolset::Qemu,
         risk: Risk::Grant,
         idempotent: false,
-        special: Special::NONE,
+        special: Special::ALWAYS,
         examples: &[Example {
             ask: "Start updating the build server's packages",
             args: r#"{"node": "pve3", "vmid": 106, "command": "sleep 5; uptime"}"#,

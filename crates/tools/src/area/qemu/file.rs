@@ -46,7 +46,7 @@ impl Changes for FileRead {
         toolset: Toolset::Qemu,
         risk: Risk::Grant,
         idempotent: true,
-        special: Special::NONE,
+        special: Special::ALWAYS,
         examples: &[Example {
             ask: "What is in the build server's /etc/hostname?",
             args: r#"{"node": "pve3", "vmid": 106, "file": "/etc/hostname"}"#,

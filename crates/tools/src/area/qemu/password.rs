@@ -45,7 +45,7 @@ impl Changes for SetPassword {
         toolset: Toolset::Qemu,
         risk: Risk::Grant,
         idempotent: true,
-        special: Special::NONE,
+        special: Special::ALWAYS,
         examples: &[Example {
             ask: "Give the user build a new password on the build server",
             args: r#"{"node": "pve3", "vmid": 106, "username": "build", "password": "correct-horse"}"#,

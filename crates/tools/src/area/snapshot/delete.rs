@@ -37,7 +37,7 @@ impl Changes for DeleteSnapshot {
         toolset: Toolset::Core,
         risk: Risk::Destroy,
         idempotent: false,
-        special: Special::NONE,
+        special: Special::ALWAYS,
         examples: &[
             Example {
                 ask: "The upgrade of web went well, drop the snapshot before it",

@@ -41,7 +41,7 @@ impl Changes for DeleteVolume {
         toolset: Toolset::Storage,
         risk: Risk::Destroy,
         idempotent: true,
-        special: Special::NONE,
+        special: Special::ALWAYS,
         examples: &[
             Example {
                 ask: "Delete the rescue image",

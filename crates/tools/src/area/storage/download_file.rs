@@ -43,7 +43,7 @@ impl Changes for DownloadFileRestore {
         toolset: Toolset::Storage,
         risk: Risk::Grant,
         idempotent: false,
-        special: Special::NONE,
+        special: Special::ALWAYS,
         examples: &[Example {
             ask: "Get the notes out of the last backup of git",
             args: r#"{"node": "pve1", "storage": "vault", "volume": "vault:backup/ct/202/2026-11-15T01:00:04Z", "filepath": "/root.pxar.didx/home/demo/notes.txt"}"#,

@@ -55,7 +55,7 @@ impl Changes for Pruning {
         toolset: Toolset::Storage,
         risk: Risk::Destroy,
         idempotent: true,
-        special: Special::NONE,
+        special: Special::ALWAYS,
         examples: &[Example {
             ask: "Keep only the newest backup of dns on nas",
             args: r#"{"node": "pve1", "storage": "nas", "vmid": 200, "prune_backups": "keep-last=1", "dry_run": false}"#,

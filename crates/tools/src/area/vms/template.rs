@@ -30,7 +30,7 @@ impl Changes for ConvertVm {
         toolset: Toolset::Qemu,
         risk: Risk::Destroy,
         idempotent: false,
-        special: Special::NONE,
+        special: Special::ALWAYS,
         examples: &[Example {
             ask: "Make staging a template",
             args: r#"{"vmid": 105}"#,

@@ -56,6 +56,7 @@ impl Changes for SendTerminalLine {
         risk: Risk::Grant,
         idempotent: false,
         special: Special {
+            always: true,
             wants: &[Wants::Login],
             ..Special::NONE
         },
