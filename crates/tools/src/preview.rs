@@ -1,5 +1,6 @@
 //! A plan, shown. The same plan is what the engine sends; there is no second path.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -9,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
+use crate::agent;
 use crate::context::{Context, READS};
 use crate::fault::{Fault, explain};
 use crate::outcome::NextCall;
@@ -160,7 +162,7 @@ pub(crate) fn request_line(action: &Action) -> String {
             return format!("terminal {at} line={}", typed_text(&line.line));
         }
         Action::TerminalExec(exec) => {
-            let words: Vec<String> = exec.command.iter().map(typed_text).collect();
+            let words: Vec<String> = exec.command.iter().map(command_word).collect();
             return format!("terminal {} run={}", exec.at.path(""), words.join(" "));
         }
     };
@@ -174,12 +176,16 @@ pub(crate) fn request_line(action: &Action) -> String {
     for (key, value) in &request.params {
         let _ = match value {
             Parameter::Text(text) if is_content(&request, key) => {
-                write!(line, " {key}={}", content(text))
+                write!(line, " {key}={}", content(&in_guest(text)))
+            }
+            Parameter::Text(text) if is_of_file(&request) => {
+                write!(line, " {key}={}", crate::clean::whole(&in_guest(text)))
             }
             Parameter::Text(text) => write!(line, " {key}={}", crate::clean::whole(text)),
             Parameter::Int(number) => write!(line, " {key}={number}"),
             Parameter::Bool(flag) => write!(line, " {key}={}", u8::from(*flag)),
-            Parameter::Hole(name) => write!(line, " {key}=<{name}>"),
+            // An address without its password is the name of its hole.
+            Parameter::Hole(name) => write!(line, " {key}=<{}>", crate::clean::whole(name)),
             Parameter::Filled(_) => write!(line, " {key}={}", crate::clean::REDACTED),
         };
     }
@@ -193,7 +199,23 @@ pub(crate) fn request_line(action: &Action) -> String {
 
 /// Whether a parameter is what a file is to hold: all else of a request is shown whole.
 fn is_content(request: &Request, key: &str) -> bool {
-    key == "content" && request.path.ends_with("/agent/file-write")
+    key == "content" && is_of_file(request)
+}
+
+/// Whether the texts of a request are sent in the form that guest agents take.
+fn is_of_file(request: &Request) -> bool {
+    request.path.ends_with("/agent/file-write")
+}
+
+/// A text as the guest gets it, whose checksum can be compared there. What is no text to the guest is shown as it is sent:
+/// two things must not look the same.
+fn in_guest(text: &str) -> Cow<'_, str> {
+    let got = agent::from_wire(text);
+    if agent::to_wire(&got) == text {
+        Cow::Owned(got)
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// What a file is to hold: whole, or so much that nobody reads it: then how it begins, and what tells it from any other.
@@ -218,6 +240,14 @@ fn keys_line(keys: &Keys) -> String {
             let text = typed_text(text);
             format!("VNC {at} text={text} layout={}", layout.word())
         }
+    }
+}
+
+/// A word of a command, as one: nothing in it may look as if another word began.
+fn command_word(word: &Parameter) -> String {
+    match word {
+        Parameter::Hole(name) => format!("<{name}>"),
+        plain => crate::clean::whole(&plain.to_string()),
     }
 }
 

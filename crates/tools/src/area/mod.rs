@@ -49,6 +49,7 @@ use crate::tool::{Change, Read, Tool};
 pub use api::left_to;
 pub use ops::document as findings_document;
 pub(crate) use power::State;
+pub(crate) use update::reaches_node;
 
 /// Every area's tools, in the order of the documentation.
 pub const ALL: &[&[&dyn Tool]] = &[

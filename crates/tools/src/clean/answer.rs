@@ -2,16 +2,32 @@
 
 use serde_json::Value;
 
-use super::secrets::{is_secret_at, is_secret_somewhere, without_passwords};
+use super::addresses::{is_address_at, is_address_somewhere, without_passwords};
+use super::secrets::{is_secret_at, is_secret_somewhere};
 use super::{REDACTED, blank, object, text};
 
 /// What a list of settings calls their values: as they are, as they will be, as they were.
 const VALUES: &[&str] = &["value", "pending", "new", "old"];
 
-/// Without secrets, and without what could hide or act.
+/// Without secrets, and without what could hide or act. What PVE says may have an address in it wherever it likes.
 pub(crate) fn answer(value: &mut Value, path: &str) {
+    without_secrets(value, path, true);
+}
+
+/// The same for what a caller sends: only what holds an address by its name is taken for one, or whoever writes something
+/// like a password into a command would hide what it does.
+pub(super) fn sent(value: &mut Value, path: &str) {
+    without_secrets(value, path, false);
+}
+
+fn without_secrets(value: &mut Value, path: &str, has_addresses: bool) {
     match value {
-        Value::String(text) => *text = without_passwords(&lines(text, path)),
+        Value::String(text) => {
+            *text = lines(text, path);
+            if has_addresses {
+                *text = without_passwords(text);
+            }
+        }
         Value::Array(items) => {
             // A setting as a pair: `["lxc.environment", "TOKEN=…"]`.
             if let [Value::String(name), value] = items.as_mut_slice()
@@ -20,7 +36,7 @@ pub(crate) fn answer(value: &mut Value, path: &str) {
                 blank(value);
             }
             for item in items {
-                answer(item, path);
+                without_secrets(item, path, has_addresses);
             }
         }
         Value::Object(fields) => {
@@ -32,7 +48,11 @@ pub(crate) fn answer(value: &mut Value, path: &str) {
                 if is_secret_at(name, path) || (holds_secret && VALUES.contains(&name.as_str())) {
                     blank(value);
                 }
-                answer(value, path);
+                let is_address = match path {
+                    "/" => is_address_somewhere(name),
+                    path => is_address_at(name, path),
+                };
+                without_secrets(value, path, has_addresses || is_address);
             }
         }
         _ => {}

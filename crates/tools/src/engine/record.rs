@@ -243,7 +243,7 @@ impl Engine {
             reason,
             steps: outcome.steps.iter().map(without_result).collect(),
         };
-        store.finish_plan(outcome, &closing, seen).await
+        store.finish_plan(&outcome.kept(), &closing, seen).await
     }
 }
 

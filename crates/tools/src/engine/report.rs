@@ -150,7 +150,7 @@ impl Report {
         self.engine
             .store()
             .await?
-            .keep_step(&self.plan, index, step, before, now)
+            .keep_step(&self.plan, index, &step.kept(), before, now)
             .await
     }
 

@@ -84,6 +84,7 @@ impl Engine {
                 outcome.state = known.state;
                 outcome.detail = detail;
                 outcome.result = known.result;
+                outcome.is_private = step.action.reads_a_file();
                 outcome.picture = picture;
             })
             .await;

@@ -110,7 +110,9 @@ impl Plain {
             .await?;
         plan.needs = self.needed(&values);
         let request = self.request(&values, |arg, value| {
-            if arg.hides(value) {
+            if arg.address && arg.hides(value) {
+                plan.secret_address(&word(Some(value)))
+            } else if arg.hides(value) {
                 plan.secret(arg.name, SecretString::from(word(Some(value))))
             } else {
                 super::arg::value(value)

@@ -46,6 +46,20 @@ impl Action {
         }
     }
 
+    /// Whether it gives what a file of a guest holds, which is nobody's to keep.
+    pub fn reads_a_file(&self) -> bool {
+        match self {
+            Self::AgentFile(_) => true,
+            Self::Request(request) => request.path.ends_with("/agent/file-read"),
+            Self::Upload(_)
+            | Self::Download(_)
+            | Self::AgentExec(_)
+            | Self::Keys(_)
+            | Self::TerminalLine(_)
+            | Self::TerminalExec(_) => false,
+        }
+    }
+
     /// The tool that shows what came of it, where neither PVE nor the guest's own state tells.
     pub fn seen_with(&self) -> Option<&'static str> {
         match self {

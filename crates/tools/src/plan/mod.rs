@@ -152,6 +152,13 @@ impl Plan {
         pve::Value::Hole(self.secrets.keep(name, value))
     }
 
+    /// The same for an address with a password in it. Its hole is called as the address reads without that: who agrees sees
+    /// the rest.
+    pub fn secret_address(&mut self, address: &str) -> pve::Value {
+        let shown = crate::clean::without_passwords(address);
+        self.secret(&shown, SecretString::from(address))
+    }
+
     /// The nodes that it acts on by itself, and not by way of a guest that it is about.
     pub fn nodes(&self) -> BTreeSet<String> {
         /// Where guests of a node, and what is theirs, are acted on.

@@ -43,11 +43,20 @@ impl Secrets {
         })
     }
 
-    /// Blanks the secrets among some arguments, by whatever name they were given.
+    /// Blanks the secrets among some arguments, by whatever name they were given; of an address only its password.
     pub(crate) fn blank(&self, value: &mut Json) {
         match value {
-            Json::String(text) if self.0.values().any(|it| it.expose_secret() == text) => {
-                crate::clean::REDACTED.clone_into(text);
+            Json::String(text) => {
+                let mut kept = self.0.iter();
+                if let Some((hole, _)) = kept.find(|(_, it)| it.expose_secret() == text) {
+                    let without = crate::clean::without_passwords(text);
+                    let is_address = *hole == without;
+                    *text = if is_address {
+                        without
+                    } else {
+                        crate::clean::REDACTED.to_owned()
+                    };
+                }
             }
             Json::Array(items) => items.iter_mut().for_each(|item| self.blank(item)),
             Json::Object(fields) => fields.values_mut().for_each(|field| self.blank(field)),
@@ -99,6 +108,17 @@ mod tests {
             secrets.out_of(said.to_owned()),
             "Can't connect to joe:<redacted>@host for <redacted>"
         );
+    }
+
+    #[test]
+    fn of_an_address_only_the_password_is_blanked() {
+        let mut secrets = Secrets::default();
+        let address = "https://joe:hunter2@host/z.iso";
+        let without = crate::clean::without_passwords(address);
+        secrets.keep(&without, address.into());
+        let mut value = json!({"url": address});
+        secrets.blank(&mut value);
+        assert_eq!(value, json!({"url": without}));
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl Policy {
         for request in plan.requests() {
             reached.extend(of(&request));
             if let Some(job) = job(&request) {
-                reached.extend(standing(cluster, job).await);
+                reached.extend(standing(cluster, job).await?);
             }
         }
         if reached.is_empty() {
@@ -128,15 +128,18 @@ fn rights_on(path: &str, propagates: bool) -> Option<Reach> {
 /// Whom a backup is of.
 fn saved(text: &dyn Fn(&str) -> Option<String>, on: Option<String>) -> Option<Reach> {
     let listed = |name: &str| text(name).map(|list| ids(&list)).unwrap_or_default();
-    if text("all").is_some_and(|all| all != "0") {
-        let without = listed("exclude");
+    let (named, without) = (listed("vmid"), listed("exclude"));
+    let pool = text("pool").filter(|pool| !pool.is_empty());
+    let is_all = text("all").is_some_and(|all| all != "0");
+    // Who only says which guests are left out means all the others.
+    let but_for = text("exclude").is_some() && pool.is_none() && named.is_empty();
+    if is_all || but_for {
         return Some(Reach::All { without, on });
     }
-    if let Some(pool) = text("pool").filter(|pool| !pool.is_empty()) {
-        return Some(Reach::Pool(pool));
+    match pool {
+        Some(pool) => Some(Reach::Pool(pool)),
+        None => (!named.is_empty()).then_some(Reach::Named(named)),
     }
-    let named = listed("vmid");
-    (!named.is_empty()).then_some(Reach::Named(named))
 }
 
 /// The path of a backup job that is changed or deleted.
@@ -145,11 +148,21 @@ fn job(request: &Request) -> Option<&str> {
     (is_job && matches!(request.method, Method::Put | Method::Delete)).then_some(&request.path)
 }
 
-/// Whom a job has been about so far. One that cannot be read is refused by what planned the change.
-async fn standing(cluster: &Arc<Cluster>, path: &str) -> Option<Reach> {
-    let job: Value = cluster.pve.get(path.to_owned()).await.ok()?;
+/// Whom a job has been about so far. One that cannot be read could be about anybody, and is not changed.
+async fn standing(cluster: &Arc<Cluster>, path: &str) -> Result<Option<Reach>, Fault> {
+    let job: Result<Value, _> = cluster.pve.get(path.to_owned()).await;
+    let job = job.map_err(|error| {
+        let fault = Fault::from(error);
+        Fault {
+            message: format!(
+                "rules of oxmox go by guests, and which this job is about cannot be read: {}",
+                fault.message
+            ),
+            ..fault
+        }
+    })?;
     let text = |name: &str| job.get(name).and_then(pve::lenient::as_text);
-    saved(&text, text("node"))
+    Ok(saved(&text, text("node")))
 }
 
 fn ids(list: &str) -> Vec<Vmid> {
@@ -185,6 +198,10 @@ mod tests {
             panic!("{:?}", of(&request));
         };
         assert_eq!(without, ids("100 101"));
+        let others = Request::post("/cluster/backup").with("exclude", "100,101");
+        assert_eq!(of(&others), of(&request), "exclude alone means all others");
+        let pool = others.with("pool", "prod");
+        assert_eq!(of(&pool), Some(Reach::Pool("prod".to_owned())));
         let one = Request::post("/nodes/pve1/vzdump").with("vmid", "105");
         assert_eq!(of(&one), Some(Reach::Named(ids("105"))));
         assert_eq!(

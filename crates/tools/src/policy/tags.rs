@@ -16,11 +16,15 @@ impl Policy {
         if named.is_empty() {
             return named;
         }
+        let made: Vec<_> = plan.made().map(|target| &target.at).collect();
         let changed = plan.targets.iter().flat_map(|target| {
-            let have: BTreeSet<_> = (target.tags.iter())
+            let said: BTreeSet<_> = (target.tags.iter())
                 .map(|tag| tag.to_ascii_lowercase())
                 .collect();
-            let get = new_tags(plan, target).unwrap_or_else(|| have.clone());
+            let get = new_tags(plan, target).unwrap_or_else(|| said.clone());
+            // One that comes to be has none yet: what is said of it is what it gets.
+            let is_new = made.contains(&&target.at);
+            let have = if is_new { BTreeSet::new() } else { said };
             have.symmetric_difference(&get).cloned().collect::<Vec<_>>()
         });
         changed.filter(|tag| named.contains(tag)).collect()

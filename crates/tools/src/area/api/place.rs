@@ -79,7 +79,10 @@ pub(super) fn bad_path(why: &str) -> Fault {
 pub(super) fn wrong(method: &Method, problems: &[Problem]) -> Fault {
     let said = |problem: &Problem| match &problem.wrong {
         // The words about a form may hold a part of what was sent.
-        Wrong::Format(why) if clean::is_secret_parameter(&problem.parameter, &method.path, why) => {
+        Wrong::Format(why)
+            if clean::is_secret_at(&problem.parameter, &method.path)
+                || clean::has_password(why) =>
+        {
             format!("{}: it does not look as it must", problem.parameter)
         }
         _ => problem.to_string(),

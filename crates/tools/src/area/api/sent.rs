@@ -18,7 +18,7 @@ use crate::tool::Object;
 pub(super) struct Sent {
     /// A flag is a boolean, a repeated parameter a list. What is a secret by its name has no value here.
     values: Object,
-    /// What is not shown: secrets by their names, and values with the password of an address in them.
+    /// What is not shown as it is: secrets by their names, and addresses with a password in them.
     hidden: BTreeSet<String>,
 }
 
@@ -36,14 +36,11 @@ impl Sent {
     pub(super) fn of(request: &Request, template: &str) -> Self {
         let (mut values, mut hidden) = (Object::new(), BTreeSet::new());
         for (name, value) in &request.params {
-            if clean::is_secret_parameter(name, template, &value.to_string()) {
+            let is_secret = clean::is_secret_at(name, template);
+            if is_secret || is_telling(name, template, value) {
                 hidden.insert(name.clone());
             }
-            let value = if clean::is_secret_at(name, template) {
-                Value::Null
-            } else {
-                plain(value)
-            };
+            let value = if is_secret { Value::Null } else { plain(value) };
             match values.get_mut(name) {
                 None => drop(values.insert(name.clone(), value)),
                 Some(Value::Array(all)) => all.push(value),
@@ -112,6 +109,12 @@ impl Sent {
     }
 }
 
+/// Whether a value is an address that tells a password. By the parameter, never by the value alone: a command that looks
+/// like an address is a command.
+pub(super) fn is_telling(name: &str, template: &str, value: &Parameter) -> bool {
+    clean::is_address_at(name, template) && clean::has_password(&value.to_string())
+}
+
 fn plain(value: &Parameter) -> Value {
     match value {
         Parameter::Bool(flag) => Value::Bool(*flag),
@@ -128,14 +131,24 @@ mod tests {
 
     #[test]
     fn what_is_hidden_is_judged_all_the_same() {
-        let request = Request::post("/x")
-            .with("mp0", "local-lvm:vm-109-disk-0,mp=/x://a:hunter2@c")
+        let options = "/cluster/options";
+        let request = Request::put(options)
+            .with("http_proxy", "http://joe:hunter2@proxy:3128")
             .with("vms", " , ");
-        let sent = Sent::of(&request, "/x");
+        let sent = Sent::of(&request, options);
         assert!(!format!("{sent:?}").contains("hunter2"));
-        assert!(sent.hides() && sent.shown_text("mp0").is_none());
-        assert!(sent.text("mp0").unwrap().contains("vm-109-disk-0"));
-        assert!(sent.has("vms") && !sent.names_any("vms") && sent.names_any("mp0"));
+        assert!(sent.hides() && sent.shown_text("http_proxy").is_none());
+        assert!(sent.text("http_proxy").unwrap().contains("proxy:3128"));
+        assert!(sent.has("vms") && !sent.names_any("vms") && sent.names_any("http_proxy"));
+    }
+
+    #[test]
+    fn what_only_looks_like_an_address_is_shown() {
+        let mount = "local-lvm:vm-109-disk-0,mp=/x://a:b@c";
+        let request = Request::post("/nodes/pve1/lxc").with("mp0", mount);
+        let sent = Sent::of(&request, "/nodes/{node}/lxc");
+        assert!(!sent.hides());
+        assert_eq!(sent.shown_text("mp0").as_deref(), Some(mount));
     }
 
     #[test]

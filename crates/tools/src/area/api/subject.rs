@@ -321,9 +321,12 @@ fn owners_of(volume: &str) -> impl Iterator<Item = Vmid> {
     owners(volume).chain(backup_of(volume))
 }
 
-/// Whether a parameter holds ids of guests.
+/// Whether a parameter holds ids of guests that the call is about, and not of those that it leaves out.
 fn is_guest(parameter: &Parameter) -> bool {
     let named = |parameter: &Parameter| matches!(&parameter.format, Some(Format::Named(name)) if name.starts_with("pve-vmid") || name.starts_with("pve-ha-resource") || name == "pve-replication-job-id");
+    if parameter.name == "exclude" {
+        return false;
+    }
     named(parameter)
         || parameter.items.as_deref().is_some_and(named)
         || matches!(

@@ -23,6 +23,8 @@ enum Reach {
     Disks(Option<NodeName>),
     /// The guests of a node that run, which are interrupted.
     Running(Option<NodeName>),
+    /// The guests of a node, or all, which are moved: those that run, and with them those that do not.
+    Moved(Option<NodeName>),
     /// The guests that do not run, which are started.
     Stopped,
     /// Those of a node; without force only what is marked to start at boot.
@@ -43,11 +45,10 @@ impl Reach {
             (Method::Delete, path) if path.starts_with("/nodes/{node}/ceph/") => Self::Disks(None),
             (
                 Method::Post,
-                "/nodes/{node}/status"
-                | "/nodes/{node}/stopall"
-                | "/nodes/{node}/suspendall"
-                | "/nodes/{node}/migrateall",
+                "/nodes/{node}/status" | "/nodes/{node}/stopall" | "/nodes/{node}/suspendall",
             ) => Self::Running(subject.node()),
+            (Method::Post, "/nodes/{node}/migrateall") => Self::Moved(subject.node()),
+            (Method::Post, "/cluster/bulk-action/guest/migrate") => Self::Moved(None),
             (Method::Post, "/nodes/{node}/startall") => {
                 let forced = subject.sent.flag("force") == Some(true);
                 let node = subject.node();
@@ -76,6 +77,13 @@ pub(super) async fn settle(subject: &Subject<'_>, plan: &mut Plan) -> Result<(),
             let mut guests = subject.guests_on(node.as_ref());
             guests.retain(|guest| guest.row.is_running());
             touched(&guests, (Effect::Interrupted, "are interrupted"), plan);
+        }
+        Reach::Moved(node) => {
+            let guests = subject.guests_on(node.as_ref());
+            let (running, others): (Vec<_>, _) =
+                guests.into_iter().partition(|guest| guest.row.is_running());
+            touched(&running, (Effect::Interrupted, "are interrupted"), plan);
+            touched(&others, (Effect::Changed, "are moved"), plan);
         }
         Reach::Stopped => {
             let mut guests = subject.guests_on(None);

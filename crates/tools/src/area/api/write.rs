@@ -11,9 +11,10 @@ use serde::Deserialize;
 use super::declared::Declared;
 use super::effect::Effects;
 use super::risk::{self, Class};
-use super::sent::Sent as Parameters;
+use super::sent::{Sent as Parameters, is_telling};
 use super::subject::Subject;
 use super::{needs, place};
+use crate::clean;
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Needs, Plan, Step};
@@ -208,11 +209,14 @@ impl Planning<'_> {
         }
     }
 
-    /// Puts holes where secrets stand.
+    /// Puts holes where secrets stand. Of an address only the password is one.
     fn hide(&self, plan: &mut Plan, request: &mut Request) {
+        let template = &self.found.method.path;
         for (name, value) in &mut request.params {
-            if self.sent.is_hidden(name) {
+            if clean::is_secret_at(name, template) {
                 *value = plan.secret(name, SecretString::from(value.to_string()));
+            } else if is_telling(name, template, value) {
+                *value = plan.secret_address(&value.to_string());
             }
         }
     }

@@ -62,9 +62,6 @@ impl Changes for FileRead {
         let asked = (Right::FileRead, "guest-file-open");
         let about = (&guest, &config);
         let mut plan = vm::plan(&Self::SPEC, about, asked, Risk::Grant, summary).await?;
-        for target in &mut plan.targets {
-            target.only_read = true;
-        }
         plan.impact
             .push(Impact::new(Effect::Kept, "file", file).note("what it holds is shown"));
         plan.undo = Undo::Impossible {

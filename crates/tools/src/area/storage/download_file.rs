@@ -70,9 +70,6 @@ impl Changes for DownloadFileRestore {
         );
         let mut all = vec![needs];
         all.extend(owners::bind(cx, &cluster, [vmid].into(), &mut plan).await?);
-        for target in &mut plan.targets {
-            target.only_read = true;
-        }
         plan.needs = Needs::All(all);
         plan.undo = Undo::Impossible {
             because: "nothing on the cluster changes; the copy can be deleted".to_owned(),

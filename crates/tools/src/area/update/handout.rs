@@ -16,13 +16,36 @@ pub(in crate::area) fn hands_out_power(kind: GuestKind, name: &str, value: &str)
     let Ok(key) = keys::find(kind, name) else {
         return false;
     };
-    GRANTS.contains(&name)
-        || match key.right {
-            Right::Root | Right::Device("dir") => true,
-            Right::Device(sort) => is_bare(sort, value),
-            Right::Drive | Right::Mount => is_of_node(&Drive::parse(value)),
-            _ => false,
-        }
+    GRANTS.contains(&name) || is_over_node(key.right, value)
+}
+
+/// Whether this value of a setting hands out power over the guest's node, and not over the guest alone.
+pub(crate) fn reaches_node(kind: GuestKind, name: &str, value: &str) -> bool {
+    /// Settings that PVE leaves to root alone, and that reach no further than the guest.
+    const OF_GUEST: &[&str] = &[
+        "affinity",
+        "amd-sev",
+        "arch",
+        "hugepages",
+        "intel-tdx",
+        "keephugepages",
+        "spice_enhancements",
+        "vmgenid",
+    ];
+    let name = canonical(kind, name);
+    let Ok(key) = keys::find(kind, name) else {
+        return false;
+    };
+    !OF_GUEST.contains(&name) && is_over_node(key.right, value)
+}
+
+fn is_over_node(right: Right, value: &str) -> bool {
+    match right {
+        Right::Root | Right::Device("dir") => true,
+        Right::Device(sort) => is_bare(sort, value),
+        Right::Drive | Right::Mount => is_of_node(&Drive::parse(value)),
+        _ => false,
+    }
 }
 
 /// Whether a drive is, or is made of, a path of the node.

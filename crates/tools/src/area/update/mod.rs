@@ -36,6 +36,7 @@ use crate::tool::Changes;
 use edit::{Edit, Settings};
 use grow::Growth;
 pub(super) use handout::hands_out_power;
+pub(crate) use handout::reaches_node;
 use keys::Right;
 use subject::Subject;
 use verdict::Verdict;

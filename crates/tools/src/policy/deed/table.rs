@@ -30,6 +30,8 @@ pub(super) const THOUGHT: &[(&str, &[Deed])] = &[
             (Post, "/nodes/{}/startall", Always),
             (Post, "/cluster/bulk-action/guest/start", Always),
             (Post, "/cluster/ha/resources", STARTED),
+            // HA starts what it is told nothing about.
+            (Post, "/cluster/ha/resources", Lacks("state")),
             (Put, "/cluster/ha/resources/{}", STARTED),
         ],
     ),
@@ -41,6 +43,11 @@ pub(super) const THOUGHT: &[(&str, &[Deed])] = &[
             (Post, "/nodes/{}/{guest}/status/reboot", Always),
             (Post, "/nodes/{}/{guest}/status/reset", Always),
             (Post, "/nodes/{}/{guest}/status/suspend", Always),
+            (Post, "/nodes/{}/{guest}/agent/shutdown", Always),
+            (Post, "/nodes/{}/{guest}/agent/suspend-disk", Always),
+            (Post, "/nodes/{}/{guest}/agent/suspend-hybrid", Always),
+            (Post, "/nodes/{}/{guest}/agent/suspend-ram", Always),
+            (Post, AGENT, Is("command", AGENT_STOPS)),
             (Post, "/nodes/{}/stopall", Always),
             (Post, "/nodes/{}/suspendall", Always),
             (Post, "/cluster/bulk-action/guest/shutdown", Always),
@@ -123,15 +130,24 @@ pub(super) const THOUGHT: &[(&str, &[Deed])] = &[
     ),
     (
         "vm_agent_fsfreeze_freeze",
-        &[(Post, "/nodes/{}/{guest}/agent/fsfreeze-freeze", Always)],
+        &[
+            (Post, "/nodes/{}/{guest}/agent/fsfreeze-freeze", Always),
+            (Post, AGENT, Is("command", &["fsfreeze-freeze"])),
+        ],
     ),
     (
         "vm_agent_fsfreeze_thaw",
-        &[(Post, "/nodes/{}/{guest}/agent/fsfreeze-thaw", Always)],
+        &[
+            (Post, "/nodes/{}/{guest}/agent/fsfreeze-thaw", Always),
+            (Post, AGENT, Is("command", &["fsfreeze-thaw"])),
+        ],
     ),
     (
         "vm_agent_fstrim",
-        &[(Post, "/nodes/{}/{guest}/agent/fstrim", Always)],
+        &[
+            (Post, "/nodes/{}/{guest}/agent/fstrim", Always),
+            (Post, AGENT, Is("command", &["fstrim"])),
+        ],
     ),
     (
         "vm_agent_set_password",
@@ -214,6 +230,9 @@ pub(super) const THOUGHT: &[(&str, &[Deed])] = &[
     ),
 ];
 
+/// Any simple command of the agent, by its name.
+const AGENT: &str = "/nodes/{}/{guest}/agent";
+const AGENT_STOPS: &[&str] = &["shutdown", "suspend-disk", "suspend-hybrid", "suspend-ram"];
 const EXEC: &[(Method, &str, When)] = &[(Post, "/nodes/{}/{guest}/agent/exec", Always)];
 const STARTED: When = Is("state", &["started", "enabled"]);
 const STOPPED: When = Is("state", &["stopped", "disabled"]);

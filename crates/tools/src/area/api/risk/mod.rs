@@ -99,10 +99,12 @@ fn is_of_firewall(template: &str) -> bool {
     LETS_THROUGH.iter().any(|end| template.ends_with(end))
 }
 
-/// Whether what a firewall goes by is a rule that lets something through, or only described.
-fn cuts_nobody_off(sent: &Sent) -> bool {
+/// Whether what a firewall goes by is one more rule that lets something through, or only described. One that is there may
+/// let less through afterwards, whatever its action: by being switched off, narrowed or moved.
+fn cuts_nobody_off(template: &str, sent: &Sent) -> bool {
     const DESCRIBES: &[&str] = &["comment", "digest"];
-    sent.text("action").as_deref() == Some("ACCEPT")
+    let is_new = !template.ends_with("/{pos}");
+    (is_new && sent.text("action").as_deref() == Some("ACCEPT"))
         || sent.names().all(|name| DESCRIBES.contains(&name))
 }
 
@@ -168,7 +170,7 @@ pub(super) fn of_parameters(template: &str, sent: &Sent) -> Risk {
         Risk::Destroy
     } else if (template.starts_with("/cluster/ha/resources") && sent.has("state"))
         || (template.ends_with("/firewall/options") && sent.names().any(shuts_out))
-        || (is_of_firewall(template) && !cuts_nobody_off(sent))
+        || (is_of_firewall(template) && !cuts_nobody_off(template, sent))
         || (template.starts_with("/cluster/ha/rules") && !describes_ha_rule(sent))
     {
         Risk::Disrupt
@@ -208,6 +210,28 @@ mod tests {
             request = request.with(*name, value.clone());
         }
         of_parameters(template, &Sent::of(&request, template))
+    }
+
+    #[test]
+    fn only_one_more_rule_that_lets_in_cuts_nobody_off() {
+        let text = |text: &str| Parameter::from(text);
+        for rules in [
+            "/cluster/firewall/rules",
+            "/cluster/firewall/groups/{group}",
+            "/cluster/firewall/groups/{group}/{pos}",
+            "/nodes/{node}/firewall/rules/{pos}",
+            "/nodes/{node}/lxc/{vmid}/firewall/rules",
+            "/cluster/sdn/vnets/{vnet}/firewall/rules",
+        ] {
+            assert_eq!(of(rules, &[("action", text("DROP"))]), Risk::Disrupt);
+            let accepts = ("action", text("ACCEPT"));
+            let is_there = rules.ends_with("/{pos}");
+            let calm = if is_there { Risk::Disrupt } else { Risk::Read };
+            assert_eq!(of(rules, std::slice::from_ref(&accepts)), calm, "{rules}");
+            assert_eq!(of(rules, &[accepts, ("enable", 0.into())]), calm, "{rules}");
+            assert_eq!(of(rules, &[("enable", 0.into())]), Risk::Disrupt);
+            assert_eq!(of(rules, &[("comment", text("x"))]), Risk::Read);
+        }
     }
 
     #[test]
@@ -279,19 +303,6 @@ mod tests {
         assert_eq!(of(firewall, &[("enable", 1.into())]), Risk::Disrupt);
         assert_eq!(of(firewall, &[("policy_in", text("DROP"))]), Risk::Disrupt);
         assert_eq!(of(firewall, &[("ebtables", true.into())]), Risk::Read);
-        for rules in [
-            "/cluster/firewall/rules",
-            "/cluster/firewall/groups/{group}",
-            "/cluster/firewall/groups/{group}/{pos}",
-            "/nodes/{node}/firewall/rules/{pos}",
-            "/nodes/{node}/lxc/{vmid}/firewall/rules",
-            "/cluster/sdn/vnets/{vnet}/firewall/rules",
-        ] {
-            assert_eq!(of(rules, &[("action", text("DROP"))]), Risk::Disrupt);
-            assert_eq!(of(rules, &[("action", text("ACCEPT"))]), Risk::Read);
-            assert_eq!(of(rules, &[("enable", 0.into())]), Risk::Disrupt);
-            assert_eq!(of(rules, &[("comment", text("x"))]), Risk::Read);
-        }
         let address = ("cidr", text("10.0.0.1"));
         for names in [
             "/cluster/firewall/aliases/{name}",

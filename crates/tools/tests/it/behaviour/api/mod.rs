@@ -1,5 +1,6 @@
 //! Any path of the API, by the cluster's own schema.
 
+mod blind;
 mod graver;
 mod guests;
 mod reading;
