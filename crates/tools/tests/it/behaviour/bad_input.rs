@@ -279,3 +279,15 @@ async fn what_is_said_of_a_guest_must_be_true_also_where_it_is_not_listed() {
     let right = r#"{"vmid": 105, "node": "pve1", "vm_type": "qemu"}"#;
     house.call("start_proxmox_vm", right).await.unwrap();
 }
+
+/// Other servers' callers send -1 for "left out"; how long to wait is nobody's but ours.
+#[tokio::test]
+async fn nobody_waits_for_less_than_nothing() {
+    let house = House::in_mode(Mode::Trusted).await;
+    for tool in ["start_proxmox_vm", "start_vm"] {
+        let fault = house.call(tool, r#"{"vmid": 105, "wait": -1}"#).await;
+        let fault = fault.unwrap_err();
+        assert!(fault.message.contains("`wait`"), "{tool}: {fault}");
+    }
+    assert_eq!(house.writes(), [""; 0]);
+}
