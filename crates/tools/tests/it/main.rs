@@ -6,6 +6,7 @@ mod behaviour;
 mod coverage;
 mod house;
 mod requests;
+mod ruled;
 mod schemas;
 mod search;
 mod sweep;

@@ -1,38 +1,11 @@
 //! Rules hold for what is done, whichever tool does it and however it says whom it is about.
 
 use serde_json::json;
-use tools::policy::{Mode, Policy, Rule, Verdict};
+use tools::policy::{Mode, Rule, Verdict};
 use tools::tool::Rendered;
 
-use crate::house::{Furnish, House};
-
-async fn with_rules(mode: Mode, rules: Vec<Rule>) -> House {
-    House::furnished(Furnish {
-        policy: Policy {
-            mode,
-            rules,
-            ..Policy::default()
-        },
-        ..Furnish::default()
-    })
-    .await
-}
-
-fn tagged(tag: &str, verdict: Verdict) -> Rule {
-    Rule {
-        tag: Some(tag.to_owned()),
-        verdict: Some(verdict),
-        ..Rule::default()
-    }
-}
-
-fn for_tool(tool: &str, verdict: Verdict) -> Rule {
-    Rule {
-        tool: Some(tool.to_owned()),
-        verdict: Some(verdict),
-        ..Rule::default()
-    }
-}
+use crate::house::House;
+use crate::ruled::{rule, tag, tool, vmid, with_rules};
 
 fn raw(method: &str, path: &str, params: impl Into<serde_json::Value>) -> (&'static str, String) {
     let args = json!({"method": method, "path": path, "params": params.into()});
@@ -61,7 +34,7 @@ async fn call(house: &House, tool: &str, args: serde_json::Value) -> Rendered {
 #[tokio::test]
 async fn a_tag_that_a_rule_goes_by_is_a_persons_to_give() {
     for mode in [Mode::Ask, Mode::Trusted] {
-        let house = with_rules(mode, vec![tagged("lab", Verdict::Allow)]).await;
+        let house = with_rules(mode, vec![tag("lab", Verdict::Allow)]).await;
         for tags in ["lab", "web;LAB"] {
             let args = json!({"vmid": 104, "set": {"tags": tags}});
             let asked = call(&house, "update_proxmox_vm", args).await;
@@ -100,7 +73,7 @@ async fn a_tag_that_a_rule_goes_by_is_a_persons_to_give() {
 async fn a_tag_that_a_rule_goes_by_is_a_persons_to_take() {
     let careful = Rule {
         risk: Some(tools::spec::Risk::Disrupt),
-        ..tagged("prod", Verdict::Deny)
+        ..tag("prod", Verdict::Deny)
     };
     let house = with_rules(Mode::Trusted, vec![careful]).await;
     for args in [
@@ -115,7 +88,7 @@ async fn a_tag_that_a_rule_goes_by_is_a_persons_to_take() {
 
 #[tokio::test]
 async fn rights_are_about_the_guests_below_their_path() {
-    let house = with_rules(Mode::Trusted, vec![tagged("prod", Verdict::Deny)]).await;
+    let house = with_rules(Mode::Trusted, vec![tag("prod", Verdict::Deny)]).await;
     let rights = |path: &str| json!({"path": path, "roles": "Administrator", "users": "alice@pve"});
     let mut calls = Vec::new();
     for path in ["/vms/100", "/pool/prod", "/vms", "/"] {
@@ -130,23 +103,18 @@ async fn rights_are_about_the_guests_below_their_path() {
 /// An agent that may do as it likes with its own guests may still not hand them to others, if nothing says so.
 #[tokio::test]
 async fn rights_on_a_guest_are_more_than_the_guest() {
-    let own = Rule {
-        vmid: Some("105".to_owned()),
-        verdict: Some(Verdict::Allow),
-        ..Rule::default()
-    };
-    let rest = Rule {
-        verdict: Some(Verdict::Deny),
-        ..Rule::default()
-    };
-    let house = with_rules(Mode::Ask, vec![own, rest]).await;
+    let house = with_rules(
+        Mode::Ask,
+        vec![vmid("105", Verdict::Allow), rule(Verdict::Deny)],
+    )
+    .await;
     let rights = json!({"path": "/vms/105", "roles": "Administrator", "users": "alice@pve"});
     denies(&house, &[("update_acl", rights.to_string())]).await;
 }
 
 #[tokio::test]
 async fn a_backup_job_is_about_the_guests_that_it_saves() {
-    let house = with_rules(Mode::Trusted, vec![tagged("prod", Verdict::Deny)]).await;
+    let house = with_rules(Mode::Trusted, vec![tag("prod", Verdict::Deny)]).await;
     let job = |more: serde_json::Value| {
         let mut job = json!({"storage": "nas", "schedule": "02:30", "mode": "stop"});
         for (name, value) in more.as_object().unwrap() {
@@ -217,16 +185,11 @@ async fn a_rule_about_a_node_holds_for_what_moves_there() {
 /// A guest in the range that an agent may use can still be moved by it.
 #[tokio::test]
 async fn a_guest_that_may_be_moved_may_go_anywhere() {
-    let own = Rule {
-        vmid: Some("111".to_owned()),
-        verdict: Some(Verdict::Allow),
-        ..Rule::default()
-    };
-    let rest = Rule {
-        verdict: Some(Verdict::Deny),
-        ..Rule::default()
-    };
-    let house = with_rules(Mode::Ask, vec![own, rest]).await;
+    let house = with_rules(
+        Mode::Ask,
+        vec![vmid("111", Verdict::Allow), rule(Verdict::Deny)],
+    )
+    .await;
     let preview = house.preview("migrate_proxmox_vm", r#"{"vmid": 111, "target": "pve1"}"#);
     let preview = preview.await.unwrap().text;
     assert!(
@@ -243,7 +206,7 @@ async fn a_rule_about_a_tool_holds_for_whatever_does_the_same() {
         "create_pool",
         "vm_agent_exec",
     ];
-    let rules = rules.map(|tool| for_tool(tool, Verdict::Deny)).to_vec();
+    let rules = rules.map(|name| tool(name, Verdict::Deny)).to_vec();
     let house = with_rules(Mode::Trusted, rules).await;
     let node = |vmid: u32| house.sim.world(|world| world.guests[&vmid].node.clone());
     let runs = node(106);
@@ -287,7 +250,7 @@ async fn a_rule_about_a_tool_holds_for_whatever_does_the_same() {
 /// What a tool may do is not allowed to one that does more.
 #[tokio::test]
 async fn a_rule_that_allows_is_for_its_tool_alone() {
-    let rules = vec![for_tool("stop_proxmox_vm", Verdict::Allow)];
+    let rules = vec![tool("stop_proxmox_vm", Verdict::Allow)];
     let house = with_rules(Mode::Ask, rules).await;
     let deleted = json!({"vmid": 106, "stop": true});
     let asked = call(&house, "delete_proxmox_vm", deleted).await;

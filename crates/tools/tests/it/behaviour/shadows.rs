@@ -1,53 +1,10 @@
 //! What one rule allows is not a way around another, and what a call leaves unsaid counts as much as what it says.
 
 use serde_json::{Value, json};
-use tools::policy::{Mode, Policy, Rule, Verdict};
+use tools::policy::{Mode, Rule, Verdict};
 
-use crate::house::{Furnish, House, Nobody, call, done};
-
-async fn with_rules(mode: Mode, rules: Vec<Rule>) -> House {
-    House::furnished(Furnish {
-        policy: policy(mode, rules),
-        ..Furnish::default()
-    })
-    .await
-}
-
-fn policy(mode: Mode, rules: Vec<Rule>) -> Policy {
-    Policy {
-        mode,
-        rules,
-        ..Policy::default()
-    }
-}
-
-fn rule(verdict: Verdict) -> Rule {
-    Rule {
-        verdict: Some(verdict),
-        ..Rule::default()
-    }
-}
-
-fn tool(name: &str, verdict: Verdict) -> Rule {
-    Rule {
-        tool: Some(name.to_owned()),
-        ..rule(verdict)
-    }
-}
-
-fn tag(name: &str, verdict: Verdict) -> Rule {
-    Rule {
-        tag: Some(name.to_owned()),
-        ..rule(verdict)
-    }
-}
-
-fn vmid(range: &str, verdict: Verdict) -> Rule {
-    Rule {
-        vmid: Some(range.to_owned()),
-        ..rule(verdict)
-    }
-}
+use crate::house::{House, Nobody, call, done};
+use crate::ruled::{policy, rule, tag, tool, vmid, with_rules};
 
 /// As the documentation has it: one range to do as one likes with, and nothing else.
 fn sandbox() -> Vec<Rule> {
