@@ -16,6 +16,7 @@ pub mod leave;
 pub mod out;
 pub mod person;
 pub mod progress;
+pub mod recovery;
 pub mod runtime;
 pub mod serve;
 pub mod sim;

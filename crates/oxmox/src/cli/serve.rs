@@ -12,6 +12,7 @@ use tools::fault::{Fault, Kind};
 use super::exit::Exit;
 use super::global::Global;
 use super::out;
+use super::recovery;
 use super::runtime::{self, Threads};
 use crate::{http, mcp};
 
@@ -41,9 +42,11 @@ async fn over_stdio(global: &Global) -> Result<Exit, Fault> {
         out::hint("`oxmox --help` shows what else it does; Ctrl-C ends it");
     }
     let stop = runtime::stop_signal();
+    let recovering = tokio::spawn(recovery::keep_closing(session.engine.clone()));
     mcp::serve_stdio(session.engine.clone(), stop)
         .await
         .map_err(|error| Fault::new(Kind::Internal, error.to_string()))?;
+    recovering.abort();
     finish(&session.engine, global.program()).await;
     Ok(Exit::Done)
 }
@@ -60,9 +63,10 @@ async fn over_http(address: SocketAddr, global: &Global) -> Result<Exit, Fault> 
 /// Serves HTTP until a signal comes, then waits for what is being applied.
 pub async fn serve(engine: Arc<Engine>, listener: TcpListener, program: &str) -> Result<(), Fault> {
     let stop = runtime::stop_signal();
-    http::serve(engine.clone(), listener, stop)
-        .await
-        .map_err(|error| in_words(&error))?;
+    let recovering = tokio::spawn(recovery::keep_closing(engine.clone()));
+    let served = http::serve(engine.clone(), listener, stop).await;
+    recovering.abort();
+    served.map_err(|error| in_words(&error))?;
     finish(&engine, program).await;
     Ok(())
 }

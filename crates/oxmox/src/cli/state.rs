@@ -19,7 +19,7 @@ pub fn open(config: &Config) -> Result<Store, Fault> {
 
 /// The store in this directory, if there is one. A wrong directory must not look like an empty trail.
 pub fn in_dir(dir: &Path) -> Result<Option<Store>, Fault> {
-    if dir.join("oxmox.db").exists() {
+    if Store::is_in(dir) {
         Store::open(dir).map(Some)
     } else {
         Ok(None)

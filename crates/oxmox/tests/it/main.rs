@@ -10,4 +10,6 @@ mod cli;
 mod config;
 mod documents;
 mod help;
+mod killed;
 mod mcp;
+mod server;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::halt_point;
 use super::record::Attempt;
 use super::{Asked, Call, Engine, Progress, Reply, Talk};
 use crate::fault::{Fault, Kind};
@@ -191,6 +192,7 @@ impl Engine {
             )
             .hint("the same call without `confirm` shows where it stands"));
         }
+        halt_point::at("plan-taken").await;
         Ok(Box::new(Frozen {
             plan: stored.plan,
             id: Some(stored.id),

@@ -1,5 +1,6 @@
 //! A plan as it is put to a person, and kept until they have decided.
 
+use super::halt_point;
 use super::record::Attempt;
 use super::{Asked, Call, Engine, Reply, hash_arguments};
 use crate::fault::Fault;
@@ -75,6 +76,7 @@ impl Engine {
             decided_by: None,
         };
         self.store().await?.keep_plan(&stored).await?;
+        halt_point::at("plan-kept").await;
         Ok(stored)
     }
 
@@ -92,7 +94,9 @@ impl Engine {
                 expires: self.now(),
                 decided_by: None,
             })
-            .await
+            .await?;
+        halt_point::at("plan-kept").await;
+        Ok(())
     }
 
     /// Shows a plan that takes the place of one that was agreed to and does not hold any more. Nothing was sent.

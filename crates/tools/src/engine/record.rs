@@ -91,14 +91,6 @@ impl Attempt {
         self.planned(plan);
     }
 
-    /// Written before the first step is sent: if we die now, this says that something may have happened.
-    pub(super) async fn open(&self, confirmed_by: Option<&str>) -> Result<(), Fault> {
-        let opened = self.opened(confirmed_by);
-        self.engine.store().await?.append_audit(&opened).await?;
-        self.known().opened = true;
-        Ok(())
-    }
-
     /// It was written together with something else.
     pub(super) fn was_opened(&self) {
         self.known().opened = true;
@@ -133,9 +125,7 @@ impl Attempt {
             Kind::Refused => "refused",
             _ => "failed",
         };
-        self.open(None).await?;
-        self.close(result, Some(fault.to_string()), Vec::new())
-            .await?;
+        self.over(result, Some(fault.to_string())).await?;
         Ok(fault)
     }
 
@@ -145,28 +135,25 @@ impl Attempt {
         outcome: &Outcome,
         reason: Option<String>,
     ) -> Result<(), Fault> {
-        self.open(None).await?;
-        self.close(&result_word(outcome), reason, Vec::new()).await
+        self.over(&result_word(outcome), reason).await
     }
 
-    /// What became of an attempt of which nothing was sent.
-    async fn close(
-        &self,
-        result: &str,
-        reason: Option<String>,
-        steps: Vec<StepOutcome>,
-    ) -> Result<(), Fault> {
-        let closed = self.closed(result, reason, steps);
-        self.engine.store().await?.append_audit(&closed).await
+    /// An attempt of which nothing was sent: opened and closed at once, so that it is never left open.
+    async fn over(&self, result: &str, reason: Option<String>) -> Result<(), Fault> {
+        let both = [self.opened(None), self.closed(result, reason)];
+        self.engine.store().await?.append_audits(&both).await?;
+        self.was_opened();
+        Ok(())
     }
 
-    fn closed(&self, result: &str, reason: Option<String>, steps: Vec<StepOutcome>) -> AuditEntry {
+    /// Its closing entry, if nothing was sent.
+    fn closed(&self, result: &str, reason: Option<String>) -> AuditEntry {
         AuditEntry::Closed {
             at: self.engine.now(),
             plan: self.id(),
             result: result.to_owned(),
             reason,
-            steps,
+            steps: Vec::new(),
         }
     }
 
@@ -187,7 +174,8 @@ impl Look {
             known.summary = Some(format!("look inside a guest with {}", attempt.tool));
             known.risk = Some(Risk::Read);
         }
-        attempt.open(None).await?;
+        let opened = attempt.opened(None);
+        attempt.engine.store().await?.append_audit(&opened).await?;
         Ok(Self(Some(attempt)))
     }
 
@@ -197,9 +185,8 @@ impl Look {
             return Ok(());
         };
         let result = if fault.is_some() { "failed" } else { "applied" };
-        attempt
-            .close(result, fault.map(ToString::to_string), Vec::new())
-            .await
+        let closed = attempt.closed(result, fault.map(ToString::to_string));
+        attempt.engine.store().await?.append_audit(&closed).await
     }
 }
 
@@ -207,7 +194,7 @@ impl Drop for Look {
     fn drop(&mut self) {
         if let Some(attempt) = self.0.take() {
             let why = "the caller went away before the end".to_owned();
-            let closed = attempt.closed("failed", Some(why), Vec::new());
+            let closed = attempt.closed("failed", Some(why));
             // The opening entry is in the store, so that it is open.
             if let Some(store) = attempt.engine.store.get() {
                 store.append_audit_soon(&closed);

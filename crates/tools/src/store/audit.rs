@@ -94,8 +94,15 @@ const PAGE: i64 = 1000;
 impl Store {
     /// Adds an entry at the end of the chain.
     pub async fn append_audit(&self, entry: &AuditEntry) -> Result<(), Fault> {
-        let (entry, keys) = (json(entry)?, self.keys.clone());
-        self.write(move |tx| chain(tx, &keys, &entry)).await?;
+        self.append_audits(std::slice::from_ref(entry)).await
+    }
+
+    /// Adds several, one after the other: all or none.
+    pub async fn append_audits(&self, entries: &[AuditEntry]) -> Result<(), Fault> {
+        let entries: Vec<_> = entries.iter().map(json).collect::<Result<_, _>>()?;
+        let keys = self.keys.clone();
+        self.write(move |tx| entries.iter().try_for_each(|entry| chain(tx, &keys, entry)))
+            .await?;
         Ok(())
     }
 

@@ -46,6 +46,7 @@ impl Store {
         for (position, step) in (0_i64..).zip(steps) {
             rows.push([plan.into(), position.into(), (&json(step)?).into()]);
         }
+        let (opened, keys) = (json(opened)?, self.keys.clone());
         self.write(move |tx| {
             tx.execute(
                 "INSERT INTO handles (plan, worker, begun, updated) VALUES (?1, ?2, ?3, ?3)",
@@ -116,6 +117,24 @@ impl Store {
             })
             .await?;
         Ok(changed == 1)
+    }
+
+    /// The plans that were begun and whose end is not written down, each with its worker; oldest first.
+    pub async fn open_handles(&self) -> Result<Vec<(String, String)>, Fault> {
+        let rows = self
+            .read(|tx| {
+                tx.query(
+                    "SELECT plan, worker FROM handles
+                     WHERE plan IN (SELECT id FROM plans WHERE outcome IS NULL) ORDER BY begun, plan",
+                    &[],
+                )
+            })
+            .await?;
+        let mut open = Vec::new();
+        for row in rows {
+            open.push((row.text(0)?, row.text(1)?));
+        }
+        Ok(open)
     }
 
     /// How a plan is known to have been begun; `None` if it was not.
