@@ -28,13 +28,11 @@ impl Session {
             let of_cluster = cluster.settings(environment, &mut config.warnings)?;
             settings.push((cluster.name.clone(), of_cluster));
         }
+        let mut warnings = Vec::new();
+        let state = config.state(environment, &mut warnings)?;
+        config.warnings.append(&mut warnings);
         Ok(Self {
-            engine: engine(
-                config,
-                settings,
-                State::Dir(config.state_dir.clone()),
-                "oxmox approve",
-            )?,
+            engine: engine(config, settings, state, "oxmox approve")?,
             simulator: None,
         })
     }

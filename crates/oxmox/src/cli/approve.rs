@@ -80,7 +80,7 @@ async fn decide(args: &Args, approve: bool, global: &Global) -> Result<Exit, Fau
 }
 
 async fn list(config: &Config, program: &str) -> Result<Exit, Fault> {
-    let waiting = match state::existing(config)? {
+    let waiting = match state::existing(config).await? {
         Some(store) => store.waiting_plans(now()).await?,
         None => Vec::new(),
     };
@@ -111,7 +111,7 @@ async fn list(config: &Config, program: &str) -> Result<Exit, Fault> {
 }
 
 async fn find(config: &Config, id: &str, program: &str) -> Result<(Store, StoredPlan), Fault> {
-    if let Some(store) = state::existing(config)?
+    if let Some(store) = state::existing(config).await?
         && let Some(stored) = store.plan(id).await?
     {
         return Ok((store, stored));

@@ -47,7 +47,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
 }
 
 async fn show(args: &Args, config: &Config) -> Result<Exit, Fault> {
-    let Some(store) = state::existing(config)? else {
+    let Some(store) = state::existing(config).await? else {
         out::say(format_args!(
             "nothing was recorded yet in {}",
             config.state_dir.display()
@@ -125,7 +125,7 @@ pub fn table(trail: &[Link]) -> String {
 }
 
 async fn verify(config: &Config, head: Option<&str>) -> Result<Exit, Fault> {
-    let Some(store) = state::existing(config)? else {
+    let Some(store) = state::existing(config).await? else {
         return Err(Fault::new(
             Kind::NotFound,
             format!("there is no audit trail in {}", config.state_dir.display()),

@@ -9,9 +9,11 @@ mod environment;
 mod file;
 mod paths;
 mod secret;
+mod store;
 
 use std::path::{Path, PathBuf};
 
+use tools::engine::State;
 use tools::fault::Fault;
 use tools::policy::{Mode, Policy, Rule};
 use tools::spec::Toolset;
@@ -20,6 +22,7 @@ pub use cluster::{ClusterConfig, Login};
 pub use environment::Environment;
 pub use file::File;
 pub use secret::SecretSource;
+pub use store::StoreConfig;
 
 /// The cluster that the environment describes.
 pub const ENVIRONMENT_CLUSTER: &str = "default";
@@ -35,6 +38,8 @@ pub struct Overrides {
     pub toolsets: Option<Vec<String>>,
     /// `--state-dir`
     pub state_dir: Option<PathBuf>,
+    /// `--store`
+    pub store: Option<String>,
 }
 
 /// All that was configured. Secrets are named in it, not held, except one that came from the environment.
@@ -48,6 +53,8 @@ pub struct Config {
     pub toolsets: Vec<Toolset>,
     /// Where plans, approvals and the audit trail are.
     pub state_dir: PathBuf,
+    /// The database that replicas share.
+    pub store: Option<StoreConfig>,
     /// A clone of the community's scripts.
     pub community_scripts: Option<PathBuf>,
     /// Whether a model may confirm what destroys or grants.
@@ -77,6 +84,7 @@ impl Config {
             },
         };
         let mut config = Self::without_clusters(overrides, environment, &file, &dir)?;
+        config.store = StoreConfig::find(overrides.store.as_deref(), environment, (&file, &dir))?;
         for (name, table) in &file.clusters {
             config
                 .clusters
@@ -139,6 +147,7 @@ impl Config {
             toolsets: toolsets
                 .map_or_else(|| Ok(vec![Toolset::Core]), |words| toolsets_of(words))?,
             state_dir,
+            store: None,
             community_scripts: (file.community_scripts.as_ref())
                 .map(|clone| paths::resolve(dir, clone, environment)),
             allow_model_confirm: file.allow_model_confirm,
@@ -186,6 +195,23 @@ impl Config {
         }
     }
 
+    /// Whether replicas share what it keeps.
+    pub fn has_shared_store(&self) -> bool {
+        self.store.is_some()
+    }
+
+    /// Where plans, approvals and the audit trail are. Fetches the password of a database.
+    pub fn state(
+        &self,
+        environment: &Environment,
+        warnings: &mut Vec<String>,
+    ) -> Result<State, Fault> {
+        match &self.store {
+            Some(store) => store.state(&self.state_dir, environment, warnings),
+            None => Ok(State::Dir(self.state_dir.clone())),
+        }
+    }
+
     /// While this file exists, nothing is sent.
     pub fn freeze_file(&self) -> PathBuf {
         self.state_dir.join("frozen")
@@ -196,7 +222,9 @@ impl Config {
         let dirs = [self.state_dir.clone(), self.found_in.clone()];
         let files = self.clusters.iter().filter_map(ClusterConfig::secret_file);
         let named = |path: &PathBuf| !path.as_os_str().is_empty();
-        let all = dirs.into_iter().chain(files.map(Path::to_owned));
+        let of_store = self.store.as_ref().and_then(StoreConfig::secret_file);
+        let files = files.chain(of_store).map(Path::to_owned);
+        let all = dirs.into_iter().chain(files);
         all.filter(named).collect()
     }
 }

@@ -124,7 +124,7 @@ fn variables(source: &str) -> Vec<&str> {
 #[test]
 fn the_reference_names_every_variable() {
     let reference = read("docs/configuration.md");
-    let sources = ["environment.rs", "mod.rs", "paths.rs"]
+    let sources = ["environment.rs", "mod.rs", "paths.rs", "store.rs"]
         .map(|file| read(&format!("crates/oxmox/src/config/{file}")));
     let read: Vec<_> = sources.iter().flat_map(|text| variables(text)).collect();
     for known in ["PROXMOX_HOST", "OXMOX_CONFIG", "XDG_STATE_HOME"] {

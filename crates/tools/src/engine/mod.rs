@@ -296,6 +296,11 @@ impl Engine {
         if matches!(given, Given::Nothing) {
             attempt.planned(&plan);
         }
+        if !plan.steps.is_empty()
+            && let Some(frozen) = self.frozen().await
+        {
+            return Err(frozen);
+        }
         let secrets = plan.secrets.clone();
         let consent = match (self.policy_for(&call.caller).decide(&plan), given) {
             (Decision::Deny(fault), _) => return Err(fault),

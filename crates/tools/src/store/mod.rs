@@ -5,6 +5,7 @@
 mod audit;
 mod baselines;
 mod database;
+mod freeze;
 mod handles;
 mod lease;
 mod life;
