@@ -105,9 +105,8 @@ impl StoreConfig {
         environment: &Environment,
         warnings: &mut Vec<String>,
     ) -> Result<State, Fault> {
-        let read = |source: &SecretSource| {
-            source.read("the password of the store", environment, warnings)
-        };
+        let read =
+            |source: &SecretSource| source.read("the password of the store", environment, warnings);
         let shared = Shared {
             password: self.password.as_ref().map(read).transpose()?,
             ca_file: self.ca_file.clone(),

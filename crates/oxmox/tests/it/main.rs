@@ -12,4 +12,5 @@ mod documents;
 mod help;
 mod killed;
 mod mcp;
+mod replicas;
 mod server;

@@ -81,7 +81,9 @@ impl Response {
     pub(crate) fn message(&self) -> Option<Value> {
         self.body.lines().rev().find_map(|line| {
             let line = line.strip_prefix("data: ").unwrap_or(line);
-            serde_json::from_str(line).ok()
+            // Lengths of chunks are lines, too.
+            line.starts_with('{')
+                .then(|| serde_json::from_str(line).ok())?
         })
     }
 

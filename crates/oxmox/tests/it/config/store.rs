@@ -71,7 +71,11 @@ fn its_password_comes_from_where_secrets_are() {
     assert_eq!(found.password.as_ref().unwrap().expose_secret(), CANARY);
     assert_eq!(found.ca_file, Some(written.dir.path().join("ca.pem")));
     assert!(!format!("{config:?} {found:?}").contains(CANARY));
-    assert!(config.own_paths().contains(&written.dir.path().join("secret")));
+    assert!(
+        config
+            .own_paths()
+            .contains(&written.dir.path().join("secret"))
+    );
 
     let written = Written::new(&format!("store = \"{URL}\"\nstore_password_env = \"PG\"\n"));
     let variables = [("PG", CANARY)];
@@ -135,5 +139,9 @@ fn the_demo_has_none() {
         ..Overrides::default()
     };
     let environment = Environment::from([("OXMOX_STORE", "mysql://x")]);
-    assert!(!Config::demo(&overrides, &environment).unwrap().has_shared_store());
+    assert!(
+        !Config::demo(&overrides, &environment)
+            .unwrap()
+            .has_shared_store()
+    );
 }
