@@ -21,6 +21,7 @@ pub mod runtime;
 pub mod serve;
 pub mod sim;
 pub mod state;
+pub mod store;
 pub mod terminal;
 pub mod token;
 pub mod tools;
@@ -70,6 +71,7 @@ enum Command {
     Thaw,
     Demo(demo::Args),
     Sim(sim::Args),
+    Store(store::Args),
     Token(token::Args),
     Completions(completions::Args),
     #[command(hide = true)]
@@ -106,6 +108,7 @@ impl Cli {
             Some(Command::Thaw) => freeze::thaw(&global),
             Some(Command::Demo(args)) => demo::run(&args, global),
             Some(Command::Sim(args)) => sim::run(&args),
+            Some(Command::Store(args)) => store::run(&args, &global),
             Some(Command::Token(args)) => token::run(args, &global),
             Some(Command::Completions(args)) => completions::run(&args),
             Some(Command::Generate(args)) => generate::run(&args),

@@ -40,18 +40,15 @@ impl Server {
     }
 
     /// Waits for a line with these words on its stderr.
-    #[track_caller]
-    pub(crate) fn hears(&mut self, words: &str) -> impl Future<Output = String> {
-        async move {
-            let mut heard = String::new();
-            while let Some(line) = self.talk.recv().await {
-                if line.contains(words) {
-                    return line;
-                }
-                let _ = writeln!(heard, "{line}");
+    pub(crate) async fn hears(&mut self, words: &str) -> String {
+        let mut heard = String::new();
+        while let Some(line) = self.talk.recv().await {
+            if line.contains(words) {
+                return line;
             }
-            panic!("it ended without \"{words}\":\n{heard}");
+            let _ = writeln!(heard, "{line}");
         }
+        panic!("it ended without \"{words}\":\n{heard}");
     }
 
     /// SIGKILL: nothing of it runs any more when this returns.

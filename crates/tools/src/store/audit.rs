@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::database::{Purpose, Transaction, Trouble};
+use super::database::{Purpose, Row, Transaction, Trouble};
 use super::{Store, json};
 use crate::fault::Fault;
 use crate::keys::Keys;
@@ -179,6 +179,22 @@ impl Store {
             }
         }
     }
+}
+
+/// Whether these rows, in their order, are a chain from its beginning.
+pub(super) fn is_whole<'a>(
+    keys: &Keys,
+    rows: impl Iterator<Item = &'a Row>,
+) -> Result<bool, Trouble> {
+    let mut previous = GENESIS.to_owned();
+    for (row, place) in rows.zip(1..) {
+        let (seq, json, link) = (row.number(0)?, row.text(1)?, row.text(2)?);
+        if seq != place || link != keys.link(&previous, &json) {
+            return Ok(false);
+        }
+        previous = link;
+    }
+    Ok(true)
 }
 
 /// Links an entry to the last one, as a part of a transaction.

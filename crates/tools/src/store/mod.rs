@@ -16,6 +16,7 @@ mod shared;
 mod sqlite;
 mod threads;
 mod tokens;
+mod transfer;
 
 pub use audit::{AuditEntry, Link, Verified};
 pub use handles::{StoredHandle, StoredStep};

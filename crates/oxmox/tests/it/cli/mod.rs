@@ -7,6 +7,7 @@ mod call;
 mod commands;
 mod leave;
 mod sim;
+pub(crate) mod store;
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};

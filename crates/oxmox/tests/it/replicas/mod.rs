@@ -15,6 +15,7 @@ use sim::worlds::{ROOT_PASSWORD, fleet};
 use tempfile::TempDir;
 
 use crate::cli::Machine;
+use crate::cli::store::{exported, machine_with_a_store};
 use crate::server::{self, Server};
 use balancer::Balancer;
 use database::Database;
@@ -41,9 +42,9 @@ impl Service {
         let sim = Sim::start(fleet(1_000)).await.unwrap();
         let config = tempfile::tempdir().unwrap();
         let file = config.path().join("config.toml");
-        let text = "mode = \"trusted\"\ntoolsets = [\"all\"]\n\n\
+        let settings = "mode = \"trusted\"\ntoolsets = [\"all\"]\n\n\
                     [[rules]]\ntool = \"stop_proxmox_vm\"\nverdict = \"ask\"\n";
-        std::fs::write(&file, text).unwrap();
+        std::fs::write(&file, settings).unwrap();
         let machine = || {
             Machine::new()
                 .with("PROXMOX_HOST", &sim.addr().to_string())
@@ -342,4 +343,42 @@ async fn replicas_are_frozen_from_any_machine() {
     service.machines[0].run(&["thaw"]).exits(0).says("thawed");
     let done = server::call(other.address, "create_pool", &pool).await;
     assert_eq!(status(&done.unwrap()).unwrap(), "applied");
+}
+
+/// From SQLite to PostgreSQL and back: what comes out at the end is what went in.
+#[tokio::test(flavor = "multi_thread")]
+async fn replicas_take_over_a_store_that_was_kept_in_a_file() {
+    let Some(database) = Database::new("moved_store").await else {
+        return;
+    };
+    let from = machine_with_a_store();
+    let file = exported(&from);
+    let key = from.state_dir().join("demo/key");
+    let machine = Machine::new().with("OXMOX_STORE", &database.url());
+    std::fs::create_dir(machine.state_dir()).unwrap();
+    std::fs::copy(&key, machine.state_dir().join("key")).unwrap();
+    let import = ["store", "import", file.to_str().unwrap()];
+    machine.run(&import).exits(0).says("is whole: 4 entries");
+    machine
+        .run(&["audit", "verify"])
+        .exits(0)
+        .prints("whole: 4");
+    machine.run(&["token", "list"]).exits(0).prints("ci");
+    machine.run(&["approve"]).exits(0).prints("Press ret");
+    machine
+        .run(&["baseline", "show"])
+        .exits(0)
+        .prints("default");
+    machine.run(&import).exits(1).says("the store is not empty");
+
+    let back = machine.state_dir().join("back.jsonl");
+    let export = ["store", "export", back.to_str().unwrap()];
+    machine.run(&export).exits(0);
+    let read = |path: &std::path::Path| std::fs::read_to_string(path).unwrap();
+    assert_eq!(read(&file), read(&back));
+    let home = Machine::new();
+    std::fs::create_dir(home.state_dir()).unwrap();
+    std::fs::copy(&key, home.state_dir().join("key")).unwrap();
+    let import = ["store", "import", back.to_str().unwrap()];
+    home.run(&import).exits(0).says("is whole: 4 entries");
 }
