@@ -50,6 +50,10 @@ async fn decide(args: &Args, approve: bool, global: &Global) -> Result<Exit, Fau
     if !open || stored.expires <= now() {
         return Err(not_waiting(&store, &stored, global.program()).await?);
     }
+    let by = person::name();
+    if approve {
+        config.policy().may_approve(&stored.caller, &by)?;
+    }
     out::say(in_words(&stored, &config).await);
     let verb = if approve { "Approve" } else { "Reject" };
     if !args.yes {
@@ -62,7 +66,6 @@ async fn decide(args: &Args, approve: bool, global: &Global) -> Result<Exit, Fau
             return Ok(Exit::Failed);
         }
     }
-    let by = person::name();
     if !store.decide_plan(&stored, approve, &by, now()).await? {
         return Err(not_waiting(&store, &stored, global.program()).await?);
     }

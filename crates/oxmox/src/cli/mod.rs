@@ -26,6 +26,7 @@ pub mod terminal;
 pub mod token;
 pub mod tools;
 pub mod tour;
+pub mod undo;
 
 use std::process::ExitCode;
 
@@ -73,6 +74,7 @@ enum Command {
     Sim(sim::Args),
     Store(store::Args),
     Token(token::Args),
+    Undo(undo::Args),
     Completions(completions::Args),
     #[command(hide = true)]
     Generate(generate::Args),
@@ -110,6 +112,7 @@ impl Cli {
             Some(Command::Sim(args)) => sim::run(&args),
             Some(Command::Store(args)) => store::run(&args, &global),
             Some(Command::Token(args)) => token::run(args, &global),
+            Some(Command::Undo(args)) => undo::run(&args, global),
             Some(Command::Completions(args)) => completions::run(&args),
             Some(Command::Generate(args)) => generate::run(&args),
         }

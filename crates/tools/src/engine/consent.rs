@@ -72,6 +72,10 @@ impl Engine {
                 .sealed("answer", &answered.state, call, attempt)
                 .await?;
             return match answered.said.clone() {
+                // Whoever is asked here is the one who asks.
+                Asked::Yes { .. } if self.policy.four_eyes => {
+                    Ok(Given::Settled(self.undecided(&stored, attempt).await?))
+                }
                 Asked::Yes { by, lease } => Ok(Given::Yes(Box::new(stored), by, lease)),
                 Asked::No { by } => Ok(Given::Settled(self.declined(&stored, &by, attempt).await?)),
                 Asked::Undecided | Asked::Later | Asked::Nobody => {
@@ -111,6 +115,10 @@ impl Engine {
         if stored.state == PlanState::Approved {
             let by = stored.decided_by.clone().unwrap_or_default();
             return self.take(stored, &by).await.map(Consent::Given);
+        }
+        if self.policy.four_eyes {
+            let elsewhere = self.decided_elsewhere(stored, extras.wait, attempt, talk);
+            return elsewhere.await;
         }
         let question = self.question(&stored).await?;
         match talk.ask(&question).await {
@@ -180,6 +188,8 @@ impl Engine {
 
     /// Takes a plan for applying: exactly one caller ever gets it.
     pub(super) async fn take(&self, stored: StoredPlan, by: &str) -> Result<Box<Frozen>, Fault> {
+        // Whoever recorded the yes may not have known of the rule.
+        self.policy.may_approve(&stored.caller, by)?;
         if !self
             .store()
             .await?

@@ -120,8 +120,13 @@ impl Engine {
 
     /// How a person decides out of band.
     pub(super) fn person(&self, id: &str) -> String {
+        let who = if self.policy.four_eyes {
+            "another person than the one who asks"
+        } else {
+            "a person"
+        };
         format!(
-            "a person runs `{} {id}` within {} minutes, then the same call applies it",
+            "{who} runs `{} {id}` within {} minutes, then the same call applies it",
             self.approve,
             LIFETIME / 60
         )

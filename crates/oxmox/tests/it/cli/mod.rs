@@ -8,6 +8,7 @@ mod commands;
 mod leave;
 mod sim;
 pub(crate) mod store;
+mod undo;
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
