@@ -137,7 +137,7 @@ impl Engine {
         halt_point::at("closing").await;
         // What was done stays done whether or not it can be written down.
         let reason = fault.as_ref().map(ToString::to_string);
-        if let Err(unwritten) = self.close(&outcome, reason, None).await {
+        if let Err(unwritten) = self.close((&outcome, &plan), reason, None).await {
             outcome.warnings.push(format!(
                 "it could not be written into the audit trail: {}",
                 unwritten.message

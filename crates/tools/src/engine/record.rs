@@ -9,7 +9,7 @@ use crate::fault::{Fault, Kind};
 use crate::hold::Held;
 use crate::keys;
 use crate::outcome::{Outcome, Status, StepOutcome};
-use crate::plan::Plan;
+use crate::plan::{Impact, Plan};
 use crate::spec::Risk;
 use crate::store::AuditEntry;
 
@@ -153,6 +153,7 @@ impl Attempt {
             plan: self.id(),
             result: result.to_owned(),
             reason,
+            affects: Vec::new(),
             steps: Vec::new(),
         }
     }
@@ -208,7 +209,7 @@ impl Engine {
     /// that was somebody else, or it goes on after all.
     pub(super) async fn close(
         &self,
-        outcome: &Outcome,
+        (outcome, plan): (&Outcome, &Plan),
         reason: Option<String>,
         seen: Option<&[StepOutcome]>,
     ) -> Result<bool, Fault> {
@@ -228,10 +229,19 @@ impl Engine {
             plan: outcome.plan.clone(),
             result: result_word(outcome),
             reason,
+            affects: affected(outcome, plan),
             steps: outcome.steps.iter().map(without_result).collect(),
         };
         store.finish_plan(&outcome.kept(), &closing, seen).await
     }
+}
+
+/// What a plan was shown to affect, if any of it may have come about.
+fn affected(outcome: &Outcome, plan: &Plan) -> Vec<String> {
+    if outcome.status == Status::NotApplied {
+        return Vec::new();
+    }
+    plan.impact.iter().map(Impact::line).collect()
 }
 
 /// What a command printed and a screen showed is for the caller; the trail tells what was done.

@@ -50,6 +50,9 @@ pub enum AuditEntry {
         /// Why, where it was not applied.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// What was affected, with values before and after where the plan knew them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        affects: Vec<String>,
         /// The steps with their tasks.
         steps: Vec<StepOutcome>,
     },
@@ -139,6 +142,24 @@ impl Store {
             });
         }
         Ok(trail)
+    }
+
+    /// The entries after that number, oldest first, a page of them: each exactly as it was written, with its link.
+    pub async fn audit_since(&self, seq: i64) -> Result<Vec<(i64, String, String)>, Fault> {
+        let values = [seq.into(), PAGE.into()];
+        let rows = self
+            .read(move |tx| {
+                tx.query(
+                    "SELECT seq, entry, link FROM audit WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+                    &values,
+                )
+            })
+            .await?;
+        let mut page = Vec::new();
+        for row in rows {
+            page.push((row.number(0)?, row.text(1)?, row.text(2)?));
+        }
+        Ok(page)
     }
 
     /// Walks the whole chain. With a head kept elsewhere it also finds a tail that was cut off.

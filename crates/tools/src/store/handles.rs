@@ -46,7 +46,6 @@ impl Store {
         for (position, step) in (0_i64..).zip(steps) {
             rows.push([plan.into(), position.into(), (&json(step)?).into()]);
         }
-        let (opened, keys) = (json(opened)?, self.keys.clone());
         self.write(move |tx| {
             tx.execute(
                 "INSERT INTO handles (plan, worker, begun, updated) VALUES (?1, ?2, ?3, ?3)",
