@@ -10,7 +10,7 @@ use tools::fault::Fault;
 use tools::uploads::Uploads;
 
 use crate::config::{Config, Environment};
-use crate::demo;
+use crate::{demo, http};
 
 /// An engine, and the simulator that it talks to where there is one.
 pub struct Session {
@@ -18,6 +18,8 @@ pub struct Session {
     pub engine: Arc<Engine>,
     /// Lives as long as the session.
     pub simulator: Option<Sim>,
+    /// How it is served over the network.
+    pub http: http::Settings,
 }
 
 impl Session {
@@ -36,6 +38,7 @@ impl Session {
                 "oxmox approve",
             )?,
             simulator: None,
+            http: config.http.clone(),
         })
     }
 
@@ -51,6 +54,7 @@ impl Session {
                 "oxmox --demo approve",
             )?,
             simulator: Some(simulator),
+            http: config.http.clone(),
         })
     }
 }

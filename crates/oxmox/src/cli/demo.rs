@@ -9,6 +9,7 @@ use super::exit::Exit;
 use super::global::Global;
 use super::runtime::{self, Threads};
 use super::{out, serve, tour};
+use crate::http::Live;
 use crate::session::Session;
 
 /// Where the demo is served if nobody says otherwise and the port is free.
@@ -49,7 +50,8 @@ async fn serve_demo(wanted: Option<SocketAddr>, global: &Global) -> Result<Exit,
     };
     let address = listener.local_addr().unwrap_or(USUAL);
     welcome(&format!("http://{address}/mcp"));
-    serve::serve(session.engine.clone(), listener, global.program()).await?;
+    let live = Live::default();
+    serve::serve(session.engine.clone(), listener, live, global.program()).await?;
     Ok(Exit::Done)
 }
 

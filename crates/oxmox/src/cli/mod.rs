@@ -93,7 +93,7 @@ impl Cli {
             runtime::log(global.verbose);
         }
         match command {
-            None => serve::run(&serve::Args { http: None }, &global),
+            None => serve::run(&serve::Args::default(), &global),
             Some(Command::Serve(args)) => serve::run(&args, &global),
             Some(Command::Tools(args)) => tools::run(&args, &global),
             Some(Command::Call(args)) => call::run(args, global),

@@ -13,6 +13,7 @@ use tools::fault::Fault;
 use tools::policy::{Mode, Rule};
 
 use super::cluster::Login;
+use super::http::HttpTable;
 use super::secret::SecretSource;
 
 /// What may stand in `config.toml`.
@@ -35,6 +36,8 @@ pub struct File {
     pub clusters: BTreeMap<String, ClusterTable>,
     /// `[[rules]]`
     pub rules: Vec<Rule>,
+    /// `[http]`
+    pub http: HttpTable,
 }
 
 /// `[clusters.NAME]`

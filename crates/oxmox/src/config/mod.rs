@@ -7,11 +7,13 @@
 mod cluster;
 mod environment;
 mod file;
+mod http;
 mod paths;
 mod secret;
 
 use std::path::{Path, PathBuf};
 
+use crate::http::Settings;
 use tools::fault::Fault;
 use tools::policy::{Mode, Policy, Rule};
 use tools::spec::Toolset;
@@ -58,6 +60,8 @@ pub struct Config {
     found_in: PathBuf,
     /// Refinements of the mode.
     pub rules: Vec<Rule>,
+    /// How oxmox is served over the network.
+    pub http: Settings,
     /// What a person should hear about, though it stops nothing.
     pub warnings: Vec<String>,
 }
@@ -149,6 +153,9 @@ impl Config {
                 .map(|path| paths::resolve(dir, path, environment))
                 .collect(),
             rules: file.rules.clone(),
+            http: file
+                .http
+                .settings(&|path| paths::resolve(dir, path, environment))?,
             warnings,
         })
     }
@@ -194,7 +201,9 @@ impl Config {
     /// Where secrets of oxmox's own are: its state, its configuration, and the files that this names, wherever they lie.
     pub fn own_paths(&self) -> Vec<PathBuf> {
         let dirs = [self.state_dir.clone(), self.found_in.clone()];
-        let files = self.clusters.iter().filter_map(ClusterConfig::secret_file);
+        let secrets = self.clusters.iter().filter_map(ClusterConfig::secret_file);
+        let key = self.http.tls.as_ref().map(|tls| tls.key.as_path());
+        let files = secrets.chain(key);
         let named = |path: &PathBuf| !path.as_os_str().is_empty();
         let all = dirs.into_iter().chain(files.map(Path::to_owned));
         all.filter(named).collect()

@@ -1,6 +1,15 @@
 //! Streamable HTTP: the same handler at `/mcp`, for both eras.
+//!
+//! | module | what lives there |
+//! |---|---|
+//! | `settings` | what the service is told, and what is made of it |
+//! | `accept`, `tls` | connections and their certificate |
+//! | `auth` | who calls |
 
+mod accept;
 mod auth;
+mod settings;
+mod tls;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,11 +20,13 @@ use axum::{Router, middleware};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tools::engine::Engine;
 use tools::fault::Fault;
 
 use crate::mcp::Server;
+pub use settings::{Live, Settings, TlsFiles};
 
 /// Where MCP is served.
 const PATH: &str = "/mcp";
@@ -56,26 +67,31 @@ pub async fn is_open(engine: &Engine, address: SocketAddr) -> Result<bool, Error
 }
 
 /// Serves MCP on this listener until `stop` is cancelled. Refuses a listener that other machines can reach if nobody is
-/// asked there who they are.
+/// asked there who they are. The settings may change meanwhile.
 ///
 /// Changes that were begun may outlive it: `Engine::drain` waits for them.
 pub async fn serve(
     engine: Arc<Engine>,
     listener: TcpListener,
+    live: watch::Receiver<Arc<Live>>,
     stop: CancellationToken,
 ) -> Result<(), Error> {
     let address = listener.local_addr().map_err(Error::Socket)?;
     let door = Door::new(engine.clone(), is_open(&engine, address).await?);
     let app = router(Server::new(engine), door, address, &stop);
-    let served = axum::serve(listener, app).with_graceful_shutdown(stop.clone().cancelled_owned());
     let too_long = async {
         stop.cancelled().await;
         tokio::time::sleep(GRACE).await;
     };
     tokio::select! {
-        ended = served => ended.map_err(Error::Socket),
+        ended = accept::serve(listener, app, live, stop.clone()) => ended.map_err(Error::Socket),
         () = too_long => Ok(()),
     }
+}
+
+/// Settings that stay as they are.
+pub fn unchanging(live: Live) -> watch::Receiver<Arc<Live>> {
+    watch::channel(Arc::new(live)).1
 }
 
 fn router(server: Server, door: Door, address: SocketAddr, stop: &CancellationToken) -> Router {

@@ -105,6 +105,7 @@ fn the_reference_names_every_key() {
         ("unknown = 1", "allow_model_confirm"),
         ("[clusters.lab]\nunknown = 1", "token_secret_env"),
         ("[[rules]]\nunknown = 1", "verdict"),
+        ("[http]\nunknown = 1", "tls_cert"),
     ] {
         let keys = keys_beside(unknown);
         assert!(keys.iter().any(|key| key == known), "{keys:?}");

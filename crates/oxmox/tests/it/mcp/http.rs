@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use oxmox::http::{self, Error};
+use oxmox::http::{self, Error, Live};
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -14,20 +14,48 @@ use tokio_util::sync::CancellationToken;
 use super::{World, world};
 
 pub(super) struct Served {
-    address: SocketAddr,
+    pub(super) address: SocketAddr,
     stop: CancellationToken,
     task: JoinHandle<Result<(), Error>>,
 }
 
 pub(super) async fn serve(world: &World) -> Served {
+    serve_as(world, Live::default()).await
+}
+
+pub(super) async fn serve_as(world: &World, live: Live) -> Served {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let stop = CancellationToken::new();
-    let task = tokio::spawn(http::serve(world.engine.clone(), listener, stop.clone()));
+    let live = http::unchanging(live);
+    let task = tokio::spawn(http::serve(
+        world.engine.clone(),
+        listener,
+        live,
+        stop.clone(),
+    ));
     Served {
         address,
         stop,
         task,
+    }
+}
+
+/// Sends a request that asks for the connection's end.
+pub(super) async fn exchange(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    request: &str,
+) -> Response {
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    // Whoever is refused before all was sent may find the connection reset after the answer.
+    let _ = stream.read_to_end(&mut answer).await;
+    let answer = String::from_utf8(answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    Response {
+        status: head[9..12].parse().unwrap(),
+        head: head.to_owned(),
+        body: body.to_owned(),
     }
 }
 
@@ -77,17 +105,31 @@ impl Served {
             let _ = write!(head, "{name}: {value}\r\n");
             head
         });
-        let mut stream = TcpStream::connect(self.address).await.unwrap();
-        let request = format!("POST /mcp HTTP/1.1\r\n{head}\r\n{body}");
-        stream.write_all(request.as_bytes()).await.unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await.unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        Response {
-            status: head[9..12].parse().unwrap(),
-            head: head.to_owned(),
-            body: body.to_owned(),
+        self.send(&format!("POST /mcp HTTP/1.1\r\n{head}\r\n{body}"))
+            .await
+    }
+
+    /// Looks at an address.
+    pub(super) async fn get(&self, path: &str, headers: &[(&str, &str)]) -> Response {
+        let own_host = self.address.to_string();
+        let mut all = vec![("Connection", "close")];
+        if !headers.iter().any(|(name, _)| *name == "Host") {
+            all.push(("Host", &own_host));
         }
+        let head = all
+            .iter()
+            .chain(headers)
+            .fold(String::new(), |mut head, (name, value)| {
+                let _ = write!(head, "{name}: {value}\r\n");
+                head
+            });
+        self.send(&format!("GET {path} HTTP/1.1\r\n{head}\r\n"))
+            .await
+    }
+
+    async fn send(&self, request: &str) -> Response {
+        let stream = TcpStream::connect(self.address).await.unwrap();
+        exchange(stream, request).await
     }
 
     /// A request of the 2026 protocol.
@@ -198,7 +240,14 @@ async fn pages_of_elsewhere_are_refused() {
 async fn an_address_that_others_can_reach_is_refused() {
     let world = world().await;
     let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
-    let served = http::serve(world.engine.clone(), listener, CancellationToken::new()).await;
+    let live = http::unchanging(Live::default());
+    let served = http::serve(
+        world.engine.clone(),
+        listener,
+        live,
+        CancellationToken::new(),
+    )
+    .await;
     let error = served.unwrap_err();
     assert!(matches!(error, Error::NotLoopback(_)));
     assert!(error.to_string().contains("0.0.0.0"), "{error}");

@@ -7,6 +7,7 @@ mod resources;
 mod subscriptions;
 mod surface;
 mod tasks;
+mod tls;
 mod tokens;
 mod wire;
 

@@ -1,0 +1,36 @@
+//! `[http]`: how oxmox is served over the network.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use tools::fault::Fault;
+
+use crate::http::{Settings, TlsFiles};
+
+/// `[http]`
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct HttpTable {
+    tls_cert: Option<PathBuf>,
+    tls_key: Option<PathBuf>,
+}
+
+impl HttpTable {
+    /// What it says. `resolve` makes a path of the file a real one.
+    pub(super) fn settings(&self, resolve: &dyn Fn(&Path) -> PathBuf) -> Result<Settings, Fault> {
+        let tls = match (&self.tls_cert, &self.tls_key) {
+            (Some(cert), Some(key)) => Some(TlsFiles {
+                cert: resolve(cert),
+                key: resolve(key),
+            }),
+            (None, None) => None,
+            _ => {
+                return Err(
+                    Fault::bad_input("[http] has only one of `tls_cert` and `tls_key`")
+                        .hint("write both: the certificate with its chain, and its key"),
+                );
+            }
+        };
+        Ok(Settings { tls })
+    }
+}

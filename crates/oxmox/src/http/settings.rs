@@ -1,0 +1,45 @@
+//! What the service is told: plain data, and what is made of it before anybody calls.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rustls::ServerConfig;
+use tools::fault::Fault;
+
+use super::tls;
+
+/// How the service is run. Where the values come from is the configuration's matter.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// The certificate and its key; without them, connections are not encrypted.
+    pub tls: Option<TlsFiles>,
+}
+
+/// A certificate with the chain that leads to it, and its key, both in PEM.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The chain, the server's own certificate first.
+    pub cert: PathBuf,
+    /// The key.
+    pub key: PathBuf,
+}
+
+/// The settings, read and checked. What calls meanwhile keeps those that it began with.
+#[derive(Debug, Default)]
+pub struct Live {
+    pub(super) tls: Option<Arc<ServerConfig>>,
+}
+
+impl Live {
+    /// Reads the files that the settings name.
+    pub fn new(settings: &Settings) -> Result<Self, Fault> {
+        Ok(Self {
+            tls: settings.tls.as_ref().map(tls::config).transpose()?,
+        })
+    }
+
+    /// How its address begins.
+    pub fn scheme(&self) -> &'static str {
+        if self.tls.is_some() { "https" } else { "http" }
+    }
+}
