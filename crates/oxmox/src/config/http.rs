@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use tools::fault::Fault;
 
-use crate::http::{Settings, TlsFiles};
+use crate::http::{PublicUrl, Settings, TlsFiles};
 
 /// `[http]`
 #[derive(Debug, Default, Deserialize)]
@@ -13,6 +13,7 @@ use crate::http::{Settings, TlsFiles};
 pub struct HttpTable {
     tls_cert: Option<PathBuf>,
     tls_key: Option<PathBuf>,
+    public_url: Option<String>,
 }
 
 impl HttpTable {
@@ -31,6 +32,11 @@ impl HttpTable {
                 );
             }
         };
-        Ok(Settings { tls })
+        let public_url = self
+            .public_url
+            .as_deref()
+            .map(PublicUrl::parse)
+            .transpose()?;
+        Ok(Settings { tls, public_url })
     }
 }

@@ -9,6 +9,7 @@ use axum::middleware::Next;
 use secrecy::SecretString;
 use tools::engine::Engine;
 
+use super::say;
 use crate::session::now;
 use crate::token::{Checker, Holder};
 
@@ -89,8 +90,7 @@ impl Refusal {
                 "the tokens cannot be looked at just now\n",
             ),
         };
-        let mut answer = Response::new(Body::from(text));
-        *answer.status_mut() = status;
+        let mut answer = say(status, text);
         if status == StatusCode::UNAUTHORIZED {
             let challenge = match self {
                 Self::Wrong => "Bearer error=\"invalid_token\"",

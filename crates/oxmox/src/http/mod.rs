@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `settings` | what the service is told, and what is made of it |
 //! | `accept`, `tls` | connections and their certificate |
+//! | `origin` | whom a request was meant for, and which page sent it |
 //! | `auth` | who calls |
 
 mod accept;
 mod auth;
+mod origin;
 mod settings;
 mod tls;
 
@@ -16,6 +18,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use auth::{Door, authenticate};
+use axum::body::Body;
+use axum::http::{HeaderValue, Response, StatusCode, header};
 use axum::{Router, middleware};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -26,6 +30,7 @@ use tools::engine::Engine;
 use tools::fault::Fault;
 
 use crate::mcp::Server;
+pub use origin::PublicUrl;
 pub use settings::{Live, Settings, TlsFiles};
 
 /// Where MCP is served.
@@ -78,7 +83,7 @@ pub async fn serve(
 ) -> Result<(), Error> {
     let address = listener.local_addr().map_err(Error::Socket)?;
     let door = Door::new(engine.clone(), is_open(&engine, address).await?);
-    let app = router(Server::new(engine), door, address, &stop);
+    let app = router(Server::new(engine), door, &live, &stop);
     let too_long = async {
         stop.cancelled().await;
         tokio::time::sleep(GRACE).await;
@@ -94,14 +99,16 @@ pub fn unchanging(live: Live) -> watch::Receiver<Arc<Live>> {
     watch::channel(Arc::new(live)).1
 }
 
-fn router(server: Server, door: Door, address: SocketAddr, stop: &CancellationToken) -> Router {
-    // A page in the user's browser can send requests here by a name of its own that resolves to this address, and from
-    // its own origin. Both are checked; programs other than browsers send no Origin.
-    let own = address.ip();
-    let hosts = ["localhost", "127.0.0.1", "::1"].map(ToOwned::to_owned);
+fn router(
+    server: Server,
+    door: Door,
+    live: &watch::Receiver<Arc<Live>>,
+    stop: &CancellationToken,
+) -> Router {
+    // Host and Origin are checked for all routes, by `origin`.
     let config = StreamableHttpServerConfig::default()
-        .with_allowed_hosts(hosts.into_iter().chain([own.to_string()]))
-        .with_allowed_origins(["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"])
+        .disable_allowed_hosts()
+        .disable_allowed_origins()
         .with_json_response(true)
         .with_cancellation_token(stop.child_token());
     let mut sessions = LocalSessionManager::default();
@@ -111,4 +118,14 @@ fn router(server: Server, door: Door, address: SocketAddr, stop: &CancellationTo
     Router::new()
         .route_service(PATH, service)
         .layer(middleware::from_fn_with_state(Arc::new(door), authenticate))
+        .layer(middleware::from_fn_with_state(live.clone(), origin::check))
+}
+
+/// An answer in words.
+fn say(status: StatusCode, text: impl Into<Body>) -> Response<Body> {
+    let mut answer = Response::new(text.into());
+    *answer.status_mut() = status;
+    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+    answer.headers_mut().insert(header::CONTENT_TYPE, plain);
+    answer
 }

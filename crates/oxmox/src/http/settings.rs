@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rustls::ServerConfig;
 use tools::fault::Fault;
 
+use super::origin::PublicUrl;
 use super::tls;
 
 /// How the service is run. Where the values come from is the configuration's matter.
@@ -13,6 +14,8 @@ use super::tls;
 pub struct Settings {
     /// The certificate and its key; without them, connections are not encrypted.
     pub tls: Option<TlsFiles>,
+    /// What others call it by.
+    pub public_url: Option<PublicUrl>,
 }
 
 /// A certificate with the chain that leads to it, and its key, both in PEM.
@@ -28,6 +31,7 @@ pub struct TlsFiles {
 #[derive(Debug, Default)]
 pub struct Live {
     pub(super) tls: Option<Arc<ServerConfig>>,
+    pub(super) public_url: Option<PublicUrl>,
 }
 
 impl Live {
@@ -35,6 +39,7 @@ impl Live {
     pub fn new(settings: &Settings) -> Result<Self, Fault> {
         Ok(Self {
             tls: settings.tls.as_ref().map(tls::config).transpose()?,
+            public_url: settings.public_url.clone(),
         })
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use oxmox::http::{self, Error, Live};
+use oxmox::http::{self, Error, Live, PublicUrl, Settings};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -233,6 +233,42 @@ async fn pages_of_elsewhere_are_refused() {
             .ask("server/discover", json!({}), &[(name, &value)])
             .await;
         assert_eq!(answer.status, status, "{name}: {value}");
+    }
+}
+
+#[tokio::test]
+async fn the_public_name_is_a_name_and_routes_beside_mcp_take_no_other_page() {
+    let world = world().await;
+    let settings = Settings {
+        public_url: Some(PublicUrl::parse("https://ox.example:8443").unwrap()),
+        ..Settings::default()
+    };
+    let served = serve_as(&world, Live::new(&settings).unwrap()).await;
+    let own = format!("http://{}", served.address);
+    let cases = [
+        ("/mcp", "ox.example:8443", "https://ox.example:8443", true),
+        ("/mcp", "ox.example", "http://localhost:6274", true),
+        ("/", &served.address.to_string(), own.as_str(), true),
+        (
+            "/",
+            &served.address.to_string(),
+            "https://ox.example:8443",
+            true,
+        ),
+        (
+            "/",
+            &served.address.to_string(),
+            "http://localhost:6274",
+            false,
+        ),
+        ("/", "ox.example:8443", "http://ox.example:81", false),
+        ("/", "ox.example:8443", "null", false),
+        ("/", "evil.example", "http://evil.example", false),
+    ];
+    for (path, host, origin, passes) in cases {
+        let headers = [("Host", host), ("Origin", origin)];
+        let answer = served.get(path, &headers).await;
+        assert_eq!(answer.status != 403, passes, "{path} {host} {origin}");
     }
 }
 
