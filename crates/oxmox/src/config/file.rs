@@ -15,6 +15,7 @@ use tools::policy::{Mode, Rule};
 use super::cluster::Login;
 use super::http::HttpTable;
 use super::secret::SecretSource;
+use crate::http::Limits;
 
 /// What may stand in `config.toml`.
 #[derive(Debug, Default, Deserialize)]
@@ -38,6 +39,8 @@ pub struct File {
     pub rules: Vec<Rule>,
     /// `[http]`
     pub http: HttpTable,
+    /// `[limits]`
+    pub limits: Limits,
 }
 
 /// `[clusters.NAME]`

@@ -1,11 +1,11 @@
-//! `[http]`: how oxmox is served over the network.
+//! `[http]` and `[limits]`: how oxmox is served over the network.
 
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use tools::fault::Fault;
 
-use crate::http::{PublicUrl, Settings, TlsFiles};
+use crate::http::{Limits, PublicUrl, Settings, TlsFiles};
 
 /// `[http]`
 #[derive(Debug, Default, Deserialize)]
@@ -18,7 +18,11 @@ pub struct HttpTable {
 
 impl HttpTable {
     /// What it says. `resolve` makes a path of the file a real one.
-    pub(super) fn settings(&self, resolve: &dyn Fn(&Path) -> PathBuf) -> Result<Settings, Fault> {
+    pub(super) fn settings(
+        &self,
+        limits: &Limits,
+        resolve: &dyn Fn(&Path) -> PathBuf,
+    ) -> Result<Settings, Fault> {
         let tls = match (&self.tls_cert, &self.tls_key) {
             (Some(cert), Some(key)) => Some(TlsFiles {
                 cert: resolve(cert),
@@ -37,6 +41,14 @@ impl HttpTable {
             .as_deref()
             .map(PublicUrl::parse)
             .transpose()?;
-        Ok(Settings { tls, public_url })
+        if let Some(key) = limits.fault() {
+            return Err(Fault::bad_input(format!("[limits]: `{key}` is 0"))
+                .hint("nobody would be answered: write 1 or more, or leave it out"));
+        }
+        Ok(Settings {
+            tls,
+            public_url,
+            limits: limits.clone(),
+        })
     }
 }

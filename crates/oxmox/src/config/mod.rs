@@ -155,7 +155,7 @@ impl Config {
             rules: file.rules.clone(),
             http: file
                 .http
-                .settings(&|path| paths::resolve(dir, path, environment))?,
+                .settings(&file.limits, &|path| paths::resolve(dir, path, environment))?,
             warnings,
         })
     }

@@ -1,14 +1,17 @@
 //! Who calls over HTTP. Where tokens were given out, nobody gets in without one.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::middleware::Next;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use tools::engine::Engine;
 
+use super::accept::Peer;
+use super::limit::{Limiter, TooMuch};
 use super::say;
 use crate::session::now;
 use crate::token::{Checker, Holder};
@@ -19,20 +22,26 @@ pub(super) struct Door {
     checker: Checker,
     /// Whether whoever reaches the address may call: on a machine of one person.
     open: bool,
+    limiter: Limiter,
 }
 
 impl Door {
     /// `open`: nobody is asked who they are.
-    pub(super) fn new(engine: Arc<Engine>, open: bool) -> Self {
+    pub(super) fn new(engine: Arc<Engine>, open: bool, limiter: Limiter) -> Self {
         Self {
             engine,
             checker: Checker::default(),
             open,
+            limiter,
         }
     }
 
     /// Who brings this along; `Ok(None)` where nobody is asked.
-    async fn caller(&self, headers: &HeaderMap) -> Result<Option<Holder>, Refusal> {
+    async fn caller(
+        &self,
+        headers: &HeaderMap,
+        from: Option<IpAddr>,
+    ) -> Result<Option<Holder>, Refusal> {
         let Some(token) = bearer(headers) else {
             return if self.open {
                 Ok(None)
@@ -40,12 +49,17 @@ impl Door {
                 Err(Refusal::Missing)
             };
         };
+        let gate = &self.limiter.gate;
+        gate.may_try(from, token.expose_secret())
+            .map_err(Refusal::TooMuch)?;
         let store = self.engine.store().await.map_err(|_| Refusal::Trouble)?;
         let holder = self.checker.holder(&token, store, now()).await;
-        match holder.map_err(|_| Refusal::Trouble)? {
-            Some(holder) => Ok(Some(holder)),
-            None => Err(Refusal::Wrong),
+        let holder = holder.map_err(|_| Refusal::Trouble)?;
+        if holder.is_none() {
+            gate.failed(from, token.expose_secret());
+            return Err(Refusal::Wrong);
         }
+        Ok(holder)
     }
 }
 
@@ -55,27 +69,34 @@ pub(super) async fn authenticate(
     mut request: Request,
     next: Next,
 ) -> Response<Body> {
-    match door.caller(request.headers()).await {
+    let from = request.extensions().get::<Peer>().map(|peer| peer.address);
+    let headers = request.headers().clone();
+    let refusal = match door.caller(&headers, from).await {
         Ok(holder) => {
             if let Some(holder) = holder {
                 request.extensions_mut().insert(holder);
             }
-            next.run(request).await
+            return next.run(request).await;
         }
-        Err(refusal) => refusal.answer(),
+        Err(refusal) => refusal,
+    };
+    match door.limiter.refused(&request) {
+        Ok(()) => refusal.answer(),
+        Err(too_much) => too_much.answer(),
     }
 }
 
 /// Why somebody is not let in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 enum Refusal {
     Missing,
     Wrong,
     Trouble,
+    TooMuch(TooMuch),
 }
 
 impl Refusal {
-    fn answer(self) -> Response<Body> {
+    fn answer(&self) -> Response<Body> {
         let (status, text) = match self {
             Self::Missing => (
                 StatusCode::UNAUTHORIZED,
@@ -89,6 +110,7 @@ impl Refusal {
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the tokens cannot be looked at just now\n",
             ),
+            Self::TooMuch(too_much) => return too_much.answer(),
         };
         let mut answer = say(status, text);
         if status == StatusCode::UNAUTHORIZED {

@@ -6,9 +6,11 @@
 //! | `accept`, `tls` | connections and their certificate |
 //! | `origin` | whom a request was meant for, and which page sent it |
 //! | `auth` | who calls |
+//! | `limit` | how much each may ask for |
 
 mod accept;
 mod auth;
+mod limit;
 mod origin;
 mod settings;
 mod tls;
@@ -21,6 +23,7 @@ use auth::{Door, authenticate};
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use axum::{Router, middleware};
+use limit::{Limiter, limit};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
@@ -30,6 +33,7 @@ use tools::engine::Engine;
 use tools::fault::Fault;
 
 use crate::mcp::Server;
+pub use limit::Limits;
 pub use origin::PublicUrl;
 pub use settings::{Live, Settings, TlsFiles};
 
@@ -82,8 +86,13 @@ pub async fn serve(
     stop: CancellationToken,
 ) -> Result<(), Error> {
     let address = listener.local_addr().map_err(Error::Socket)?;
-    let door = Door::new(engine.clone(), is_open(&engine, address).await?);
-    let app = router(Server::new(engine), door, &live, &stop);
+    let limiter = Limiter {
+        gate: Arc::default(),
+        live: live.clone(),
+    };
+    let is_open = is_open(&engine, address).await?;
+    let door = Door::new(engine.clone(), is_open, limiter.clone());
+    let app = router(Server::new(engine), door, limiter, &stop);
     let too_long = async {
         stop.cancelled().await;
         tokio::time::sleep(GRACE).await;
@@ -99,12 +108,8 @@ pub fn unchanging(live: Live) -> watch::Receiver<Arc<Live>> {
     watch::channel(Arc::new(live)).1
 }
 
-fn router(
-    server: Server,
-    door: Door,
-    live: &watch::Receiver<Arc<Live>>,
-    stop: &CancellationToken,
-) -> Router {
+fn router(server: Server, door: Door, limiter: Limiter, stop: &CancellationToken) -> Router {
+    let live = limiter.live.clone();
     // Host and Origin are checked for all routes, by `origin`.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
@@ -117,8 +122,9 @@ fn router(
         StreamableHttpService::new(move || Ok(server.clone()), Arc::new(sessions), config);
     Router::new()
         .route_service(PATH, service)
+        .layer(middleware::from_fn_with_state(limiter, limit))
         .layer(middleware::from_fn_with_state(Arc::new(door), authenticate))
-        .layer(middleware::from_fn_with_state(live.clone(), origin::check))
+        .layer(middleware::from_fn_with_state(live, origin::check))
 }
 
 /// An answer in words.

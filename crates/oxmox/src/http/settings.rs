@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rustls::ServerConfig;
 use tools::fault::Fault;
 
+use super::limit::Limits;
 use super::origin::PublicUrl;
 use super::tls;
 
@@ -16,6 +17,8 @@ pub struct Settings {
     pub tls: Option<TlsFiles>,
     /// What others call it by.
     pub public_url: Option<PublicUrl>,
+    /// What a caller may ask for.
+    pub limits: Limits,
 }
 
 /// A certificate with the chain that leads to it, and its key, both in PEM.
@@ -32,6 +35,7 @@ pub struct TlsFiles {
 pub struct Live {
     pub(super) tls: Option<Arc<ServerConfig>>,
     pub(super) public_url: Option<PublicUrl>,
+    pub(super) limits: Limits,
 }
 
 impl Live {
@@ -40,6 +44,7 @@ impl Live {
         Ok(Self {
             tls: settings.tls.as_ref().map(tls::config).transpose()?,
             public_url: settings.public_url.clone(),
+            limits: settings.limits.clone(),
         })
     }
 

@@ -106,6 +106,7 @@ fn the_reference_names_every_key() {
         ("[clusters.lab]\nunknown = 1", "token_secret_env"),
         ("[[rules]]\nunknown = 1", "verdict"),
         ("[http]\nunknown = 1", "tls_cert"),
+        ("[limits]\nunknown = 1", "burst"),
     ] {
         let keys = keys_beside(unknown);
         assert!(keys.iter().any(|key| key == known), "{keys:?}");

@@ -127,6 +127,14 @@ impl Served {
             .await
     }
 
+    /// Sends the beginning of a request.
+    pub(super) async fn begin(&self, head: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        let head = format!("{head}Host: {}\r\n\r\n", self.address);
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream
+    }
+
     async fn send(&self, request: &str) -> Response {
         let stream = TcpStream::connect(self.address).await.unwrap();
         exchange(stream, request).await

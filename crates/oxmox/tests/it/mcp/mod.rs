@@ -3,6 +3,7 @@
 mod calls;
 mod confirmation;
 mod http;
+mod limits;
 mod resources;
 mod subscriptions;
 mod surface;

@@ -10,7 +10,7 @@ use super::http::{Served, serve};
 use super::{World, world};
 
 /// A token for `name`, as a header.
-async fn token(world: &World, name: &str, bounds: Bounds) -> String {
+pub(super) async fn token(world: &World, name: &str, bounds: Bounds) -> String {
     let (token, stored) = token::issue(name, bounds, false, (0, None)).unwrap();
     let store = world.engine.store().await.unwrap();
     assert!(store.keep_token(&stored).await.unwrap());
