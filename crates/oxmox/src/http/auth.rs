@@ -36,8 +36,17 @@ impl Door {
         }
     }
 
-    /// Who brings this along; `Ok(None)` where nobody is asked.
-    async fn caller(
+    /// Who brings this along; `Ok(None)` where nobody is asked. Else the answer that they get.
+    pub(super) async fn caller(
+        &self,
+        headers: &HeaderMap,
+        from: Option<IpAddr>,
+    ) -> Result<Option<Holder>, Response<Body>> {
+        let found = self.find(headers, from).await;
+        found.map_err(|refusal| refusal.answer())
+    }
+
+    async fn find(
         &self,
         headers: &HeaderMap,
         from: Option<IpAddr>,
@@ -81,7 +90,7 @@ pub(super) async fn authenticate(
         Err(refusal) => refusal,
     };
     match door.limiter.refused(&request) {
-        Ok(()) => refusal.answer(),
+        Ok(()) => refusal,
         Err(too_much) => too_much.answer(),
     }
 }

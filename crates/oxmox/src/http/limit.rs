@@ -2,15 +2,17 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use axum::middleware::Next;
-use http_body_util::BodyExt as _;
 use http_body_util::LengthLimitError;
+use hyper::body::{Body as _, Bytes, Frame, SizeHint};
 use serde::Deserialize;
 use tokio::sync::watch;
 
@@ -262,13 +264,33 @@ pub(super) async fn limit(
         Ok(request) => next.run(request).await,
         Err(refusal) => refusal,
     };
-    // It is under way until its last byte was taken.
-    answer.map(|body| {
-        Body::new(body.map_frame(move |frame| {
-            let _ = &pass;
-            frame
-        }))
-    })
+    answer.map(|body| Body::new(Held { body, _pass: pass }))
+}
+
+/// An answer: it is under way until its last byte was taken.
+struct Held {
+    body: Body,
+    _pass: Option<Pass>,
+}
+
+impl hyper::body::Body for Held {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 /// The request with all of its body, if that is small enough and comes in time.

@@ -7,10 +7,13 @@
 //! | `origin` | whom a request was meant for, and which page sent it |
 //! | `auth` | who calls |
 //! | `limit` | how much each may ask for |
+//! | `health`, `metrics` | how the process is, and what it has done |
 
 mod accept;
 mod auth;
+mod health;
 mod limit;
+mod metrics;
 mod origin;
 mod settings;
 mod tls;
@@ -92,7 +95,7 @@ pub async fn serve(
     };
     let is_open = is_open(&engine, address).await?;
     let door = Door::new(engine.clone(), is_open, limiter.clone());
-    let app = router(Server::new(engine), door, limiter, &stop);
+    let app = router(engine, Arc::new(door), limiter, &stop);
     let too_long = async {
         stop.cancelled().await;
         tokio::time::sleep(GRACE).await;
@@ -108,7 +111,12 @@ pub fn unchanging(live: Live) -> watch::Receiver<Arc<Live>> {
     watch::channel(Arc::new(live)).1
 }
 
-fn router(server: Server, door: Door, limiter: Limiter, stop: &CancellationToken) -> Router {
+fn router(
+    engine: Arc<Engine>,
+    door: Arc<Door>,
+    limiter: Limiter,
+    stop: &CancellationToken,
+) -> Router {
     let live = limiter.live.clone();
     // Host and Origin are checked for all routes, by `origin`.
     let config = StreamableHttpServerConfig::default()
@@ -118,12 +126,17 @@ fn router(server: Server, door: Door, limiter: Limiter, stop: &CancellationToken
         .with_cancellation_token(stop.child_token());
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(IDLE_SESSION);
+    let server = Server::new(engine.clone());
     let service =
         StreamableHttpService::new(move || Ok(server.clone()), Arc::new(sessions), config);
-    Router::new()
+    let mcp = Router::new()
         .route_service(PATH, service)
-        .layer(middleware::from_fn_with_state(limiter, limit))
-        .layer(middleware::from_fn_with_state(Arc::new(door), authenticate))
+        .layer(middleware::from_fn_with_state(limiter.clone(), limit))
+        .layer(middleware::from_fn_with_state(door.clone(), authenticate));
+    // Whoever comes here is not known yet, and counts by address.
+    let others = health::routes(engine, door, stop.clone())
+        .layer(middleware::from_fn_with_state(limiter, limit));
+    mcp.merge(others)
         .layer(middleware::from_fn_with_state(live, origin::check))
 }
 

@@ -36,7 +36,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::OnceCell;
 use tokio_util::task::TaskTracker;
@@ -46,6 +46,7 @@ use crate::claim::Claim;
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
 use crate::hold::{Held, Holds};
+use crate::meter::Meter;
 use crate::plan::Plan;
 use crate::policy::{Decision, Policy};
 use crate::registry::{Extras, Registry};
@@ -83,6 +84,7 @@ pub struct Engine {
     running: TaskTracker,
     /// What the calls under way are about to make.
     holds: Arc<Holds>,
+    meter: Meter,
     /// Who applies them, for other processes on the same store.
     worker: OnceCell<Worker>,
     /// Where secrets go that PVE tells, if nothing else is kept.
@@ -213,6 +215,7 @@ impl Engine {
             scripts: setup.scripts.map(Into::into),
             running: TaskTracker::new(),
             holds: Arc::default(),
+            meter: Meter::default(),
             worker: OnceCell::new(),
             scratch: OnceLock::new(),
         })
@@ -223,6 +226,19 @@ impl Engine {
         let mut call = call;
         let registry = self.registry_for(call.caller.bounds.scope);
         let tool = registry.meant(&mut call.tool, &mut call.arguments)?;
+        let begun = Instant::now();
+        let reply = self.answer(tool, call, talk).await;
+        let failed = reply.as_ref().err().map(|fault| fault.kind);
+        self.meter.call(tool.spec().name, begun.elapsed(), failed);
+        reply
+    }
+
+    async fn answer(
+        self: &Arc<Self>,
+        tool: &'static dyn Tool,
+        call: Call,
+        talk: &dyn Talk,
+    ) -> Result<Reply, Fault> {
         if tool.spec().risk == Risk::Read {
             return self.read(tool, call, talk).await.map(Reply::Done);
         }
@@ -406,6 +422,11 @@ impl Engine {
     /// The clusters, to read from.
     pub fn clusters(&self) -> &[Arc<Cluster>] {
         &self.clusters
+    }
+
+    /// What was counted so far.
+    pub fn meter(&self) -> &Meter {
+        &self.meter
     }
 
     /// The settings that decide.

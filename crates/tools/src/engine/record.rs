@@ -243,7 +243,11 @@ impl Engine {
             reason,
             steps: outcome.steps.iter().map(without_result).collect(),
         };
-        store.finish_plan(&outcome.kept(), &closing, seen).await
+        let closed = store.finish_plan(&outcome.kept(), &closing, seen).await?;
+        if closed {
+            self.meter.plan(outcome.status);
+        }
+        Ok(closed)
     }
 }
 

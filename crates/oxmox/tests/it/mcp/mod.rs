@@ -2,6 +2,7 @@
 
 mod calls;
 mod confirmation;
+mod health;
 mod http;
 mod limits;
 mod resources;
