@@ -44,6 +44,11 @@ pub fn issue(
     Ok((token, stored))
 }
 
+/// Whether it looks like a token of oxmox's own.
+pub fn is_own(token: &SecretString) -> bool {
+    token.expose_secret().starts_with(PREFIX)
+}
+
 /// Who a token's caller is.
 #[derive(Debug, Clone)]
 pub struct Holder {

@@ -13,7 +13,7 @@ use tools::fault::Fault;
 use tools::policy::{Mode, Rule};
 
 use super::cluster::Login;
-use super::http::HttpTable;
+use super::http::{HttpTable, OAuthTable};
 use super::secret::SecretSource;
 use crate::http::Limits;
 
@@ -41,6 +41,8 @@ pub struct File {
     pub http: HttpTable,
     /// `[limits]`
     pub limits: Limits,
+    /// `[oauth]`
+    pub oauth: Option<OAuthTable>,
 }
 
 /// `[clusters.NAME]`

@@ -1,11 +1,13 @@
-//! `[http]` and `[limits]`: how oxmox is served over the network.
+//! `[http]`, `[limits]` and `[oauth]`: how oxmox is served over the network.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use tools::caller::Scope;
 use tools::fault::Fault;
 
-use crate::http::{Limits, PublicUrl, Settings, TlsFiles};
+use crate::http::{Jwks, Limits, OAuth, PublicUrl, Settings, TlsFiles};
 
 /// `[http]`
 #[derive(Debug, Default, Deserialize)]
@@ -49,6 +51,84 @@ impl HttpTable {
             tls,
             public_url,
             limits: limits.clone(),
+            oauth: None,
+        })
+    }
+}
+
+/// `[oauth]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OAuthTable {
+    issuer: String,
+    #[serde(default)]
+    audience: Audience,
+    jwks_url: Option<String>,
+    jwks_file: Option<PathBuf>,
+    #[serde(default = "usual_scopes")]
+    scopes: BTreeMap<String, Scope>,
+    #[serde(default = "usual_claim")]
+    name_claim: String,
+}
+
+/// One, or several.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Audience {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Default for Audience {
+    fn default() -> Self {
+        Self::Several(Vec::new())
+    }
+}
+
+fn usual_scopes() -> BTreeMap<String, Scope> {
+    Scope::ALL
+        .map(|scope| (format!("oxmox:{}", scope.word()), scope))
+        .into()
+}
+
+fn usual_claim() -> String {
+    "sub".to_owned()
+}
+
+impl OAuthTable {
+    /// What it says.
+    pub(super) fn settings(&self, resolve: &dyn Fn(&Path) -> PathBuf) -> Result<OAuth, Fault> {
+        let jwks = match (&self.jwks_url, &self.jwks_file) {
+            (Some(url), None) => Jwks::Url(url.clone()),
+            (None, Some(file)) => Jwks::File(resolve(file)),
+            _ => {
+                return Err(Fault::bad_input(
+                    "[oauth] needs `jwks_url` or `jwks_file`, one of them",
+                )
+                .hint("the issuer's /.well-known/openid-configuration names its jwks_uri"));
+            }
+        };
+        // They stand in a header, between quotes.
+        let is_token = |scope: &String| {
+            let fits = |letter: char| letter.is_ascii_graphic() && !"\"\\".contains(letter);
+            !scope.is_empty() && scope.chars().all(fits)
+        };
+        if self.scopes.is_empty() || !self.scopes.keys().all(is_token) {
+            return Err(
+                Fault::bad_input("[oauth] scopes: a name is none of OAuth").hint(
+                    "scopes = { \"oxmox:read\" = \"read\" }: no spaces and no quotes in the name",
+                ),
+            );
+        }
+        Ok(OAuth {
+            issuer: self.issuer.clone(),
+            audience: match &self.audience {
+                Audience::One(one) => vec![one.clone()],
+                Audience::Several(several) => several.clone(),
+            },
+            jwks,
+            scopes: self.scopes.clone(),
+            name_claim: self.name_claim.clone(),
         })
     }
 }

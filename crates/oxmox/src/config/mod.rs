@@ -136,6 +136,11 @@ impl Config {
             }
             (flag, in_file) => flag.or(in_file).unwrap_or_default(),
         };
+        let resolve = |path: &Path| paths::resolve(dir, path, environment);
+        let mut http = file.http.settings(&file.limits, &resolve)?;
+        if let Some(oauth) = &file.oauth {
+            http.oauth = Some(oauth.settings(&resolve)?);
+        }
         let toolsets = overrides.toolsets.as_ref().or(file.toolsets.as_ref());
         Ok(Self {
             clusters: Vec::new(),
@@ -153,9 +158,7 @@ impl Config {
                 .map(|path| paths::resolve(dir, path, environment))
                 .collect(),
             rules: file.rules.clone(),
-            http: file
-                .http
-                .settings(&file.limits, &|path| paths::resolve(dir, path, environment))?,
+            http,
             warnings,
         })
     }

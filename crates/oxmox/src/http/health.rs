@@ -16,7 +16,7 @@ use tools::engine::Engine;
 
 use super::accept::Peer;
 use super::auth::Door;
-use super::{metrics, say};
+use super::{data, metrics, say};
 use crate::session::now;
 
 /// How long the store may take to answer.
@@ -65,10 +65,7 @@ async fn ready(State(watched): State<Watched>) -> Response<Body> {
     } else {
         StatusCode::SERVICE_UNAVAILABLE
     };
-    let mut answer = say(status, format!("{told}\n"));
-    let json = HeaderValue::from_static("application/json");
-    answer.headers_mut().insert(header::CONTENT_TYPE, json);
-    answer
+    data(status, &told)
 }
 
 /// How many plans wait for a person, if the store answers.

@@ -12,7 +12,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use axum::middleware::Next;
 use http_body_util::LengthLimitError;
-use hyper::body::{Body as _, Bytes, Frame, SizeHint};
+use hyper::body::{Bytes, Frame, SizeHint};
 use serde::Deserialize;
 use tokio::sync::watch;
 

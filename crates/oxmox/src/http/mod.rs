@@ -5,7 +5,7 @@
 //! | `settings` | what the service is told, and what is made of it |
 //! | `accept`, `tls` | connections and their certificate |
 //! | `origin` | whom a request was meant for, and which page sent it |
-//! | `auth` | who calls |
+//! | `auth`, `oauth` | who calls |
 //! | `limit` | how much each may ask for |
 //! | `health`, `metrics` | how the process is, and what it has done |
 
@@ -14,6 +14,7 @@ mod auth;
 mod health;
 mod limit;
 mod metrics;
+mod oauth;
 mod origin;
 mod settings;
 mod tls;
@@ -25,8 +26,10 @@ use std::time::Duration;
 use auth::{Door, authenticate};
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
+use axum::routing::get;
 use axum::{Router, middleware};
 use limit::{Limiter, limit};
+use oauth::reach::Reach;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
@@ -37,6 +40,7 @@ use tools::fault::Fault;
 
 use crate::mcp::Server;
 pub use limit::Limits;
+pub use oauth::{Jwks, OAuth};
 pub use origin::PublicUrl;
 pub use settings::{Live, Settings, TlsFiles};
 
@@ -93,7 +97,9 @@ pub async fn serve(
         gate: Arc::default(),
         live: live.clone(),
     };
-    let is_open = is_open(&engine, address).await?;
+    // Where an OAuth server vouches for callers, all of them are asked who they are.
+    let vouched = live.borrow().oauth.is_some();
+    let is_open = !vouched && is_open(&engine, address).await?;
     let door = Door::new(engine.clone(), is_open, limiter.clone());
     let app = router(engine, Arc::new(door), limiter, &stop);
     let too_long = async {
@@ -129,15 +135,33 @@ fn router(
     let server = Server::new(engine.clone());
     let service =
         StreamableHttpService::new(move || Ok(server.clone()), Arc::new(sessions), config);
+    let reach = Reach {
+        engine: engine.clone(),
+        live: live.clone(),
+    };
     let mcp = Router::new()
         .route_service(PATH, service)
+        .layer(middleware::from_fn_with_state(reach, oauth::reach::check))
         .layer(middleware::from_fn_with_state(limiter.clone(), limit))
         .layer(middleware::from_fn_with_state(door.clone(), authenticate));
     // Whoever comes here is not known yet, and counts by address.
     let others = health::routes(engine, door, stop.clone())
+        .merge(metadata(&live))
         .layer(middleware::from_fn_with_state(limiter, limit));
     mcp.merge(others)
         .layer(middleware::from_fn_with_state(live, origin::check))
+}
+
+/// Where tokens of OAuth come from, at the address of the endpoint and at the one of the whole server.
+fn metadata(live: &watch::Receiver<Arc<Live>>) -> Router {
+    let live = live.clone();
+    let told = get(move || {
+        let live = live.borrow().clone();
+        async move { oauth::metadata(live.oauth.as_ref()) }
+    });
+    Router::new()
+        .route(oauth::METADATA, told.clone())
+        .route(&format!("{}{PATH}", oauth::METADATA), told)
 }
 
 /// An answer in words.
@@ -146,5 +170,13 @@ fn say(status: StatusCode, text: impl Into<Body>) -> Response<Body> {
     *answer.status_mut() = status;
     let plain = HeaderValue::from_static("text/plain; charset=utf-8");
     answer.headers_mut().insert(header::CONTENT_TYPE, plain);
+    answer
+}
+
+/// An answer as data.
+fn data(status: StatusCode, value: &serde_json::Value) -> Response<Body> {
+    let mut answer = say(status, format!("{value}\n"));
+    let json = HeaderValue::from_static("application/json");
+    answer.headers_mut().insert(header::CONTENT_TYPE, json);
     answer
 }

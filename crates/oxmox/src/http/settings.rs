@@ -7,6 +7,7 @@ use rustls::ServerConfig;
 use tools::fault::Fault;
 
 use super::limit::Limits;
+use super::oauth::{OAuth, Verifier};
 use super::origin::PublicUrl;
 use super::tls;
 
@@ -19,6 +20,8 @@ pub struct Settings {
     pub public_url: Option<PublicUrl>,
     /// What a caller may ask for.
     pub limits: Limits,
+    /// The OAuth server whose word counts.
+    pub oauth: Option<OAuth>,
 }
 
 /// A certificate with the chain that leads to it, and its key, both in PEM.
@@ -36,14 +39,18 @@ pub struct Live {
     pub(super) tls: Option<Arc<ServerConfig>>,
     pub(super) public_url: Option<PublicUrl>,
     pub(super) limits: Limits,
+    pub(super) oauth: Option<Verifier>,
 }
 
 impl Live {
     /// Reads the files that the settings name.
     pub fn new(settings: &Settings) -> Result<Self, Fault> {
+        let public_url = settings.public_url.clone();
+        let verifier = |oauth: &OAuth| Verifier::new(oauth, public_url.as_ref());
         Ok(Self {
+            oauth: settings.oauth.as_ref().map(verifier).transpose()?,
             tls: settings.tls.as_ref().map(tls::config).transpose()?,
-            public_url: settings.public_url.clone(),
+            public_url,
             limits: settings.limits.clone(),
         })
     }

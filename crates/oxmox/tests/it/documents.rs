@@ -107,6 +107,7 @@ fn the_reference_names_every_key() {
         ("[[rules]]\nunknown = 1", "verdict"),
         ("[http]\nunknown = 1", "tls_cert"),
         ("[limits]\nunknown = 1", "burst"),
+        ("[oauth]\nunknown = 1", "jwks_url"),
     ] {
         let keys = keys_beside(unknown);
         assert!(keys.iter().any(|key| key == known), "{keys:?}");

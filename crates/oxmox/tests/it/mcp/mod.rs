@@ -5,6 +5,7 @@ mod confirmation;
 mod health;
 mod http;
 mod limits;
+mod oauth;
 mod resources;
 mod subscriptions;
 mod surface;
