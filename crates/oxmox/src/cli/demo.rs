@@ -9,7 +9,7 @@ use super::exit::Exit;
 use super::global::Global;
 use super::runtime::{self, Threads};
 use super::{out, serve, tour};
-use crate::http::Live;
+use crate::http::{self, Live};
 use crate::session::Session;
 
 /// Where the demo is served if nobody says otherwise and the port is free.
@@ -50,7 +50,7 @@ async fn serve_demo(wanted: Option<SocketAddr>, global: &Global) -> Result<Exit,
     };
     let address = listener.local_addr().unwrap_or(USUAL);
     welcome(&format!("http://{address}/mcp"));
-    let live = Live::default();
+    let live = http::unchanging(Live::default());
     serve::serve(session.engine.clone(), listener, live, global.program()).await?;
     Ok(Exit::Done)
 }

@@ -7,12 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tools::engine::Engine;
 use tools::fault::{Fault, Kind};
 
 use super::exit::Exit;
 use super::global::Global;
+use super::notify::{self, News};
 use super::out;
+use super::reload::Reload;
 use super::runtime::{self, Threads};
 use crate::http::{Live, Settings, TlsFiles};
 use crate::{http, mcp};
@@ -36,7 +39,7 @@ pub struct Args {
 
 impl Args {
     /// The settings with what the command line says about them.
-    fn over(&self, mut settings: Settings) -> Settings {
+    pub(super) fn over(&self, mut settings: Settings) -> Settings {
         if let (Some(cert), Some(key)) = (self.tls_cert.clone(), self.tls_key.clone()) {
             settings.tls = Some(TlsFiles { cert, key });
         }
@@ -75,7 +78,17 @@ async fn over_http(address: SocketAddr, args: &Args, global: &Global) -> Result<
         "MCP is served at {}://{bound}/mcp",
         live.scheme()
     ));
-    serve(session.engine.clone(), listener, live, global.program()).await?;
+    let (live, seen) = watch::channel(Arc::new(live));
+    let reload = Reload {
+        engine: session.engine.clone(),
+        live,
+    };
+    notify::tell(News::Ready);
+    let served = serve(session.engine.clone(), listener, seen, global.program());
+    tokio::select! {
+        ended = served => ended?,
+        () = reload.on_signal(args, global) => {}
+    }
     Ok(Exit::Done)
 }
 
@@ -83,11 +96,16 @@ async fn over_http(address: SocketAddr, args: &Args, global: &Global) -> Result<
 pub async fn serve(
     engine: Arc<Engine>,
     listener: TcpListener,
-    live: Live,
+    live: watch::Receiver<Arc<Live>>,
     program: &str,
 ) -> Result<(), Fault> {
     let stop = runtime::stop_signal();
-    http::serve(engine.clone(), listener, http::unchanging(live), stop)
+    let told = stop.clone();
+    tokio::spawn(async move {
+        told.cancelled().await;
+        notify::tell(News::Stopping);
+    });
+    http::serve(engine.clone(), listener, live, stop)
         .await
         .map_err(|error| in_words(&error))?;
     finish(&engine, program).await;

@@ -25,7 +25,9 @@ use std::time::Duration;
 
 use auth::{Door, authenticate};
 use axum::body::Body;
+use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Response, StatusCode, header};
+use axum::middleware::Next;
 use axum::routing::get;
 use axum::{Router, middleware};
 use limit::{Limiter, limit};
@@ -35,6 +37,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tools::engine::Engine;
 use tools::fault::Fault;
 
@@ -51,8 +54,12 @@ const PATH: &str = "/mcp";
 /// would be lost.
 const IDLE_SESSION: Duration = Duration::from_hours(1);
 
-/// How long answers that are still being written may take after the stop.
+/// How long calls that wait for their answer may wait on after the stop.
 const GRACE: Duration = Duration::from_secs(10);
+/// How long the answer to a 2025 client is on its way through its session to its stream, at most.
+const ON_THE_WAY: Duration = Duration::from_millis(250);
+/// How long answers that are still being written may take then.
+const LAST_BYTES: Duration = Duration::from_secs(5);
 
 /// Why nothing is served any more, or yet.
 #[derive(Debug, thiserror::Error)]
@@ -101,15 +108,44 @@ pub async fn serve(
     let vouched = live.borrow().oauth.is_some();
     let is_open = !vouched && is_open(&engine, address).await?;
     let door = Door::new(engine.clone(), is_open, limiter.clone());
-    let app = router(engine, Arc::new(door), limiter, &stop);
-    let too_long = async {
+    let server = Server::new(engine.clone());
+    // Streams end when those who wait have their answers: a 2025 client hears its answer on one.
+    let streams = CancellationToken::new();
+    let handled = TaskTracker::new();
+    let app = router(
+        engine,
+        server.clone(),
+        Arc::new(door),
+        limiter,
+        (&stop, &streams),
+    )
+    .layer(middleware::from_fn_with_state(handled.clone(), handle));
+    let end = async {
         stop.cancelled().await;
-        tokio::time::sleep(GRACE).await;
+        handled.close();
+        let _ = tokio::time::timeout(GRACE, async {
+            server.answered().await;
+            handled.wait().await;
+        })
+        .await;
+        tokio::time::sleep(ON_THE_WAY).await;
+        streams.cancel();
+        tokio::time::sleep(LAST_BYTES).await;
     };
     tokio::select! {
         ended = accept::serve(listener, app, live, stop.clone()) => ended.map_err(Error::Socket),
-        () = too_long => Ok(()),
+        () = end => Ok(()),
     }
+}
+
+/// Keeps count of the requests whose answers have not begun.
+async fn handle(
+    State(handled): State<TaskTracker>,
+    request: Request,
+    next: Next,
+) -> Response<Body> {
+    let _handling = handled.token();
+    next.run(request).await
 }
 
 /// Settings that stay as they are.
@@ -119,9 +155,10 @@ pub fn unchanging(live: Live) -> watch::Receiver<Arc<Live>> {
 
 fn router(
     engine: Arc<Engine>,
+    server: Server,
     door: Arc<Door>,
     limiter: Limiter,
-    stop: &CancellationToken,
+    (stop, streams): (&CancellationToken, &CancellationToken),
 ) -> Router {
     let live = limiter.live.clone();
     // Host and Origin are checked for all routes, by `origin`.
@@ -129,10 +166,9 @@ fn router(
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_json_response(true)
-        .with_cancellation_token(stop.child_token());
+        .with_cancellation_token(streams.clone());
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(IDLE_SESSION);
-    let server = Server::new(engine.clone());
     let service =
         StreamableHttpService::new(move || Ok(server.clone()), Arc::new(sessions), config);
     let reach = Reach {

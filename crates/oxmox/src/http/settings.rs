@@ -55,6 +55,21 @@ impl Live {
         })
     }
 
+    /// Whether these settings can take the place of those: encryption and OAuth are there from the start, or not at all.
+    /// Clients know the address by the one, and whether anybody is let in unasked was decided by the other.
+    pub fn can_follow(&self, before: &Self) -> Result<(), Fault> {
+        for (same, what) in [
+            (self.tls.is_some() == before.tls.is_some(), "TLS"),
+            (self.oauth.is_some() == before.oauth.is_some(), "[oauth]"),
+        ] {
+            if !same {
+                let message = format!("{what} cannot be switched on or off while oxmox serves");
+                return Err(Fault::refused(message).hint("start it anew"));
+            }
+        }
+        Ok(())
+    }
+
     /// How its address begins.
     pub fn scheme(&self) -> &'static str {
         if self.tls.is_some() { "https" } else { "http" }

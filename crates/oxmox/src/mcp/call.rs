@@ -26,6 +26,7 @@ impl Server {
         request: CallToolRequestParams,
         ctx: &Context,
     ) -> CallToolResponse {
+        let _waits = self.shared.calls.token();
         let engine = &self.shared.engine;
         let caller = peer::caller(ctx);
         let call = engine_call(request, &caller, ctx);

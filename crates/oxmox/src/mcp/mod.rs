@@ -36,6 +36,7 @@ use rmcp::service::ServerInitializeError;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tools::caller::Scope;
 use tools::context::Cluster;
 use tools::engine::Engine;
@@ -65,6 +66,8 @@ struct Shared {
     tools: [OnceLock<Vec<rmcp::model::Tool>>; 3],
     patience: Duration,
     watcher: Arc<Watcher>,
+    /// The calls that wait for their answers.
+    calls: TaskTracker,
 }
 
 /// How long a server waits for what.
@@ -100,6 +103,7 @@ impl Server {
                 tools: Default::default(),
                 patience: pace.patience,
                 watcher: Watcher::new(pace.look_again),
+                calls: TaskTracker::new(),
             }),
             subscriptions: Subscriptions::default(),
         }
@@ -107,6 +111,12 @@ impl Server {
 }
 
 impl Server {
+    /// Waits until every call has its answer.
+    pub async fn answered(&self) {
+        self.shared.calls.close();
+        self.shared.calls.wait().await;
+    }
+
     /// The clusters that the caller of a request reaches.
     fn reached(&self, ctx: &peer::Context) -> Vec<Arc<Cluster>> {
         let caller = peer::caller(ctx);

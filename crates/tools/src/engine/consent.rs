@@ -82,7 +82,7 @@ impl Engine {
             return Ok(Given::Nothing);
         };
         let stored = self.sealed("confirm", value, call, attempt).await?;
-        if !self.policy.model_may_confirm(&stored.plan) {
+        if !self.policy().model_may_confirm(&stored.plan) {
             return Err(self.only_a_person(&stored));
         }
         Ok(Given::Yes(Box::new(stored), "the model".to_owned(), false))

@@ -50,7 +50,7 @@ impl Engine {
 
     /// Who or what ends a plan that is under way.
     pub(super) async fn ended_by(&self, report: &Report) -> Option<String> {
-        if let Some(frozen) = self.policy.frozen() {
+        if let Some(frozen) = self.policy().frozen() {
             return Some(frozen.message);
         }
         let by = report.cancelled_by().await?;

@@ -35,7 +35,7 @@ pub use talk::{Asked, Progress, Silent, Talk};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use tokio::sync::OnceCell;
@@ -71,7 +71,10 @@ pub struct Engine {
     toolsets: Vec<Toolset>,
     /// One for each thing that a caller may do at worst, made when it is first needed.
     registries: [OnceLock<Arc<Registry>>; 3],
-    policy: Arc<Policy>,
+    /// What a person may change while it runs.
+    policy: RwLock<Arc<Policy>>,
+    /// The worst that the mode let happen at the start: what is offered must not change while clients are there.
+    most: Risk,
     state: State,
     store: OnceCell<Store>,
     clock: Clock,
@@ -206,7 +209,8 @@ impl Engine {
             clusters: readers,
             toolsets: setup.toolsets,
             registries: Default::default(),
-            policy: Arc::new(setup.policy),
+            most: setup.policy.mode.most(),
+            policy: RwLock::new(Arc::new(setup.policy)),
             state: setup.state,
             store: OnceCell::new(),
             clock: setup.clock,
@@ -397,17 +401,18 @@ impl Engine {
     pub fn registry_for(&self, scope: Scope) -> &Arc<Registry> {
         self.registries[scope as usize].get_or_init(|| {
             let names = self.clusters.iter().map(|cluster| cluster.name.clone());
-            let most = self.policy.mode.most().min(scope.most());
+            let most = self.most.min(scope.most());
             Arc::new(Registry::new(&self.toolsets, most, names.collect()))
         })
     }
 
     /// What decides on this caller's plans.
     fn policy_for(&self, caller: &Caller) -> Arc<Policy> {
+        let policy = self.policy();
         if caller.bounds == Bounds::default() {
-            return self.policy.clone();
+            return policy;
         }
-        Arc::new(self.policy.within(&caller.bounds))
+        Arc::new(policy.within(&caller.bounds))
     }
 
     /// The clusters that this caller reaches.
@@ -430,8 +435,23 @@ impl Engine {
     }
 
     /// The settings that decide.
-    pub fn policy(&self) -> &Policy {
-        &self.policy
+    pub fn policy(&self) -> Arc<Policy> {
+        let policy = self.policy.read();
+        policy.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Lets other settings decide from now on. A mode that lets more happen than the one at the start is refused, since
+    /// the tools for that are not offered.
+    pub fn decide_by(&self, policy: Policy) -> Result<(), Fault> {
+        if policy.mode.most() > self.most {
+            return Err(Fault::refused(
+                "the mode lets more happen than the one that oxmox was started in",
+            )
+            .hint("start it anew: clients have been offered the tools of read-only mode"));
+        }
+        let mut decides = self.policy.write().unwrap_or_else(PoisonError::into_inner);
+        *decides = Arc::new(policy);
+        Ok(())
     }
 
     /// The store, opened on first use.

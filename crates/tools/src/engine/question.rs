@@ -135,7 +135,7 @@ impl Engine {
                 .push(format!("it cannot be undone: {because}"));
         }
         let person = self.person(&stored.id);
-        if self.policy.model_may_confirm(&stored.plan) {
+        if self.policy().model_may_confirm(&stored.plan) {
             outcome.confirm = Some(self.seal("confirm", stored).await?);
             outcome.next = Some(format!(
                 "the same call with this `confirm` value applies it; or {person}"

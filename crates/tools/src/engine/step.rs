@@ -98,7 +98,7 @@ impl Engine {
         step: &Step,
         report: &Report,
     ) -> Result<Known, Known> {
-        if let Some(frozen) = self.policy.frozen() {
+        if let Some(frozen) = self.policy().frozen() {
             return Err(Known::new(StepState::Failed, frozen.message));
         }
         if let Some(by) = report.cancelled_by().await {

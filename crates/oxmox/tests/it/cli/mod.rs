@@ -6,6 +6,7 @@ mod baseline;
 mod call;
 mod commands;
 mod leave;
+mod service;
 mod sim;
 
 use std::io::Write as _;

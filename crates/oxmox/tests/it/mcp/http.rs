@@ -2,12 +2,14 @@
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use oxmox::http::{self, Error, Live, PublicUrl, Settings};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -15,8 +17,8 @@ use super::{World, world};
 
 pub(super) struct Served {
     pub(super) address: SocketAddr,
-    stop: CancellationToken,
-    task: JoinHandle<Result<(), Error>>,
+    pub(super) stop: CancellationToken,
+    pub(super) task: JoinHandle<Result<(), Error>>,
 }
 
 pub(super) async fn serve(world: &World) -> Served {
@@ -24,10 +26,13 @@ pub(super) async fn serve(world: &World) -> Served {
 }
 
 pub(super) async fn serve_as(world: &World, live: Live) -> Served {
+    serve_by(world, http::unchanging(live)).await
+}
+
+pub(super) async fn serve_by(world: &World, live: watch::Receiver<Arc<Live>>) -> Served {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let stop = CancellationToken::new();
-    let live = http::unchanging(live);
     let task = tokio::spawn(http::serve(
         world.engine.clone(),
         listener,

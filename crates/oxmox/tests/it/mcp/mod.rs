@@ -6,6 +6,7 @@ mod health;
 mod http;
 mod limits;
 mod oauth;
+mod reload;
 mod resources;
 mod subscriptions;
 mod surface;

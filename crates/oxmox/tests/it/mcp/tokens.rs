@@ -76,6 +76,15 @@ async fn as_soon_as_somebody_has_a_token_nobody_gets_in_without() {
 }
 
 #[tokio::test]
+async fn the_first_token_closes_the_door_at_once() {
+    let world = world().await;
+    let served = serve(&world).await;
+    assert_eq!(served.ask("tools/list", json!({}), &[]).await.status, 200);
+    token(&world, "ci", Bounds::default()).await;
+    assert_eq!(served.ask("tools/list", json!({}), &[]).await.status, 401);
+}
+
+#[tokio::test]
 async fn other_machines_are_let_in_with_tokens_only() {
     let world = world().await;
     let everywhere = "0.0.0.0:8080".parse().unwrap();
