@@ -20,6 +20,8 @@ pub struct Session {
     pub simulator: Option<Sim>,
     /// How it is served over the network.
     pub http: http::Settings,
+    /// The clusters that it talks to, for callers who act there by their own tokens.
+    pub clusters: Vec<(String, pve::Settings)>,
 }
 
 impl Session {
@@ -33,12 +35,13 @@ impl Session {
         Ok(Self {
             engine: engine(
                 config,
-                settings,
+                settings.clone(),
                 State::Dir(config.state_dir.clone()),
                 "oxmox approve",
             )?,
             simulator: None,
             http: config.http.clone(),
+            clusters: settings,
         })
     }
 
@@ -55,6 +58,7 @@ impl Session {
             )?,
             simulator: Some(simulator),
             http: config.http.clone(),
+            clusters: Vec::new(),
         })
     }
 }

@@ -49,7 +49,6 @@ pub(crate) struct Client {
     /// The index of the host that answered last.
     good: AtomicUsize,
     permits: Semaphore,
-    tally: Tally,
 }
 
 impl Client {
@@ -68,7 +67,6 @@ impl Client {
             session,
             good: AtomicUsize::new(0),
             permits: Semaphore::new(MAX_READS),
-            tally: Tally::default(),
         })
     }
 
@@ -77,7 +75,7 @@ impl Client {
     }
 
     pub(crate) fn tally(&self) -> &Tally {
-        &self.tally
+        &self.settings.tally
     }
 
     /// The host that answered last, or the first one.
@@ -212,7 +210,7 @@ impl Client {
 
     fn count(&self, wire: &Wire, status: Result<u16, &Error>) {
         let status = status.map_or_else(Error::status, Some);
-        self.tally.count(wire.method, status);
+        self.settings.tally.count(wire.method, status);
     }
 
     /// The next request starts at the host that answered; after a lost answer, at another one. A host whose

@@ -52,7 +52,7 @@ impl Reload {
             out::warn(warning);
         }
         let live = Live::new(&args.over(config.http.clone()))?;
-        live.can_follow(&self.live.borrow())?;
+        let live = live.following(&self.live.borrow())?;
         self.engine.decide_by(config.policy())?;
         self.live.send_replace(Arc::new(live));
         Ok(())

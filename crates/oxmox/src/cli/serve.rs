@@ -71,7 +71,7 @@ async fn over_stdio(global: &Global) -> Result<Exit, Fault> {
 
 async fn over_http(address: SocketAddr, args: &Args, global: &Global) -> Result<Exit, Fault> {
     let session = global.session().await?;
-    let live = Live::new(&args.over(session.http.clone()))?;
+    let live = Live::new(&args.over(session.http.clone()))?.for_clusters(session.clusters.clone());
     let listener = listen(address).await?;
     let bound = listener.local_addr().unwrap_or(address);
     out::say(format_args!(

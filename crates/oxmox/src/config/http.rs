@@ -7,7 +7,7 @@ use serde::Deserialize;
 use tools::caller::Scope;
 use tools::fault::Fault;
 
-use crate::http::{Jwks, Limits, OAuth, PublicUrl, Settings, TlsFiles};
+use crate::http::{Jwks, Limits, OAuth, PublicUrl, PveTokens, Settings, TlsFiles};
 
 /// `[http]`
 #[derive(Debug, Default, Deserialize)]
@@ -16,6 +16,7 @@ pub struct HttpTable {
     tls_cert: Option<PathBuf>,
     tls_key: Option<PathBuf>,
     public_url: Option<String>,
+    pve_tokens: PveTokens,
 }
 
 impl HttpTable {
@@ -52,6 +53,7 @@ impl HttpTable {
             public_url,
             limits: limits.clone(),
             oauth: None,
+            pve_tokens: self.pve_tokens,
         })
     }
 }

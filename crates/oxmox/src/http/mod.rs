@@ -6,11 +6,13 @@
 //! | `accept`, `tls` | connections and their certificate |
 //! | `origin` | whom a request was meant for, and which page sent it |
 //! | `auth`, `oauth` | who calls |
+//! | `estate` | who acts by their own token of PVE |
 //! | `limit` | how much each may ask for |
 //! | `health`, `metrics` | how the process is, and what it has done |
 
 mod accept;
 mod auth;
+mod estate;
 mod health;
 mod limit;
 mod metrics;
@@ -30,6 +32,7 @@ use axum::http::{HeaderValue, Response, StatusCode, header};
 use axum::middleware::Next;
 use axum::routing::get;
 use axum::{Router, middleware};
+use estate::Behalf;
 use limit::{Limiter, limit};
 use oauth::reach::Reach;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -42,6 +45,8 @@ use tools::engine::Engine;
 use tools::fault::Fault;
 
 use crate::mcp::Server;
+pub(crate) use estate::OnBehalf;
+pub use estate::PveTokens;
 pub use limit::Limits;
 pub use oauth::{Jwks, OAuth};
 pub use origin::PublicUrl;
@@ -171,12 +176,17 @@ fn router(
     sessions.session_config.keep_alive = Some(IDLE_SESSION);
     let service =
         StreamableHttpService::new(move || Ok(server.clone()), Arc::new(sessions), config);
+    let behalf = Behalf {
+        engine: engine.clone(),
+        live: live.clone(),
+    };
     let reach = Reach {
         engine: engine.clone(),
         live: live.clone(),
     };
     let mcp = Router::new()
         .route_service(PATH, service)
+        .layer(middleware::from_fn_with_state(behalf, estate::act))
         .layer(middleware::from_fn_with_state(reach, oauth::reach::check))
         .layer(middleware::from_fn_with_state(limiter.clone(), limit))
         .layer(middleware::from_fn_with_state(door.clone(), authenticate));

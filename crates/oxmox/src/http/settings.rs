@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rustls::ServerConfig;
 use tools::fault::Fault;
 
+use super::estate::{Estates, PveTokens};
 use super::limit::Limits;
 use super::oauth::{OAuth, Verifier};
 use super::origin::PublicUrl;
@@ -22,6 +23,8 @@ pub struct Settings {
     pub limits: Limits,
     /// The OAuth server whose word counts.
     pub oauth: Option<OAuth>,
+    /// Whether callers may bring their own token of PVE along.
+    pub pve_tokens: PveTokens,
 }
 
 /// A certificate with the chain that leads to it, and its key, both in PEM.
@@ -40,6 +43,8 @@ pub struct Live {
     pub(super) public_url: Option<PublicUrl>,
     pub(super) limits: Limits,
     pub(super) oauth: Option<Verifier>,
+    pub(super) pve_tokens: PveTokens,
+    pub(super) estates: Arc<Estates>,
 }
 
 impl Live {
@@ -52,12 +57,14 @@ impl Live {
             tls: settings.tls.as_ref().map(tls::config).transpose()?,
             public_url,
             limits: settings.limits.clone(),
+            pve_tokens: settings.pve_tokens,
+            estates: Arc::default(),
         })
     }
 
-    /// Whether these settings can take the place of those: encryption and OAuth are there from the start, or not at all.
+    /// These settings in the place of those, if they can take it: encryption and OAuth are there from the start, or not at all.
     /// Clients know the address by the one, and whether anybody is let in unasked was decided by the other.
-    pub fn can_follow(&self, before: &Self) -> Result<(), Fault> {
+    pub fn following(self, before: &Self) -> Result<Self, Fault> {
         for (same, what) in [
             (self.tls.is_some() == before.tls.is_some(), "TLS"),
             (self.oauth.is_some() == before.oauth.is_some(), "[oauth]"),
@@ -67,7 +74,19 @@ impl Live {
                 return Err(Fault::refused(message).hint("start it anew"));
             }
         }
-        Ok(())
+        Ok(Self {
+            estates: before.estates.clone(),
+            ..self
+        })
+    }
+
+    /// With the clusters that callers may act on by their own tokens.
+    #[must_use]
+    pub fn for_clusters(self, clusters: Vec<(String, pve::Settings)>) -> Self {
+        Self {
+            estates: Arc::new(Estates::new(clusters)),
+            ..self
+        }
     }
 
     /// How its address begins.

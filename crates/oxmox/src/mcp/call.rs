@@ -27,7 +27,7 @@ impl Server {
         ctx: &Context,
     ) -> CallToolResponse {
         let _waits = self.shared.calls.token();
-        let engine = &self.shared.engine;
+        let engine = self.engine(ctx);
         let caller = peer::caller(ctx);
         let call = engine_call(request, &caller, ctx);
         let only_reads = engine.only_reads(&call);
@@ -51,7 +51,7 @@ impl Server {
         }
         match answer {
             Ok(Reply::Running(rendered, plan)) if peer::follows_tasks(ctx) => {
-                match self.created_task(&plan).await {
+                match self.created_task(&plan, ctx).await {
                     Ok(task) => task.into(),
                     // It goes on all the same, and the answer says how to follow it.
                     Err(_) => done(rendered).into(),

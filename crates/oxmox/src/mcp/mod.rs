@@ -117,10 +117,15 @@ impl Server {
         self.shared.calls.wait().await;
     }
 
+    /// The engine that acts for the caller of a request.
+    fn engine<'a>(&'a self, ctx: &'a peer::Context) -> &'a Arc<Engine> {
+        peer::on_behalf(ctx).unwrap_or(&self.shared.engine)
+    }
+
     /// The clusters that the caller of a request reaches.
     fn reached(&self, ctx: &peer::Context) -> Vec<Arc<Cluster>> {
         let caller = peer::caller(ctx);
-        self.shared.engine.clusters_for(&caller).cloned().collect()
+        self.engine(ctx).clusters_for(&caller).cloned().collect()
     }
 }
 

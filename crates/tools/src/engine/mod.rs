@@ -70,13 +70,13 @@ pub struct Engine {
     clusters: Vec<Arc<Cluster>>,
     toolsets: Vec<Toolset>,
     /// One for each thing that a caller may do at worst, made when it is first needed.
-    registries: [OnceLock<Arc<Registry>>; 3],
+    registries: Arc<[OnceLock<Arc<Registry>>; 3]>,
     /// What a person may change while it runs.
-    policy: RwLock<Arc<Policy>>,
+    policy: Arc<RwLock<Arc<Policy>>>,
     /// The worst that the mode let happen at the start: what is offered must not change while clients are there.
     most: Risk,
     state: State,
-    store: OnceCell<Store>,
+    store: Arc<OnceCell<Store>>,
     clock: Clock,
     /// The files of this machine that it may send.
     uploads: Arc<Uploads>,
@@ -87,11 +87,11 @@ pub struct Engine {
     running: TaskTracker,
     /// What the calls under way are about to make.
     holds: Arc<Holds>,
-    meter: Meter,
+    meter: Arc<Meter>,
     /// Who applies them, for other processes on the same store.
-    worker: OnceCell<Worker>,
+    worker: Arc<OnceCell<Worker>>,
     /// Where secrets go that PVE tells, if nothing else is kept.
-    scratch: OnceLock<confide::Scratch>,
+    scratch: Arc<OnceLock<confide::Scratch>>,
 }
 
 /// What an engine is made of, besides its clusters.
@@ -195,33 +195,54 @@ impl Engine {
         reason = "this is the one place that may write"
     )]
     pub fn new(clusters: Vec<(Cluster, pve::Writer)>, setup: Setup) -> Arc<Self> {
-        let mut writers = BTreeMap::new();
-        let mut readers = Vec::new();
-        for (mut cluster, writer) in clusters {
-            if let Some(dir) = setup.state.dir() {
-                cluster.keep_schema_in(dir.join("schema"));
-            }
-            writers.insert(cluster.name.clone(), writer);
-            readers.push(Arc::new(cluster));
-        }
+        let (clusters, writers) = estate(clusters, &setup.state);
         Arc::new(Self {
             writers,
-            clusters: readers,
+            clusters,
             toolsets: setup.toolsets,
-            registries: Default::default(),
+            registries: Arc::default(),
             most: setup.policy.mode.most(),
-            policy: RwLock::new(Arc::new(setup.policy)),
+            policy: Arc::new(RwLock::new(Arc::new(setup.policy))),
             state: setup.state,
-            store: OnceCell::new(),
+            store: Arc::default(),
             clock: setup.clock,
             uploads: Arc::new(setup.uploads),
             approve: setup.approve,
             scripts: setup.scripts.map(Into::into),
             running: TaskTracker::new(),
             holds: Arc::default(),
-            meter: Meter::default(),
-            worker: OnceCell::new(),
-            scratch: OnceLock::new(),
+            meter: Arc::default(),
+            worker: Arc::default(),
+            scratch: Arc::default(),
+        })
+    }
+
+    /// The same engine for somebody whom the clusters know by credentials of their own: what they look at and what they
+    /// change is by their rights, and PVE's own log names them. All that outlives a call is shared.
+    #[expect(
+        clippy::disallowed_types,
+        reason = "this is the one place that may write"
+    )]
+    pub fn on_behalf(&self, clusters: Vec<(Cluster, pve::Writer)>) -> Arc<Self> {
+        let (clusters, writers) = estate(clusters, &self.state);
+        Arc::new(Self {
+            writers,
+            clusters,
+            toolsets: self.toolsets.clone(),
+            registries: self.registries.clone(),
+            policy: self.policy.clone(),
+            most: self.most,
+            state: self.state.clone(),
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            uploads: self.uploads.clone(),
+            approve: self.approve.clone(),
+            scripts: self.scripts.clone(),
+            running: self.running.clone(),
+            holds: self.holds.clone(),
+            meter: self.meter.clone(),
+            worker: self.worker.clone(),
+            scratch: self.scratch.clone(),
         })
     }
 
@@ -467,4 +488,25 @@ impl Engine {
     fn now(&self) -> i64 {
         (self.clock)()
     }
+}
+
+/// The clusters as one identity sees them, and the ways to change them.
+#[expect(
+    clippy::disallowed_types,
+    reason = "this is the one place that may write"
+)]
+fn estate(
+    clusters: Vec<(Cluster, pve::Writer)>,
+    state: &State,
+) -> (Vec<Arc<Cluster>>, BTreeMap<String, pve::Writer>) {
+    let mut writers = BTreeMap::new();
+    let mut readers = Vec::new();
+    for (mut cluster, writer) in clusters {
+        if let Some(dir) = state.dir() {
+            cluster.keep_schema_in(dir.join("schema"));
+        }
+        writers.insert(cluster.name.clone(), writer);
+        readers.push(Arc::new(cluster));
+    }
+    (readers, writers)
 }

@@ -1,5 +1,6 @@
 //! The MCP server on the simulator, spoken to in raw messages: what is on the wire is what counts.
 
+mod behalf;
 mod calls;
 mod confirmation;
 mod health;
@@ -46,7 +47,8 @@ pub(crate) async fn slow_world(state: State) -> World {
     World { sim, engine }
 }
 
-fn engine(sim: &sim::Sim, state: State) -> Arc<Engine> {
+/// The way to the simulator, as its root.
+pub(crate) fn settings(sim: &sim::Sim) -> Settings {
     let host = Host {
         name: sim.addr().ip().to_string(),
         port: sim.addr().port(),
@@ -60,6 +62,11 @@ fn engine(sim: &sim::Sim, state: State) -> Arc<Engine> {
     };
     let mut settings = Settings::new(vec![host], credentials);
     settings.timeouts.task_poll = Duration::from_millis(5);
+    settings
+}
+
+fn engine(sim: &sim::Sim, state: State) -> Arc<Engine> {
+    let settings = settings(sim);
     let (reader, writer) = pve::connect(settings).unwrap();
     let clock = Arc::new(|| 1_800_000_000);
     let cluster = Cluster::new("homelab", reader);

@@ -69,9 +69,8 @@ async fn a_certificate_takes_the_place_of_another() {
         tls::get(&served, &old_certificate, "/healthz").await.status,
         200
     );
-    assert!(live(None).can_follow(&change.borrow()).is_err());
-    let next = live(Some(new));
-    next.can_follow(&change.borrow()).unwrap();
+    assert!(live(None).following(&change.borrow()).is_err());
+    let next = live(Some(new)).following(&change.borrow()).unwrap();
     change.send_replace(Arc::new(next));
     assert_eq!(
         tls::get(&served, &new_certificate, "/healthz").await.status,
