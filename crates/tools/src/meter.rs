@@ -34,10 +34,10 @@ pub struct Meter {
 
 impl Meter {
     /// A call has ended.
-    pub(crate) fn call(&self, tool: &'static str, took: Duration, failed: Option<Kind>) {
+    pub(crate) fn call(&self, tool: &'static str, lasted: Duration, failed: Option<Kind>) {
         let mut calls = guard(&self.calls);
         let calls = calls.entry(tool).or_default();
-        let seconds = took.as_secs_f64();
+        let seconds = lasted.as_secs_f64();
         if let Some(class) = CLASSES.iter().position(|class| seconds <= *class) {
             calls.took[class] += 1;
         }

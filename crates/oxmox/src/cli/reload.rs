@@ -30,7 +30,7 @@ impl Reload {
                 }
             }
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     fn now(&self, args: &serve::Args, global: &Global) {

@@ -17,6 +17,7 @@ pub struct HttpTable {
     tls_key: Option<PathBuf>,
     public_url: Option<String>,
     pve_tokens: PveTokens,
+    otlp_url: Option<String>,
 }
 
 impl HttpTable {
@@ -44,6 +45,13 @@ impl HttpTable {
             .as_deref()
             .map(PublicUrl::parse)
             .transpose()?;
+        let is_web = |url: &&String| url.starts_with("http://") || url.starts_with("https://");
+        if self.otlp_url.as_ref().is_some_and(|url| !is_web(&url)) {
+            return Err(
+                Fault::bad_input("[http] `otlp_url` is no address of the web")
+                    .hint("http://127.0.0.1:4318/v1/traces is where a collector usually listens"),
+            );
+        }
         if let Some(key) = limits.fault() {
             return Err(Fault::bad_input(format!("[limits]: `{key}` is 0"))
                 .hint("nobody would be answered: write 1 or more, or leave it out"));
@@ -54,6 +62,7 @@ impl HttpTable {
             limits: limits.clone(),
             oauth: None,
             pve_tokens: self.pve_tokens,
+            otlp_url: self.otlp_url.clone(),
         })
     }
 }

@@ -67,9 +67,10 @@ impl Door {
         live: &Live,
     ) -> Result<Known, Refusal> {
         let Some(token) = bearer(headers) else {
-            return match self.is_open(live).await? {
-                true => Ok(Known::Anybody),
-                false => Err(Refusal::Missing),
+            return if self.is_open(live).await? {
+                Ok(Known::Anybody)
+            } else {
+                Err(Refusal::Missing)
             };
         };
         match &live.oauth {
@@ -99,13 +100,11 @@ impl Door {
             .map_err(Refusal::TooMuch)?;
         let store = self.engine.store().await.map_err(|_| Refusal::Trouble)?;
         let holder = self.checker.holder(token, store, now()).await;
-        match holder.map_err(|_| Refusal::Trouble)? {
-            Some(holder) => Ok(holder),
-            None => {
-                gate.failed(from, token.expose_secret());
-                Err(Refusal::Wrong)
-            }
-        }
+        let holder = holder.map_err(|_| Refusal::Trouble)?;
+        holder.ok_or_else(|| {
+            gate.failed(from, token.expose_secret());
+            Refusal::Wrong
+        })
     }
 }
 

@@ -173,7 +173,7 @@ pub(super) async fn act(
         return refused(StatusCode::SERVICE_UNAVAILABLE, "the store does not answer");
     };
     let mut parts: Vec<&[u8]> = vec![b"pve tokens"];
-    parts.extend(tokens.iter().map(|token| token.as_bytes()));
+    parts.extend(tokens.iter().map(String::as_bytes));
     let sum = store.keys.seal(&parts);
     let words: Vec<_> = tokens.iter().map(String::as_str).collect();
     match live.estates.engine(&behalf.engine, sum, &words) {

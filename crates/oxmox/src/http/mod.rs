@@ -8,17 +8,21 @@
 //! | `auth`, `oauth` | who calls |
 //! | `estate` | who acts by their own token of PVE |
 //! | `limit` | how much each may ask for |
+//! | `telemetry` | the calls as spans of OpenTelemetry |
+//! | `fetch` | one request to another server |
 //! | `health`, `metrics` | how the process is, and what it has done |
 
 mod accept;
 mod auth;
 mod estate;
+mod fetch;
 mod health;
 mod limit;
 mod metrics;
 mod oauth;
 mod origin;
 mod settings;
+mod telemetry;
 mod tls;
 
 use std::net::SocketAddr;
@@ -113,7 +117,8 @@ pub async fn serve(
     let vouched = live.borrow().oauth.is_some();
     let is_open = !vouched && is_open(&engine, address).await?;
     let door = Door::new(engine.clone(), is_open, limiter.clone());
-    let server = Server::new(engine.clone());
+    let traces = live.borrow().otlp_url.clone().map(telemetry::to);
+    let server = Server::new(engine.clone()).traced(traces.clone());
     // Streams end when those who wait have their answers: a 2025 client hears its answer on one.
     let streams = CancellationToken::new();
     let handled = TaskTracker::new();
@@ -137,10 +142,14 @@ pub async fn serve(
         streams.cancel();
         tokio::time::sleep(LAST_BYTES).await;
     };
-    tokio::select! {
+    let ended = tokio::select! {
         ended = accept::serve(listener, app, live, stop.clone()) => ended.map_err(Error::Socket),
         () = end => Ok(()),
+    };
+    if let Some(traces) = traces {
+        telemetry::flush(&traces).await;
     }
+    ended
 }
 
 /// Keeps count of the requests whose answers have not begun.

@@ -25,6 +25,8 @@ pub struct Settings {
     pub oauth: Option<OAuth>,
     /// Whether callers may bring their own token of PVE along.
     pub pve_tokens: PveTokens,
+    /// Where the spans of calls are sent.
+    pub otlp_url: Option<String>,
 }
 
 /// A certificate with the chain that leads to it, and its key, both in PEM.
@@ -44,6 +46,7 @@ pub struct Live {
     pub(super) limits: Limits,
     pub(super) oauth: Option<Verifier>,
     pub(super) pve_tokens: PveTokens,
+    pub(super) otlp_url: Option<String>,
     pub(super) estates: Arc<Estates>,
 }
 
@@ -58,6 +61,7 @@ impl Live {
             public_url,
             limits: settings.limits.clone(),
             pve_tokens: settings.pve_tokens,
+            otlp_url: settings.otlp_url.clone(),
             estates: Arc::default(),
         })
     }

@@ -5,6 +5,7 @@
 //! | `listing` | tools/list, from what the registry says of its tools |
 //! | `call`, `talk`, `form` | tools/call, its progress, and the question to a person |
 //! | `tasks` | tasks/*: a change that outlives its call |
+//! | `trace` | calls as spans, in the trace that their client names |
 //! | `opening` | what a client may send before its first request |
 //! | `peer` | who is at the other end, and what it can do |
 //! | `resources`, `prompts`, `complete` | what a client can offer its user besides tools |
@@ -26,6 +27,7 @@ mod resources;
 mod subscribe;
 mod talk;
 mod tasks;
+pub(crate) mod trace;
 mod watch;
 
 use std::sync::{Arc, OnceLock};
@@ -43,12 +45,14 @@ use tools::engine::Engine;
 
 pub use listing::tools_json;
 use subscribe::Subscriptions;
+use trace::Traces;
 use watch::Watcher;
 
 /// The handler of one connection. A clone is one for another connection; HTTP makes one per session and per request.
 pub struct Server {
     shared: Arc<Shared>,
     subscriptions: Subscriptions,
+    traces: Option<Traces>,
 }
 
 impl Clone for Server {
@@ -56,6 +60,7 @@ impl Clone for Server {
         Self {
             shared: self.shared.clone(),
             subscriptions: Subscriptions::default(),
+            traces: self.traces.clone(),
         }
     }
 }
@@ -106,7 +111,14 @@ impl Server {
                 calls: TaskTracker::new(),
             }),
             subscriptions: Subscriptions::default(),
+            traces: None,
         }
+    }
+
+    /// The same, with a place for the spans of its calls.
+    #[must_use]
+    pub(crate) fn traced(self, traces: Option<Traces>) -> Self {
+        Self { traces, ..self }
     }
 }
 

@@ -8,7 +8,8 @@ use jsonwebtoken::{Algorithm, DecodingKey};
 use serde_json::Value;
 use tools::fault::Fault;
 
-use super::{Doubt, Jwks, fetch};
+use super::super::fetch;
+use super::{Doubt, Jwks};
 
 /// An issuer is asked this often at most, however many tokens name a key that it does not have.
 const PAUSE: Duration = Duration::from_mins(1);

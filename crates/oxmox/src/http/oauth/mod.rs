@@ -2,11 +2,10 @@
 //!
 //! | module | what lives there |
 //! |---|---|
-//! | `keys`, `fetch` | the server's keys, and the way to them |
+//! | `keys` | the server's keys |
 //! | `signatures` | ring behind jsonwebtoken |
 //! | `reach` | what a caller's scope does not reach, told as OAuth tells it |
 
-mod fetch;
 mod keys;
 pub(super) mod reach;
 mod signatures;

@@ -24,7 +24,7 @@ impl Service {
         let dir = tempfile::tempdir().unwrap();
         let socket = dir.path().join("notify");
         let manager = UnixDatagram::bind(&socket).unwrap();
-        let patience = Some(Duration::from_secs(60));
+        let patience = Some(Duration::from_mins(1));
         manager.set_read_timeout(patience).unwrap();
         let file = dir.path().join("config.toml");
         std::fs::write(&file, config).unwrap();

@@ -152,12 +152,26 @@ impl Served {
         params: Value,
         headers: &[(&str, &str)],
     ) -> Response {
+        self.ask_with(method, params, &json!({}), headers).await
+    }
+
+    /// The same with more in its `_meta`.
+    pub(super) async fn ask_with(
+        &self,
+        method: &str,
+        params: Value,
+        meta: &Value,
+        headers: &[(&str, &str)],
+    ) -> Response {
         let mut params = params;
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
             "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
         });
+        for (key, value) in meta.as_object().unwrap() {
+            params["_meta"][key] = value.clone();
+        }
         let name = params["name"].as_str().unwrap_or_default().to_owned();
         let mut all = vec![
             ("MCP-Protocol-Version", "2026-07-28"),

@@ -14,6 +14,7 @@ mod surface;
 mod tasks;
 mod tls;
 mod tokens;
+mod traces;
 mod wire;
 
 use std::sync::Arc;

@@ -1,13 +1,13 @@
-//! A document of the web, as far as keys need it: one GET, no redirects, not large, not slow.
+//! A document of the web, as far as a server needs it: one request, no redirects, not large, not slow.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::Uri;
-use http_body_util::{BodyExt as _, Empty, Limited};
+use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Bytes;
 use hyper::client::conn::http1;
-use hyper::header::{ACCEPT, HOST, USER_AGENT};
+use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, USER_AGENT};
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, RootCertStore};
@@ -23,8 +23,9 @@ const LARGEST: usize = 1024 * 1024;
 pub(super) fn check(url: &str) -> Result<(), &'static str> {
     let uri: Uri = url.parse().map_err(|_| "it is no address")?;
     match (uri.scheme_str(), uri.host()) {
-        (Some("https"), Some(_)) => Ok(()),
-        (Some("http"), Some("localhost" | "127.0.0.1" | "[::1]")) => Ok(()),
+        (Some("https"), Some(_)) | (Some("http"), Some("localhost" | "127.0.0.1" | "[::1]")) => {
+            Ok(())
+        }
         (Some("http"), Some(_)) => Err("it has to be https://"),
         _ => Err("it is no address of the web"),
     }
@@ -33,11 +34,20 @@ pub(super) fn check(url: &str) -> Result<(), &'static str> {
 /// What is there.
 pub(super) async fn get(url: &str) -> Result<Bytes, String> {
     check(url)?;
-    let got = tokio::time::timeout(PATIENCE, fetch(url)).await;
+    within(url, None).await
+}
+
+/// Brings JSON there.
+pub(super) async fn post(url: &str, json: String) -> Result<(), String> {
+    within(url, Some(json)).await.map(drop)
+}
+
+async fn within(url: &str, json: Option<String>) -> Result<Bytes, String> {
+    let got = tokio::time::timeout(PATIENCE, fetch(url, json)).await;
     got.map_err(|_| format!("nothing came within {PATIENCE:?}"))?
 }
 
-async fn fetch(url: &str) -> Result<Bytes, String> {
+async fn fetch(url: &str, json: Option<String>) -> Result<Bytes, String> {
     let uri: Uri = url.parse().map_err(|_| "it is no address")?;
     let host = uri.host().unwrap_or_default();
     let host = host
@@ -50,12 +60,12 @@ async fn fetch(url: &str) -> Result<Bytes, String> {
         .await
         .map_err(told)?;
     if !is_private {
-        return over(stream, &uri).await;
+        return over(stream, &uri, json).await;
     }
     let name = ServerName::try_from(host).map_err(told)?;
     let config = tokio::task::spawn_blocking(trust).await.map_err(told)??;
     let stream = TlsConnector::from(config).connect(name, stream).await;
-    over(stream.map_err(told)?, &uri).await
+    over(stream.map_err(told)?, &uri, json).await
 }
 
 /// The system's roots.
@@ -71,7 +81,7 @@ fn trust() -> Result<Arc<ClientConfig>, String> {
     Ok(Arc::new(config))
 }
 
-async fn over<S>(stream: S, uri: &Uri) -> Result<Bytes, String>
+async fn over<S>(stream: S, uri: &Uri, json: Option<String>) -> Result<Bytes, String>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
@@ -79,11 +89,18 @@ where
     let connection = tokio::spawn(connection);
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
     let host = uri.authority().map_or("", |authority| authority.as_str());
-    let request = hyper::Request::get(path)
+    let method = match json {
+        Some(_) => hyper::Method::POST,
+        None => hyper::Method::GET,
+    };
+    let request = hyper::Request::builder()
+        .method(method)
+        .uri(path)
+        .header(CONTENT_TYPE, "application/json")
         .header(HOST, host)
         .header(USER_AGENT, concat!("oxmox/", env!("CARGO_PKG_VERSION")))
         .header(ACCEPT, "application/json")
-        .body(Empty::<Bytes>::new())
+        .body(Full::new(Bytes::from(json.unwrap_or_default())))
         .map_err(told)?;
     let answer = sender.send_request(request).await.map_err(told)?;
     if answer.status() != hyper::StatusCode::OK {
