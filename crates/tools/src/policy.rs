@@ -97,6 +97,8 @@ pub struct Policy {
     pub rules: Vec<Rule>,
     /// Whether a model may confirm what destroys or grants. A person should.
     pub allow_model_confirm: bool,
+    /// Whoever asked for a change cannot be the one who approves it.
+    pub four_eyes: bool,
     /// While this file exists, nothing is sent.
     pub freeze: Option<PathBuf>,
     /// How far this caller may go.
@@ -242,7 +244,17 @@ impl Policy {
 
     /// Whether a model may confirm this plan itself.
     pub fn model_may_confirm(&self, plan: &Plan) -> bool {
-        plan.risk <= Risk::Disrupt || self.allow_model_confirm
+        !self.four_eyes && (plan.risk <= Risk::Disrupt || self.allow_model_confirm)
+    }
+
+    /// Why `person` may not approve what `caller` asked for, if so.
+    pub fn may_not_approve(&self, caller: &str, person: &str) -> Option<Fault> {
+        (self.four_eyes && caller == person).then(|| {
+            Fault::refused(format!(
+                "{person} asked for this, and four eyes have to see it"
+            ))
+            .hint("another person has to approve it; whoever asked can reject it")
+        })
     }
 }
 

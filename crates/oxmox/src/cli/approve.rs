@@ -63,6 +63,13 @@ async fn decide(args: &Args, approve: bool, global: &Global) -> Result<Exit, Fau
         }
     }
     let by = person::name();
+    if let Some(fault) = config
+        .policy()
+        .may_not_approve(&stored.caller, &by)
+        .filter(|_| approve)
+    {
+        return Err(fault);
+    }
     if !store.decide_plan(&stored, approve, &by, now()).await? {
         return Err(not_waiting(&store, &stored, global.program()).await?);
     }

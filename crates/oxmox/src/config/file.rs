@@ -29,6 +29,8 @@ pub struct File {
     pub community_scripts: Option<PathBuf>,
     /// Whether a model may confirm what destroys or grants.
     pub allow_model_confirm: bool,
+    /// Whether whoever asked for a change cannot approve it.
+    pub four_eyes: bool,
     /// Directories of this machine whose files may be uploaded.
     pub upload_from: Vec<PathBuf>,
     /// `[clusters.NAME]`

@@ -52,6 +52,8 @@ pub struct Config {
     pub community_scripts: Option<PathBuf>,
     /// Whether a model may confirm what destroys or grants.
     pub allow_model_confirm: bool,
+    /// Whether whoever asked for a change cannot approve it.
+    pub four_eyes: bool,
     /// Directories of this machine whose files may be uploaded.
     pub upload_from: Vec<PathBuf>,
     /// Where the configuration file is.
@@ -142,6 +144,7 @@ impl Config {
             community_scripts: (file.community_scripts.as_ref())
                 .map(|clone| paths::resolve(dir, clone, environment)),
             allow_model_confirm: file.allow_model_confirm,
+            four_eyes: file.four_eyes,
             found_in: dir.to_owned(),
             upload_from: file
                 .upload_from
@@ -181,6 +184,7 @@ impl Config {
             mode: self.mode,
             rules: self.rules.clone(),
             allow_model_confirm: self.allow_model_confirm,
+            four_eyes: self.four_eyes,
             freeze: Some(self.freeze_file()),
             ..Policy::default()
         }

@@ -71,6 +71,9 @@ impl Engine {
                 .sealed("answer", &answered.state, call, attempt)
                 .await?;
             return match answered.said.clone() {
+                Asked::Yes { .. } if self.policy.four_eyes => {
+                    Ok(Given::Settled(self.undecided(&stored, attempt).await?))
+                }
                 Asked::Yes { by, lease } => Ok(Given::Yes(Box::new(stored), by, lease)),
                 Asked::No { by } => Ok(Given::Settled(self.declined(&stored, &by, attempt).await?)),
                 Asked::Undecided | Asked::Later | Asked::Nobody => {
@@ -112,7 +115,13 @@ impl Engine {
             return self.take(stored, &by).await.map(Consent::Given);
         }
         let question = self.question(&stored).await?;
-        match talk.ask(&question).await {
+        // Whoever sits at the caller's end is the caller.
+        let asked = if self.policy.four_eyes {
+            Asked::Nobody
+        } else {
+            talk.ask(&question).await
+        };
+        match asked {
             Asked::Yes { by, lease } => self
                 .take_leased(stored, &by, lease)
                 .await
@@ -151,7 +160,10 @@ impl Engine {
                 break;
             }
             if look % TELL_AGAIN == 0 {
-                let message = format!("waiting for a person: {} {}", self.approve, stored.id);
+                let message = match self.page.get() {
+                    Some(page) => format!("waiting for a person: {page}#/inbox/{}", stored.id),
+                    None => format!("waiting for a person: {} {}", self.approve, stored.id),
+                };
                 talk.progress(Progress {
                     fraction: None,
                     message,
@@ -271,8 +283,8 @@ impl Engine {
             stored.plan.summary
         ))
         .hint(format!(
-            "a person runs `{} {}`, then the same call without `confirm` applies it",
-            self.approve, stored.id
+            "a person {}, then the same call without `confirm` applies it",
+            self.decides(&stored.id)
         ))
     }
 }

@@ -8,6 +8,7 @@ mod apply;
 mod cancel;
 mod confide;
 mod consent;
+mod decide;
 mod doubt;
 mod fetch;
 mod guard;
@@ -28,6 +29,7 @@ mod terminal;
 mod worker;
 
 pub use cancel::Cancelled;
+pub use decide::Waiting;
 pub use handle::Handle;
 pub use question::{Answered, Question};
 pub use talk::{Asked, Progress, Silent, Talk};
@@ -78,6 +80,8 @@ pub struct Engine {
     uploads: Arc<Uploads>,
     /// What a person types to approve a plan.
     approve: String,
+    /// Where a person approves it in a browser, once that is served.
+    page: OnceLock<String>,
     scripts: Option<Arc<Path>>,
     /// Plans being applied; they outlive the calls that started them.
     running: TaskTracker,
@@ -210,6 +214,7 @@ impl Engine {
             clock: setup.clock,
             uploads: Arc::new(setup.uploads),
             approve: setup.approve,
+            page: OnceLock::new(),
             scripts: setup.scripts.map(Into::into),
             running: TaskTracker::new(),
             holds: Arc::default(),
@@ -246,6 +251,20 @@ impl Engine {
         let registry = self.registry_for(call.caller.bounds.scope);
         let tool = registry.meant(&mut name, &mut arguments);
         tool.is_ok_and(|tool| tool.spec().risk == Risk::Read)
+    }
+
+    /// A read on a person's behalf, by any tool: which toolsets are switched on is about what models are offered.
+    pub async fn look(self: &Arc<Self>, call: Call, talk: &dyn Talk) -> Result<Rendered, Fault> {
+        let reads = |tool: &&'static dyn Tool| {
+            tool.spec().name == call.tool && tool.spec().risk == Risk::Read && !tool.relays()
+        };
+        match crate::registry::all().find(reads) {
+            Some(tool) => self.read(tool, call, talk).await,
+            None => Err(Fault::bad_input(format!(
+                "{} is no tool that only looks",
+                crate::words::clip(&call.tool, 64)
+            ))),
+        }
     }
 
     /// A read. One that looks inside a guest leaves a trace of who looked.

@@ -117,10 +117,19 @@ impl Engine {
     /// How a person decides out of band.
     pub(super) fn person(&self, id: &str) -> String {
         format!(
-            "a person runs `{} {id}` within {} minutes, then the same call applies it",
-            self.approve,
+            "a person {} within {} minutes, then the same call applies it",
+            self.decides(id),
             LIFETIME / 60
         )
+    }
+
+    /// What a person does to decide: "runs `oxmox approve ID`".
+    pub(super) fn decides(&self, id: &str) -> String {
+        let by_command = format!("runs `{} {id}`", self.approve);
+        match self.page.get() {
+            Some(page) => format!("decides at {page}#/inbox/{id} or {by_command}"),
+            None => by_command,
+        }
     }
 
     /// The question about a stored plan.

@@ -11,6 +11,7 @@ mod life;
 mod meta;
 mod plans;
 mod postgres;
+mod sessions;
 mod shared;
 mod sqlite;
 mod threads;
@@ -20,6 +21,7 @@ pub use audit::{AuditEntry, Link, Verified};
 pub use handles::{StoredHandle, StoredStep};
 pub use life::Sign;
 pub use plans::{PlanState, StoredPlan};
+pub use sessions::StoredSession;
 pub use shared::Shared;
 pub use tokens::StoredToken;
 
@@ -34,7 +36,7 @@ use sqlite::Sqlite;
 use threads::Threads;
 
 /// The schema version that this program writes. A newer store is refused, an older one is brought forward.
-const VERSION: i64 = 7;
+const VERSION: i64 = 8;
 const SCHEMA: &str = include_str!("schema.sql");
 
 /// How many connections to a shared database a process has.
