@@ -113,6 +113,11 @@ impl Checker {
     }
 }
 
+/// The part of a token that is no secret, by which the store knows it.
+pub fn open_part(token: &SecretString) -> Option<&str> {
+    parts(token.expose_secret()).map(|(id, _)| id)
+}
+
 fn fits(secret: &SecretString, hash: &str) -> bool {
     PasswordHash::new(hash).is_ok_and(|hash| {
         Argon2::default()

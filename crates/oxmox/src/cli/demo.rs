@@ -69,10 +69,10 @@ fn welcome(url: &str) {
     );
     out::heading("When it asks for your yes");
     out::say(
-        "Your client shows the question itself if it can. If not, in another terminal:\n\
+        "Your client shows the question itself if it can. If not, at the page below, or in another terminal:\n\
          oxmox --demo approve       lists what waits\n\
          oxmox --demo approve ID    shows it and asks you\n\
          oxmox --demo audit         shows what was done",
     );
-    out::say("\nCtrl-C ends it.");
+    out::say("\nCtrl-C ends it.\n");
 }

@@ -10,12 +10,15 @@ use auth::{Door, authenticate};
 use axum::{Router, middleware};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use secrecy::ExposeSecret as _;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tools::engine::Engine;
 use tools::fault::Fault;
 
+use crate::cli::out;
 use crate::mcp::Server;
+use crate::web::Page;
 
 /// Where MCP is served.
 const PATH: &str = "/mcp";
@@ -65,8 +68,11 @@ pub async fn serve(
     stop: CancellationToken,
 ) -> Result<(), Error> {
     let address = listener.local_addr().map_err(Error::Socket)?;
-    let door = Door::new(engine.clone(), is_open(&engine, address).await?);
-    let app = router(Server::new(engine), door, address, &stop);
+    let open = is_open(&engine, address).await?;
+    let page = Page::new(engine.clone(), open, false, &stop);
+    announce(&page, &engine, address);
+    let door = Door::new(engine.clone(), open);
+    let app = router(Server::new(engine), door, address, &stop).merge(page.router());
     let served = axum::serve(listener, app).with_graceful_shutdown(stop.clone().cancelled_owned());
     let too_long = async {
         stop.cancelled().await;
@@ -75,6 +81,24 @@ pub async fn serve(
     tokio::select! {
         ended = served => ended.map_err(Error::Socket),
         () = too_long => Ok(()),
+    }
+}
+
+/// Says where people decide, and how the one at this machine gets in.
+fn announce(page: &Page, engine: &Engine, address: SocketAddr) {
+    // One that stands for all addresses of the machine is none that a browser could open.
+    if !address.ip().is_unspecified() {
+        engine.serves_page_at(&page.address(address));
+    }
+    match page.link(address) {
+        Some(link) => out::say(format_args!(
+            "The page for people, with a link that signs in once:\n  {}",
+            link.expose_secret()
+        )),
+        None => out::say(format_args!(
+            "The page for people is at {}; sign in with a person's token",
+            page.address(address)
+        )),
     }
 }
 

@@ -3,6 +3,7 @@
 mod calls;
 mod confirmation;
 mod http;
+mod page;
 mod resources;
 mod subscriptions;
 mod surface;
@@ -42,6 +43,10 @@ pub(crate) async fn slow_world(state: State) -> World {
 }
 
 fn engine(sim: &sim::Sim, state: State) -> Arc<Engine> {
+    engine_with(sim, state, Policy::default())
+}
+
+fn engine_with(sim: &sim::Sim, state: State, policy: Policy) -> Arc<Engine> {
     let host = Host {
         name: sim.addr().ip().to_string(),
         port: sim.addr().port(),
@@ -62,7 +67,7 @@ fn engine(sim: &sim::Sim, state: State) -> Arc<Engine> {
         vec![(cluster, writer)],
         Setup {
             toolsets: Toolset::ALL.to_vec(),
-            policy: Policy::default(),
+            policy,
             state,
             clock,
             uploads: Uploads::default(),
