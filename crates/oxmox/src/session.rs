@@ -10,7 +10,7 @@ use tools::fault::Fault;
 use tools::uploads::Uploads;
 
 use crate::config::{Config, Environment};
-use crate::demo;
+use crate::{demo, http};
 
 /// An engine, and the simulator that it talks to where there is one.
 pub struct Session {
@@ -18,6 +18,10 @@ pub struct Session {
     pub engine: Arc<Engine>,
     /// Lives as long as the session.
     pub simulator: Option<Sim>,
+    /// How it is served over the network.
+    pub http: http::Settings,
+    /// The clusters that it talks to, for callers who act there by their own tokens.
+    pub clusters: Vec<(String, pve::Settings)>,
 }
 
 impl Session {
@@ -28,14 +32,14 @@ impl Session {
             let of_cluster = cluster.settings(environment, &mut config.warnings)?;
             settings.push((cluster.name.clone(), of_cluster));
         }
+        let mut warnings = Vec::new();
+        let state = config.state(environment, &mut warnings)?;
+        config.warnings.append(&mut warnings);
         Ok(Self {
-            engine: engine(
-                config,
-                settings,
-                State::Dir(config.state_dir.clone()),
-                "oxmox approve",
-            )?,
+            engine: engine(config, settings.clone(), state, "oxmox approve")?,
             simulator: None,
+            http: config.http.clone(),
+            clusters: settings,
         })
     }
 
@@ -51,6 +55,8 @@ impl Session {
                 "oxmox --demo approve",
             )?,
             simulator: Some(simulator),
+            http: config.http.clone(),
+            clusters: Vec::new(),
         })
     }
 }

@@ -44,6 +44,11 @@ pub fn issue(
     Ok((token, stored))
 }
 
+/// Whether it looks like a token of oxmox's own.
+pub fn is_own(token: &SecretString) -> bool {
+    token.expose_secret().starts_with(PREFIX)
+}
+
 /// Who a token's caller is.
 #[derive(Debug, Clone)]
 pub struct Holder {
@@ -111,6 +116,11 @@ impl Checker {
         }
         right.insert(sum, hash);
     }
+}
+
+/// The part of a token that is no secret, by which the store knows it.
+pub fn open_part(token: &SecretString) -> Option<&str> {
+    parts(token.expose_secret()).map(|(id, _)| id)
 }
 
 fn fits(secret: &SecretString, hash: &str) -> bool {

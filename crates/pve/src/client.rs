@@ -26,6 +26,7 @@ use crate::request::Request;
 use crate::settings::{Host, Settings};
 use crate::sink::Sink;
 use crate::source::Source;
+use crate::tally::Tally;
 
 use connection::Endpoint;
 use policy::{Next, Retries};
@@ -73,6 +74,10 @@ impl Client {
         &self.settings
     }
 
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.settings.tally
+    }
+
     /// The host that answered last, or the first one.
     pub(crate) fn current_host(&self) -> &Host {
         &self.settings.hosts[self.good.load(Ordering::Relaxed)]
@@ -116,8 +121,9 @@ impl Client {
         let wire = Wire::new(&leads_to(&opened))?;
         let socket = self.endpoints[at]
             .upgrade(&self.settings, &wire, &signature)
-            .await?;
-        Ok((opened, socket))
+            .await;
+        self.count(&wire, socket.as_ref().map(|_| 101));
+        Ok((opened, socket?))
     }
 
     /// The answer to a request, which of the hosts gave it, and the signature that it accepted.
@@ -149,6 +155,7 @@ impl Client {
         let came = endpoint
             .fetch(&self.settings, &wire, &signature, sink)
             .await;
+        self.count(&wire, came.as_ref().map(|()| 200));
         if came
             .as_ref()
             .is_err_and(|error| error.status() == Some(401))
@@ -185,6 +192,7 @@ impl Client {
             let outcome = self.endpoints[at]
                 .send(&self.settings, wire, signature)
                 .await;
+            self.count(wire, outcome.as_ref().map(|reply| reply.status));
             let next = retries.after(&outcome, self.settings.timeouts.retry);
             if !matches!(next, Next::Stop) {
                 at = (at + 1) % self.endpoints.len();
@@ -198,6 +206,11 @@ impl Client {
                 Next::After(pause) => tokio::time::sleep(pause).await,
             }
         }
+    }
+
+    fn count(&self, wire: &Wire, status: Result<u16, &Error>) {
+        let status = status.map_or_else(Error::status, Some);
+        self.settings.tally.count(wire.method, status);
     }
 
     /// The next request starts at the host that answered; after a lost answer, at another one. A host whose

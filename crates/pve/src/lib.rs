@@ -32,6 +32,7 @@ mod request;
 mod settings;
 mod sink;
 mod source;
+mod tally;
 pub mod task;
 mod writer;
 
@@ -54,6 +55,7 @@ pub use request::{Filled, Method, Request, Value};
 pub use settings::{Credentials, Host, Settings, Timeouts, Trust};
 pub use sink::Sink;
 pub use source::Source;
+pub use tally::Tally;
 pub use task::{TaskEnd, TaskProgress, TaskStatus, TaskSummary, Upid};
 pub use writer::Writer;
 

@@ -14,6 +14,7 @@ use crate::id::NodeName;
 use crate::request::{Method, Request};
 use crate::settings::Host;
 use crate::sink::Sink;
+use crate::tally::Tally;
 
 /// Reads from a cluster. Cheap to clone; clones share connections and login.
 ///
@@ -55,6 +56,11 @@ impl Reader {
     /// How often something that is waited for is looked at.
     pub fn task_poll(&self) -> Duration {
         self.client.settings().timeouts.task_poll
+    }
+
+    /// The requests to this cluster so far, writes too.
+    pub fn tally(&self) -> &Tally {
+        self.client.tally()
     }
 
     /// The configured hosts, in order.

@@ -16,7 +16,7 @@ use crate::error::Error;
 pub use value::{Filled, Value};
 
 /// The four methods of PVE's API.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Method {
     /// Read.

@@ -5,12 +5,14 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use secrecy::SecretString;
 
 use crate::fingerprint::Fingerprint;
 use crate::id::IdError;
+use crate::tally::Tally;
 
 /// Everything needed to talk to one cluster.
 #[derive(Debug, Clone)]
@@ -27,6 +29,8 @@ pub struct Settings {
     pub user_agent: String,
     /// An answer larger than this is an error instead of memory.
     pub max_answer_bytes: usize,
+    /// Where requests are counted; settings for another identity at the same cluster count there, too.
+    pub tally: Arc<Tally>,
 }
 
 impl Settings {
@@ -39,6 +43,7 @@ impl Settings {
             timeouts: Timeouts::default(),
             user_agent: concat!("oxmox/", env!("CARGO_PKG_VERSION")).to_owned(),
             max_answer_bytes: 64 * 1024 * 1024,
+            tally: Arc::default(),
         }
     }
 }

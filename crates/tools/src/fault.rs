@@ -29,6 +29,22 @@ pub enum Kind {
     Internal,
 }
 
+impl Kind {
+    /// As it is written in data.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::BadInput => "bad_input",
+            Self::NotFound => "not_found",
+            Self::Forbidden => "forbidden",
+            Self::Refused => "refused",
+            Self::Conflict => "conflict",
+            Self::Failed => "failed",
+            Self::Unreachable => "unreachable",
+            Self::Internal => "internal",
+        }
+    }
+}
+
 /// Whether trying again makes sense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -34,6 +34,7 @@ pub mod filter;
 pub mod hold;
 pub mod keyboard;
 pub mod keys;
+pub mod meter;
 pub mod outcome;
 mod paths;
 pub mod picture;

@@ -97,6 +97,8 @@ pub struct Policy {
     pub rules: Vec<Rule>,
     /// Whether a model may confirm what destroys or grants. A person should.
     pub allow_model_confirm: bool,
+    /// Whether whoever asks for a change may not be the one who says yes to it.
+    pub four_eyes: bool,
     /// While this file exists, nothing is sent.
     pub freeze: Option<PathBuf>,
     /// How far this caller may go.
@@ -242,7 +244,20 @@ impl Policy {
 
     /// Whether a model may confirm this plan itself.
     pub fn model_may_confirm(&self, plan: &Plan) -> bool {
-        plan.risk <= Risk::Disrupt || self.allow_model_confirm
+        !self.four_eyes && (plan.risk <= Risk::Disrupt || self.allow_model_confirm)
+    }
+
+    /// Whether `by` may say yes to what `caller` asked for.
+    pub fn may_approve(&self, caller: &str, by: &str) -> Result<(), Fault> {
+        // "cli:anna" is anna at a terminal.
+        let asked = caller.rsplit(':').next().unwrap_or(caller);
+        if !self.four_eyes || asked != by {
+            return Ok(());
+        }
+        Err(Fault::refused(format!(
+            "{by} asked for it and cannot approve it: four_eyes is set"
+        ))
+        .hint("another person has to approve it"))
     }
 }
 

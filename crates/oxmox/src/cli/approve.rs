@@ -50,6 +50,10 @@ async fn decide(args: &Args, approve: bool, global: &Global) -> Result<Exit, Fau
     if !open || stored.expires <= now() {
         return Err(not_waiting(&store, &stored, global.program()).await?);
     }
+    let by = person::name();
+    if approve {
+        config.policy().may_approve(&stored.caller, &by)?;
+    }
     out::say(in_words(&stored, &config).await);
     let verb = if approve { "Approve" } else { "Reject" };
     if !args.yes {
@@ -62,7 +66,6 @@ async fn decide(args: &Args, approve: bool, global: &Global) -> Result<Exit, Fau
             return Ok(Exit::Failed);
         }
     }
-    let by = person::name();
     if !store.decide_plan(&stored, approve, &by, now()).await? {
         return Err(not_waiting(&store, &stored, global.program()).await?);
     }
@@ -80,7 +83,7 @@ async fn decide(args: &Args, approve: bool, global: &Global) -> Result<Exit, Fau
 }
 
 async fn list(config: &Config, program: &str) -> Result<Exit, Fault> {
-    let waiting = match state::existing(config)? {
+    let waiting = match state::existing(config).await? {
         Some(store) => store.waiting_plans(now()).await?,
         None => Vec::new(),
     };
@@ -111,7 +114,7 @@ async fn list(config: &Config, program: &str) -> Result<Exit, Fault> {
 }
 
 async fn find(config: &Config, id: &str, program: &str) -> Result<(Store, StoredPlan), Fault> {
-    if let Some(store) = state::existing(config)?
+    if let Some(store) = state::existing(config).await?
         && let Some(stored) = store.plan(id).await?
     {
         return Ok((store, stored));

@@ -27,6 +27,12 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    /// Prints every entry as it was written, one JSON object per line
+    Export {
+        /// Only entries after this number, such as the last one of an earlier export
+        #[arg(long, value_name = "SEQ", default_value_t = 0)]
+        since: i64,
+    },
     /// Checks the whole chain of entries
     Verify {
         /// A head that an earlier check printed and that was kept elsewhere: finds a tail that was cut off
@@ -40,6 +46,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
     let config = global.load()?;
     block_on(Threads::One, async {
         match &args.command {
+            Some(Command::Export { since }) => export(&config, *since).await,
             Some(Command::Verify { head }) => verify(&config, head.as_deref()).await,
             None => show(args, &config).await,
         }
@@ -47,7 +54,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
 }
 
 async fn show(args: &Args, config: &Config) -> Result<Exit, Fault> {
-    let Some(store) = state::existing(config)? else {
+    let Some(store) = state::existing(config).await? else {
         out::say(format_args!(
             "nothing was recorded yet in {}",
             config.state_dir.display()
@@ -66,16 +73,49 @@ async fn show(args: &Args, config: &Config) -> Result<Exit, Fault> {
     Ok(Exit::Done)
 }
 
+async fn export(config: &Config, since: i64) -> Result<Exit, Fault> {
+    let Some(store) = state::existing(config).await? else {
+        return Err(no_trail(config));
+    };
+    let mut after = since;
+    loop {
+        let page = store.audit_since(after).await?;
+        let Some((last, ..)) = page.last() else {
+            return Ok(Exit::Done);
+        };
+        after = *last;
+        for (seq, entry, link) in page {
+            // One that somebody broke is printed all the same; `verify` names it.
+            let entry = serde_json::from_str(&entry).unwrap_or(Value::String(entry));
+            out::data(&placed(seq, entry, &link).to_string())?;
+        }
+    }
+}
+
 /// An entry with its place in the chain.
 fn line(link: &Link) -> Result<Value, Fault> {
-    let mut whole = json!({ "seq": link.seq });
     let entry = serde_json::to_value(&link.entry)
         .map_err(|error| Fault::new(Kind::Internal, error.to_string()))?;
-    if let (Value::Object(whole), Value::Object(entry)) = (&mut whole, entry) {
-        whole.extend(entry);
-        whole.insert("link".to_owned(), json!(link.link));
-    }
-    Ok(whole)
+    Ok(placed(link.seq, entry, &link.link))
+}
+
+fn placed(seq: i64, entry: Value, link: &str) -> Value {
+    let Value::Object(entry) = entry else {
+        return json!({ "seq": seq, "unreadable": entry, "link": link });
+    };
+    let mut whole = tools::tool::Object::new();
+    whole.insert("seq".to_owned(), json!(seq));
+    whole.extend(entry);
+    whole.insert("link".to_owned(), json!(link));
+    Value::Object(whole)
+}
+
+fn no_trail(config: &Config) -> Fault {
+    Fault::new(
+        Kind::NotFound,
+        format!("there is no audit trail in {}", config.state_dir.display()),
+    )
+    .hint("if there was one, it was removed; if not, --state-dir must be the server's")
 }
 
 /// One row per attempt, newest last.
@@ -125,12 +165,8 @@ pub fn table(trail: &[Link]) -> String {
 }
 
 async fn verify(config: &Config, head: Option<&str>) -> Result<Exit, Fault> {
-    let Some(store) = state::existing(config)? else {
-        return Err(Fault::new(
-            Kind::NotFound,
-            format!("there is no audit trail in {}", config.state_dir.display()),
-        )
-        .hint("if there was one, it was removed; if not, --state-dir must be the server's"));
+    let Some(store) = state::existing(config).await? else {
+        return Err(no_trail(config));
     };
     report(&store, head).await
 }

@@ -81,7 +81,7 @@ async fn save(name: &str, global: &Global) -> Result<Exit, Fault> {
 
 async fn show(global: &Global) -> Result<Exit, Fault> {
     let config = global.load()?;
-    let kept = match state::existing(&config)? {
+    let kept = match state::existing(&config).await? {
         Some(store) => store.baselines().await?,
         None => Vec::new(),
     };

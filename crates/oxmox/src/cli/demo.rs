@@ -9,6 +9,7 @@ use super::exit::Exit;
 use super::global::Global;
 use super::runtime::{self, Threads};
 use super::{out, serve, tour};
+use crate::http::{self, Live};
 use crate::session::Session;
 
 /// Where the demo is served if nobody says otherwise and the port is free.
@@ -49,7 +50,8 @@ async fn serve_demo(wanted: Option<SocketAddr>, global: &Global) -> Result<Exit,
     };
     let address = listener.local_addr().unwrap_or(USUAL);
     welcome(&format!("http://{address}/mcp"));
-    serve::serve(session.engine.clone(), listener, global.program()).await?;
+    let live = http::unchanging(Live::default());
+    serve::serve(session.engine.clone(), listener, live, global.program()).await?;
     Ok(Exit::Done)
 }
 
@@ -69,10 +71,10 @@ fn welcome(url: &str) {
     );
     out::heading("When it asks for your yes");
     out::say(
-        "Your client shows the question itself if it can. If not, in another terminal:\n\
+        "Your client shows the question itself if it can. If not, at the page below, or in another terminal:\n\
          oxmox --demo approve       lists what waits\n\
          oxmox --demo approve ID    shows it and asks you\n\
          oxmox --demo audit         shows what was done",
     );
-    out::say("\nCtrl-C ends it.");
+    out::say("\nCtrl-C ends it.\n");
 }

@@ -33,6 +33,10 @@ pub struct Global {
     /// Where plans, approvals and the audit trail are [env: OXMOX_STATE_DIR] [default: ~/.local/state/oxmox]
     #[arg(long, global = true, value_name = "DIR")]
     pub state_dir: Option<PathBuf>,
+    /// The PostgreSQL database that replicas share, without its password: postgres://USER@HOST/DATABASE
+    /// [env: OXMOX_STORE]
+    #[arg(long, global = true, value_name = "URL")]
+    pub store: Option<String>,
     /// Say more on stderr; twice for more still
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub verbose: u8,
@@ -57,6 +61,7 @@ impl Global {
             toolsets: later.toolsets.or(self.toolsets),
             demo: self.demo || later.demo,
             state_dir: later.state_dir.or(self.state_dir),
+            store: later.store.or(self.store),
             verbose: self.verbose.saturating_add(later.verbose),
         }
     }
@@ -72,6 +77,7 @@ impl Global {
             mode: self.mode,
             toolsets: self.toolsets.clone(),
             state_dir: self.state_dir.clone(),
+            store: self.store.clone(),
         }
     }
 

@@ -13,17 +13,22 @@ pub mod exit;
 pub mod freeze;
 pub mod global;
 pub mod leave;
+pub mod notify;
 pub mod out;
 pub mod person;
 pub mod progress;
+pub mod recovery;
+pub mod reload;
 pub mod runtime;
 pub mod serve;
 pub mod sim;
 pub mod state;
+pub mod store;
 pub mod terminal;
 pub mod token;
 pub mod tools;
 pub mod tour;
+pub mod undo;
 
 use std::process::ExitCode;
 
@@ -69,7 +74,9 @@ enum Command {
     Thaw,
     Demo(demo::Args),
     Sim(sim::Args),
+    Store(store::Args),
     Token(token::Args),
+    Undo(undo::Args),
     Completions(completions::Args),
     #[command(hide = true)]
     Generate(generate::Args),
@@ -93,7 +100,7 @@ impl Cli {
             runtime::log(global.verbose);
         }
         match command {
-            None => serve::run(&serve::Args { http: None }, &global),
+            None => serve::run(&serve::Args::default(), &global),
             Some(Command::Serve(args)) => serve::run(&args, &global),
             Some(Command::Tools(args)) => tools::run(&args, &global),
             Some(Command::Call(args)) => call::run(args, global),
@@ -105,7 +112,9 @@ impl Cli {
             Some(Command::Thaw) => freeze::thaw(&global),
             Some(Command::Demo(args)) => demo::run(&args, global),
             Some(Command::Sim(args)) => sim::run(&args),
+            Some(Command::Store(args)) => store::run(&args, &global),
             Some(Command::Token(args)) => token::run(args, &global),
+            Some(Command::Undo(args)) => undo::run(&args, global),
             Some(Command::Completions(args)) => completions::run(&args),
             Some(Command::Generate(args)) => generate::run(&args),
         }

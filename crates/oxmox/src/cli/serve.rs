@@ -2,34 +2,56 @@
 
 use std::io::{self, IsTerminal as _};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tools::engine::Engine;
 use tools::fault::{Fault, Kind};
 
 use super::exit::Exit;
 use super::global::Global;
+use super::notify::{self, News};
 use super::out;
+use super::recovery;
+use super::reload::Reload;
 use super::runtime::{self, Threads};
+use crate::http::{Live, Settings, TlsFiles};
 use crate::{http, mcp};
 
 /// How long the end waits for changes that are being applied.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Serves MCP, on stdio unless told otherwise
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub struct Args {
     /// Serve Streamable HTTP at http://ADDR/mcp instead of stdio
     #[arg(long, value_name = "ADDR")]
     pub http: Option<SocketAddr>,
+    /// The server's certificate in PEM, with the chain that leads to it
+    #[arg(long, value_name = "FILE", requires_all = ["http", "tls_key"])]
+    pub tls_cert: Option<PathBuf>,
+    /// The certificate's key in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+}
+
+impl Args {
+    /// The settings with what the command line says about them.
+    pub(super) fn over(&self, mut settings: Settings) -> Settings {
+        if let (Some(cert), Some(key)) = (self.tls_cert.clone(), self.tls_key.clone()) {
+            settings.tls = Some(TlsFiles { cert, key });
+        }
+        settings
+    }
 }
 
 /// Serves until the client leaves or a signal comes.
 pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
     match args.http {
-        Some(address) => runtime::block_on(Threads::Several, over_http(address, global)),
+        Some(address) => runtime::block_on(Threads::Several, over_http(address, args, global)),
         None => runtime::block_on(Threads::One, over_stdio(global)),
     }
 }
@@ -41,28 +63,55 @@ async fn over_stdio(global: &Global) -> Result<Exit, Fault> {
         out::hint("`oxmox --help` shows what else it does; Ctrl-C ends it");
     }
     let stop = runtime::stop_signal();
+    let recovering = tokio::spawn(recovery::keep_closing(session.engine.clone()));
     mcp::serve_stdio(session.engine.clone(), stop)
         .await
         .map_err(|error| Fault::new(Kind::Internal, error.to_string()))?;
+    recovering.abort();
     finish(&session.engine, global.program()).await;
     Ok(Exit::Done)
 }
 
-async fn over_http(address: SocketAddr, global: &Global) -> Result<Exit, Fault> {
+async fn over_http(address: SocketAddr, args: &Args, global: &Global) -> Result<Exit, Fault> {
     let session = global.session().await?;
+    let live = Live::new(&args.over(session.http.clone()))?.for_clusters(session.clusters.clone());
     let listener = listen(address).await?;
     let bound = listener.local_addr().unwrap_or(address);
-    out::say(format_args!("MCP is served at http://{bound}/mcp"));
-    serve(session.engine.clone(), listener, global.program()).await?;
+    out::say(format_args!(
+        "MCP is served at {}://{bound}/mcp",
+        live.scheme()
+    ));
+    let (live, seen) = watch::channel(Arc::new(live));
+    let reload = Reload {
+        engine: session.engine.clone(),
+        live,
+    };
+    notify::tell(News::Ready);
+    let served = serve(session.engine.clone(), listener, seen, global.program());
+    tokio::select! {
+        ended = served => ended?,
+        () = reload.on_signal(args, global) => {}
+    }
     Ok(Exit::Done)
 }
 
 /// Serves HTTP until a signal comes, then waits for what is being applied.
-pub async fn serve(engine: Arc<Engine>, listener: TcpListener, program: &str) -> Result<(), Fault> {
+pub async fn serve(
+    engine: Arc<Engine>,
+    listener: TcpListener,
+    live: watch::Receiver<Arc<Live>>,
+    program: &str,
+) -> Result<(), Fault> {
     let stop = runtime::stop_signal();
-    http::serve(engine.clone(), listener, stop)
-        .await
-        .map_err(|error| in_words(&error))?;
+    let told = stop.clone();
+    tokio::spawn(async move {
+        told.cancelled().await;
+        notify::tell(News::Stopping);
+    });
+    let recovering = tokio::spawn(recovery::keep_closing(engine.clone()));
+    let served = http::serve(engine.clone(), listener, live, stop).await;
+    recovering.abort();
+    served.map_err(|error| in_words(&error))?;
     finish(&engine, program).await;
     Ok(())
 }

@@ -1,25 +1,52 @@
-//! The store, for commands that look at what is there: they make none.
+//! The store, for commands that look at what is there: they make none in the state directory.
 
 use std::path::Path;
 
+use tools::engine::State;
 use tools::fault::Fault;
 use tools::store::Store;
 
-use crate::config::Config;
+use super::out;
+use crate::config::{Config, Environment};
 
 /// The configured store, if anything was ever recorded.
-pub fn existing(config: &Config) -> Result<Option<Store>, Fault> {
-    in_dir(&config.state_dir)
+pub async fn existing(config: &Config) -> Result<Option<Store>, Fault> {
+    match place(config)? {
+        State::Dir(dir) => in_dir(&dir),
+        State::Shared(at, dir) => Store::shared(&at, &dir).await.map(Some),
+        State::Memory => Ok(None),
+    }
 }
 
 /// The configured store, made if there is none.
-pub fn open(config: &Config) -> Result<Store, Fault> {
-    Store::open(&config.state_dir)
+pub async fn open(config: &Config) -> Result<Store, Fault> {
+    match place(config)? {
+        State::Dir(dir) => Store::open(&dir),
+        State::Shared(at, dir) => Store::shared(&at, &dir).await,
+        State::Memory => Store::in_memory(),
+    }
+}
+
+/// The database that replicas share, if there is one.
+pub async fn shared(config: &Config) -> Result<Option<Store>, Fault> {
+    match place(config)? {
+        State::Shared(at, dir) => Store::shared(&at, &dir).await.map(Some),
+        State::Dir(_) | State::Memory => Ok(None),
+    }
+}
+
+fn place(config: &Config) -> Result<State, Fault> {
+    let mut warnings = Vec::new();
+    let state = config.state(&Environment::of_process(), &mut warnings)?;
+    for warning in &warnings {
+        out::warn(warning);
+    }
+    Ok(state)
 }
 
 /// The store in this directory, if there is one. A wrong directory must not look like an empty trail.
 pub fn in_dir(dir: &Path) -> Result<Option<Store>, Fault> {
-    if dir.join("oxmox.db").exists() {
+    if Store::is_in(dir) {
         Store::open(dir).map(Some)
     } else {
         Ok(None)

@@ -102,7 +102,7 @@ async fn give(add: Add, global: &Global) -> Result<Exit, Fault> {
     };
     let (now, expires) = (now(), add.days.map(|days| now() + i64::from(days) * DAY));
     let (token, stored) = token::issue(&add.name, bounds, add.person, (now, expires))?;
-    if !state::open(&config)?.keep_token(&stored).await? {
+    if !state::open(&config).await?.keep_token(&stored).await? {
         return Err(
             Fault::new(Kind::Conflict, format!("{} has a token already", add.name)).hint(format!(
                 "`{0} token remove {1}` takes it back; or choose another name",
@@ -134,7 +134,7 @@ fn check_name(name: &str) -> Result<(), Fault> {
 
 async fn list(global: &Global) -> Result<Exit, Fault> {
     let config = global.load()?;
-    let tokens = match state::existing(&config)? {
+    let tokens = match state::existing(&config).await? {
         Some(store) => store.tokens().await?,
         None => Vec::new(),
     };
@@ -171,7 +171,7 @@ fn row(token: &StoredToken) -> [String; 5] {
 
 async fn remove(name: &str, global: &Global) -> Result<Exit, Fault> {
     let config = global.load()?;
-    let removed = match state::existing(&config)? {
+    let removed = match state::existing(&config).await? {
         Some(store) => store.remove_token(name).await?,
         None => false,
     };

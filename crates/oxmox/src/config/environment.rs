@@ -31,6 +31,11 @@ impl Environment {
             .filter(|value| !value.is_empty())
     }
 
+    /// Where the service manager listens for how the service is.
+    pub fn notify_socket(&self) -> Option<&str> {
+        self.get("NOTIFY_SOCKET")
+    }
+
     /// The cluster that `PROXMOX_HOST` and its companions describe.
     pub(super) fn cluster(
         &self,

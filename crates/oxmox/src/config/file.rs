@@ -13,7 +13,9 @@ use tools::fault::Fault;
 use tools::policy::{Mode, Rule};
 
 use super::cluster::Login;
+use super::http::{HttpTable, OAuthTable};
 use super::secret::SecretSource;
+use crate::http::Limits;
 
 /// What may stand in `config.toml`.
 #[derive(Debug, Default, Deserialize)]
@@ -25,16 +27,36 @@ pub struct File {
     pub toolsets: Option<Vec<String>>,
     /// Where plans, approvals and the audit trail are.
     pub state_dir: Option<PathBuf>,
+    /// The database that replicas share: `postgres://USER@HOST/DATABASE`.
+    pub store: Option<String>,
+    /// Certificates of those who may vouch for it.
+    pub store_ca_file: Option<PathBuf>,
+    /// Where its password is.
+    pub store_password_file: Option<PathBuf>,
+    /// The variable that holds it.
+    pub store_password_env: Option<String>,
+    /// The program that prints it.
+    pub store_password_command: Option<Vec<String>>,
+    /// Known only so that it can be refused with the right words, unread.
+    pub store_password: Option<IgnoredAny>,
     /// A clone of the community's scripts.
     pub community_scripts: Option<PathBuf>,
     /// Whether a model may confirm what destroys or grants.
     pub allow_model_confirm: bool,
+    /// Whether whoever asks for a change may not be the one who says yes to it.
+    pub four_eyes: bool,
     /// Directories of this machine whose files may be uploaded.
     pub upload_from: Vec<PathBuf>,
     /// `[clusters.NAME]`
     pub clusters: BTreeMap<String, ClusterTable>,
     /// `[[rules]]`
     pub rules: Vec<Rule>,
+    /// `[http]`
+    pub http: HttpTable,
+    /// `[limits]`
+    pub limits: Limits,
+    /// `[oauth]`
+    pub oauth: Option<OAuthTable>,
 }
 
 /// `[clusters.NAME]`
@@ -100,6 +122,17 @@ impl ClusterTable {
             )),
         }
     }
+}
+
+/// One of the ways to a secret, or none.
+pub(super) fn one_at_most(
+    sources: [Option<SecretSource>; 3],
+    key: &str,
+) -> Result<Option<SecretSource>, Fault> {
+    if sources.iter().all(Option::is_none) {
+        return Ok(None);
+    }
+    one(sources, key).map(Some)
 }
 
 /// Exactly one of the ways to a secret.

@@ -7,11 +7,15 @@
 mod cluster;
 mod environment;
 mod file;
+mod http;
 mod paths;
 mod secret;
+mod store;
 
 use std::path::{Path, PathBuf};
 
+use crate::http::Settings;
+use tools::engine::State;
 use tools::fault::Fault;
 use tools::policy::{Mode, Policy, Rule};
 use tools::spec::Toolset;
@@ -20,6 +24,7 @@ pub use cluster::{ClusterConfig, Login};
 pub use environment::Environment;
 pub use file::File;
 pub use secret::SecretSource;
+pub use store::StoreConfig;
 
 /// The cluster that the environment describes.
 pub const ENVIRONMENT_CLUSTER: &str = "default";
@@ -35,6 +40,8 @@ pub struct Overrides {
     pub toolsets: Option<Vec<String>>,
     /// `--state-dir`
     pub state_dir: Option<PathBuf>,
+    /// `--store`
+    pub store: Option<String>,
 }
 
 /// All that was configured. Secrets are named in it, not held, except one that came from the environment.
@@ -48,16 +55,22 @@ pub struct Config {
     pub toolsets: Vec<Toolset>,
     /// Where plans, approvals and the audit trail are.
     pub state_dir: PathBuf,
+    /// The database that replicas share.
+    pub store: Option<StoreConfig>,
     /// A clone of the community's scripts.
     pub community_scripts: Option<PathBuf>,
     /// Whether a model may confirm what destroys or grants.
     pub allow_model_confirm: bool,
+    /// Whether whoever asks for a change may not be the one who says yes to it.
+    pub four_eyes: bool,
     /// Directories of this machine whose files may be uploaded.
     pub upload_from: Vec<PathBuf>,
     /// Where the configuration file is.
     found_in: PathBuf,
     /// Refinements of the mode.
     pub rules: Vec<Rule>,
+    /// How oxmox is served over the network.
+    pub http: Settings,
     /// What a person should hear about, though it stops nothing.
     pub warnings: Vec<String>,
 }
@@ -77,6 +90,7 @@ impl Config {
             },
         };
         let mut config = Self::without_clusters(overrides, environment, &file, &dir)?;
+        config.store = StoreConfig::find(overrides.store.as_deref(), environment, (&file, &dir))?;
         for (name, table) in &file.clusters {
             config
                 .clusters
@@ -132,6 +146,11 @@ impl Config {
             }
             (flag, in_file) => flag.or(in_file).unwrap_or_default(),
         };
+        let resolve = |path: &Path| paths::resolve(dir, path, environment);
+        let mut http = file.http.settings(&file.limits, &resolve)?;
+        if let Some(oauth) = &file.oauth {
+            http.oauth = Some(oauth.settings(&resolve)?);
+        }
         let toolsets = overrides.toolsets.as_ref().or(file.toolsets.as_ref());
         Ok(Self {
             clusters: Vec::new(),
@@ -139,9 +158,11 @@ impl Config {
             toolsets: toolsets
                 .map_or_else(|| Ok(vec![Toolset::Core]), |words| toolsets_of(words))?,
             state_dir,
+            store: None,
             community_scripts: (file.community_scripts.as_ref())
                 .map(|clone| paths::resolve(dir, clone, environment)),
             allow_model_confirm: file.allow_model_confirm,
+            four_eyes: file.four_eyes,
             found_in: dir.to_owned(),
             upload_from: file
                 .upload_from
@@ -149,6 +170,7 @@ impl Config {
                 .map(|path| paths::resolve(dir, path, environment))
                 .collect(),
             rules: file.rules.clone(),
+            http,
             warnings,
         })
     }
@@ -181,8 +203,26 @@ impl Config {
             mode: self.mode,
             rules: self.rules.clone(),
             allow_model_confirm: self.allow_model_confirm,
+            four_eyes: self.four_eyes,
             freeze: Some(self.freeze_file()),
             ..Policy::default()
+        }
+    }
+
+    /// Whether replicas share what it keeps.
+    pub fn has_shared_store(&self) -> bool {
+        self.store.is_some()
+    }
+
+    /// Where plans, approvals and the audit trail are. Fetches the password of a database.
+    pub fn state(
+        &self,
+        environment: &Environment,
+        warnings: &mut Vec<String>,
+    ) -> Result<State, Fault> {
+        match &self.store {
+            Some(store) => store.state(&self.state_dir, environment, warnings),
+            None => Ok(State::Dir(self.state_dir.clone())),
         }
     }
 
@@ -194,9 +234,13 @@ impl Config {
     /// Where secrets of oxmox's own are: its state, its configuration, and the files that this names, wherever they lie.
     pub fn own_paths(&self) -> Vec<PathBuf> {
         let dirs = [self.state_dir.clone(), self.found_in.clone()];
-        let files = self.clusters.iter().filter_map(ClusterConfig::secret_file);
+        let secrets = self.clusters.iter().filter_map(ClusterConfig::secret_file);
+        let key = self.http.tls.as_ref().map(|tls| tls.key.as_path());
+        let files = secrets.chain(key);
         let named = |path: &PathBuf| !path.as_os_str().is_empty();
-        let all = dirs.into_iter().chain(files.map(Path::to_owned));
+        let of_store = self.store.as_ref().and_then(StoreConfig::secret_file);
+        let files = files.chain(of_store).map(Path::to_owned);
+        let all = dirs.into_iter().chain(files);
         all.filter(named).collect()
     }
 }

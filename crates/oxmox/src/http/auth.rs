@@ -1,50 +1,110 @@
 //! Who calls over HTTP. Where tokens were given out, nobody gets in without one.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::middleware::Next;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
+use tools::caller::Scope;
 use tools::engine::Engine;
 
+use super::accept::Peer;
+use super::limit::{Limiter, TooMuch};
+use super::oauth::{Doubt, Vouched};
+use super::say;
+use super::settings::Live;
 use crate::session::now;
-use crate::token::{Checker, Holder};
+use crate::token::{self, Checker, Holder};
 
 /// Lets in those who are known.
 pub(super) struct Door {
     engine: Arc<Engine>,
     checker: Checker,
-    /// Whether whoever reaches the address may call: on a machine of one person.
+    /// Whether whoever reaches the address may call as long as nobody has a token: on a machine of one person.
     open: bool,
+    limiter: Limiter,
+}
+
+/// Who was let in.
+pub(super) enum Known {
+    /// Nobody was asked.
+    Anybody,
+    /// By a token of oxmox's own.
+    Own(Holder),
+    /// By a token of an OAuth server.
+    Vouched(Holder),
 }
 
 impl Door {
-    /// `open`: nobody is asked who they are.
-    pub(super) fn new(engine: Arc<Engine>, open: bool) -> Self {
+    /// `open`: nobody is asked who they are, until somebody has a token.
+    pub(super) fn new(engine: Arc<Engine>, open: bool, limiter: Limiter) -> Self {
         Self {
             engine,
             checker: Checker::default(),
             open,
+            limiter,
         }
     }
 
-    /// Who brings this along; `Ok(None)` where nobody is asked.
-    async fn caller(&self, headers: &HeaderMap) -> Result<Option<Holder>, Refusal> {
+    /// Who brings this along. Else the answer that they get.
+    pub(super) async fn caller(
+        &self,
+        headers: &HeaderMap,
+        from: Option<IpAddr>,
+    ) -> Result<Known, Response<Body>> {
+        let live = self.limiter.live.borrow().clone();
+        let found = self.find(headers, from, &live).await;
+        found.map_err(|refusal| refusal.answer(&live))
+    }
+
+    async fn find(
+        &self,
+        headers: &HeaderMap,
+        from: Option<IpAddr>,
+        live: &Live,
+    ) -> Result<Known, Refusal> {
         let Some(token) = bearer(headers) else {
-            return if self.open {
-                Ok(None)
+            return if self.is_open(live).await? {
+                Ok(Known::Anybody)
             } else {
                 Err(Refusal::Missing)
             };
         };
-        let store = self.engine.store().await.map_err(|_| Refusal::Trouble)?;
-        let holder = self.checker.holder(&token, store, now()).await;
-        match holder.map_err(|_| Refusal::Trouble)? {
-            Some(holder) => Ok(Some(holder)),
-            None => Err(Refusal::Wrong),
+        match &live.oauth {
+            Some(verifier) if !token::is_own(&token) => match verifier.holder(&token).await {
+                Ok(holder) => Ok(Known::Vouched(holder)),
+                Err(Doubt::Wrong) => Err(Refusal::Wrong),
+                Err(Doubt::NoScope) => Err(Refusal::NoScope),
+                Err(Doubt::NoKeys) => Err(Refusal::Trouble),
+            },
+            _ => self.own(&token, from).await.map(Known::Own),
         }
+    }
+
+    /// The first token that is given out closes the door at once.
+    async fn is_open(&self, live: &Live) -> Result<bool, Refusal> {
+        if !self.open || live.oauth.is_some() {
+            return Ok(false);
+        }
+        let store = self.engine.store().await.map_err(|_| Refusal::Trouble)?;
+        let tokens = store.tokens().await.map_err(|_| Refusal::Trouble)?;
+        Ok(tokens.is_empty())
+    }
+
+    async fn own(&self, token: &SecretString, from: Option<IpAddr>) -> Result<Holder, Refusal> {
+        let gate = &self.limiter.gate;
+        gate.may_try(from, token.expose_secret())
+            .map_err(Refusal::TooMuch)?;
+        let store = self.engine.store().await.map_err(|_| Refusal::Trouble)?;
+        let holder = self.checker.holder(token, store, now()).await;
+        let holder = holder.map_err(|_| Refusal::Trouble)?;
+        holder.ok_or_else(|| {
+            gate.failed(from, token.expose_secret());
+            Refusal::Wrong
+        })
     }
 }
 
@@ -54,55 +114,86 @@ pub(super) async fn authenticate(
     mut request: Request,
     next: Next,
 ) -> Response<Body> {
-    match door.caller(request.headers()).await {
-        Ok(holder) => {
-            if let Some(holder) = holder {
-                request.extensions_mut().insert(holder);
+    let from = request.extensions().get::<Peer>().map(|peer| peer.address);
+    let headers = request.headers().clone();
+    let known = door.caller(&headers, from).await;
+    let extensions = request.extensions_mut();
+    let refusal = match known {
+        Ok(known) => {
+            match known {
+                Known::Anybody => {}
+                Known::Own(holder) => drop(extensions.insert(holder)),
+                Known::Vouched(holder) => {
+                    extensions.insert(holder);
+                    extensions.insert(Vouched);
+                }
             }
-            next.run(request).await
+            return next.run(request).await;
         }
-        Err(refusal) => refusal.answer(),
+        Err(refusal) => refusal,
+    };
+    match door.limiter.refused(&request) {
+        Ok(()) => refusal,
+        Err(too_much) => too_much.answer(),
     }
 }
 
 /// Why somebody is not let in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 enum Refusal {
     Missing,
     Wrong,
+    NoScope,
     Trouble,
+    TooMuch(TooMuch),
 }
 
 impl Refusal {
-    fn answer(self) -> Response<Body> {
-        let (status, text) = match self {
+    fn answer(&self, live: &Live) -> Response<Body> {
+        let (status, error, text) = match self {
             Self::Missing => (
                 StatusCode::UNAUTHORIZED,
+                None,
                 "a token is needed: send Authorization: Bearer TOKEN; a person gives one out with `oxmox token add NAME`\n",
             ),
             Self::Wrong => (
                 StatusCode::UNAUTHORIZED,
+                Some("invalid_token"),
                 "the token is none that counts: it was taken back, has expired, or is another server's\n",
             ),
-            Self::Trouble => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                "the tokens cannot be looked at just now\n",
+            Self::NoScope => (
+                StatusCode::FORBIDDEN,
+                Some("insufficient_scope"),
+                "none of the token's scopes means anything here\n",
             ),
+            Self::Trouble => {
+                let text = "who this is cannot be looked up just now\n";
+                return say(StatusCode::SERVICE_UNAVAILABLE, text);
+            }
+            Self::TooMuch(too_much) => return too_much.answer(),
         };
-        let mut answer = Response::new(Body::from(text));
-        *answer.status_mut() = status;
-        if status == StatusCode::UNAUTHORIZED {
-            let challenge = match self {
-                Self::Wrong => "Bearer error=\"invalid_token\"",
-                _ => "Bearer",
-            };
-            let challenge = HeaderValue::from_static(challenge);
-            answer
-                .headers_mut()
-                .insert(header::WWW_AUTHENTICATE, challenge);
-        }
-        answer
+        let challenge = match (&live.oauth, error) {
+            (Some(verifier), error) => verifier.challenge(error, Scope::Read),
+            (None, Some(error)) => format!("Bearer error=\"{error}\""),
+            (None, None) => "Bearer".to_owned(),
+        };
+        challenged(status, text, &challenge)
     }
+}
+
+/// A refusal that says what would do.
+pub(super) fn challenged(
+    status: StatusCode,
+    text: &'static str,
+    challenge: &str,
+) -> Response<Body> {
+    let mut answer = say(status, text);
+    if let Ok(challenge) = HeaderValue::from_str(challenge) {
+        answer
+            .headers_mut()
+            .insert(header::WWW_AUTHENTICATE, challenge);
+    }
+    answer
 }
 
 /// The token of a request. Only ever in its header: addresses are logged.

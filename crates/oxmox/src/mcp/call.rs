@@ -14,7 +14,7 @@ use tools::tool::Rendered;
 
 use super::peer::{self, Context};
 use super::talk::{Line, Notes};
-use super::{Server, form};
+use super::{Server, form, trace};
 
 /// The name of the one question in an `input_required` answer.
 const CONFIRM: &str = "confirm";
@@ -26,8 +26,10 @@ impl Server {
         request: CallToolRequestParams,
         ctx: &Context,
     ) -> CallToolResponse {
-        let engine = &self.shared.engine;
+        let _waits = self.shared.calls.token();
+        let engine = self.engine(ctx);
         let caller = peer::caller(ctx);
+        let span = trace::begin(self.traces.as_ref(), &request.name, &caller.name, ctx);
         let call = engine_call(request, &caller, ctx);
         let only_reads = engine.only_reads(&call);
         let (line, mut news) = Line::new(ctx, &caller.name, self.shared.patience);
@@ -45,12 +47,15 @@ impl Server {
                 }
             }
         };
+        if let Some(span) = span {
+            span.end(answer.as_ref().err().map(|fault| fault.kind));
+        }
         while let Ok(progress) = news.try_recv() {
             notes.send(progress).await;
         }
         match answer {
             Ok(Reply::Running(rendered, plan)) if peer::follows_tasks(ctx) => {
-                match self.created_task(&plan).await {
+                match self.created_task(&plan, ctx).await {
                     Ok(task) => task.into(),
                     // It goes on all the same, and the answer says how to follow it.
                     Err(_) => done(rendered).into(),

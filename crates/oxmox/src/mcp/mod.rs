@@ -5,6 +5,7 @@
 //! | `listing` | tools/list, from what the registry says of its tools |
 //! | `call`, `talk`, `form` | tools/call, its progress, and the question to a person |
 //! | `tasks` | tasks/*: a change that outlives its call |
+//! | `trace` | calls as spans, in the trace that their client names |
 //! | `opening` | what a client may send before its first request |
 //! | `peer` | who is at the other end, and what it can do |
 //! | `resources`, `prompts`, `complete` | what a client can offer its user besides tools |
@@ -26,6 +27,7 @@ mod resources;
 mod subscribe;
 mod talk;
 mod tasks;
+pub(crate) mod trace;
 mod watch;
 
 use std::sync::{Arc, OnceLock};
@@ -36,18 +38,21 @@ use rmcp::service::ServerInitializeError;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tools::caller::Scope;
 use tools::context::Cluster;
 use tools::engine::Engine;
 
 pub use listing::tools_json;
 use subscribe::Subscriptions;
+use trace::Traces;
 use watch::Watcher;
 
 /// The handler of one connection. A clone is one for another connection; HTTP makes one per session and per request.
 pub struct Server {
     shared: Arc<Shared>,
     subscriptions: Subscriptions,
+    traces: Option<Traces>,
 }
 
 impl Clone for Server {
@@ -55,6 +60,7 @@ impl Clone for Server {
         Self {
             shared: self.shared.clone(),
             subscriptions: Subscriptions::default(),
+            traces: self.traces.clone(),
         }
     }
 }
@@ -65,6 +71,8 @@ struct Shared {
     tools: [OnceLock<Vec<rmcp::model::Tool>>; 3],
     patience: Duration,
     watcher: Arc<Watcher>,
+    /// The calls that wait for their answers.
+    calls: TaskTracker,
 }
 
 /// How long a server waits for what.
@@ -100,17 +108,36 @@ impl Server {
                 tools: Default::default(),
                 patience: pace.patience,
                 watcher: Watcher::new(pace.look_again),
+                calls: TaskTracker::new(),
             }),
             subscriptions: Subscriptions::default(),
+            traces: None,
         }
+    }
+
+    /// The same, with a place for the spans of its calls.
+    #[must_use]
+    pub(crate) fn traced(self, traces: Option<Traces>) -> Self {
+        Self { traces, ..self }
     }
 }
 
 impl Server {
+    /// Waits until every call has its answer.
+    pub async fn answered(&self) {
+        self.shared.calls.close();
+        self.shared.calls.wait().await;
+    }
+
+    /// The engine that acts for the caller of a request.
+    fn engine<'a>(&'a self, ctx: &'a peer::Context) -> &'a Arc<Engine> {
+        peer::on_behalf(ctx).unwrap_or(&self.shared.engine)
+    }
+
     /// The clusters that the caller of a request reaches.
     fn reached(&self, ctx: &peer::Context) -> Vec<Arc<Cluster>> {
         let caller = peer::caller(ctx);
-        self.shared.engine.clusters_for(&caller).cloned().collect()
+        self.engine(ctx).clusters_for(&caller).cloned().collect()
     }
 }
 

@@ -1,10 +1,14 @@
 //! Who is at the other end of a request, and what it can do. Asked per request: 2026 clients have no session.
 
+use std::sync::Arc;
+
 use http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 use tools::caller::Caller;
+use tools::engine::Engine;
 
+use crate::http::OnBehalf;
 use crate::token::Holder;
 
 /// Longest part of a client's own name that is kept.
@@ -47,4 +51,10 @@ pub(super) fn caller(ctx: &Context) -> Caller {
         Some(name) if !name.is_empty() => Caller::unbound(format!("{transport}:{name}")),
         _ => Caller::unbound(transport),
     }
+}
+
+/// The engine that acts for the caller of a request, if that is not the server's own.
+pub(super) fn on_behalf(ctx: &Context) -> Option<&Arc<Engine>> {
+    let parts = ctx.extensions.get::<Parts>()?;
+    parts.extensions.get::<OnBehalf>().map(|it| &it.0)
 }

@@ -30,8 +30,12 @@ const LONGEST_MESSAGE: usize = 1_000;
 
 impl Server {
     /// The task that a client follows a plan by.
-    pub(super) async fn created_task(&self, plan: &str) -> Result<CreateTaskResult, Fault> {
-        let engine = &self.shared.engine;
+    pub(super) async fn created_task(
+        &self,
+        plan: &str,
+        ctx: &Context,
+    ) -> Result<CreateTaskResult, Fault> {
+        let engine = self.engine(ctx);
         let id = engine.task_id(plan).await?;
         Ok(CreateTaskResult::new(described(
             &id,
@@ -50,7 +54,7 @@ impl Server {
     /// tasks/cancel. What comes of it is seen in the task.
     pub(super) async fn end_task(&self, id: &str, ctx: &Context) -> Result<(), ErrorData> {
         let caller = peer::caller(ctx).name;
-        let engine = &self.shared.engine;
+        let engine = self.engine(ctx);
         let plan = engine.task_plan(id, &caller).await.map_err(refused)?;
         engine
             .cancel(&plan, &caller)
@@ -81,13 +85,13 @@ impl Server {
             Asked::No { .. } => false,
             Asked::Undecided | Asked::Later | Asked::Nobody => return Ok(()),
         };
-        let engine = &self.shared.engine;
+        let engine = self.engine(ctx);
         let decided = engine.insist(&handle.outcome.plan, &caller, stop).await;
         decided.map(drop).map_err(refused)
     }
 
     async fn task_handle(&self, id: &str, ctx: &Context) -> Result<Handle, ErrorData> {
-        let engine = &self.shared.engine;
+        let engine = self.engine(ctx);
         let plan = engine
             .task_plan(id, &peer::caller(ctx).name)
             .await

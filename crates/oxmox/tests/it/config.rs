@@ -3,6 +3,7 @@
 mod environment;
 mod file;
 mod secrets;
+mod store;
 
 use std::path::PathBuf;
 

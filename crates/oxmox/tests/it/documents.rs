@@ -105,6 +105,9 @@ fn the_reference_names_every_key() {
         ("unknown = 1", "allow_model_confirm"),
         ("[clusters.lab]\nunknown = 1", "token_secret_env"),
         ("[[rules]]\nunknown = 1", "verdict"),
+        ("[http]\nunknown = 1", "tls_cert"),
+        ("[limits]\nunknown = 1", "burst"),
+        ("[oauth]\nunknown = 1", "jwks_url"),
     ] {
         let keys = keys_beside(unknown);
         assert!(keys.iter().any(|key| key == known), "{keys:?}");
@@ -124,7 +127,7 @@ fn variables(source: &str) -> Vec<&str> {
 #[test]
 fn the_reference_names_every_variable() {
     let reference = read("docs/configuration.md");
-    let sources = ["environment.rs", "mod.rs", "paths.rs"]
+    let sources = ["environment.rs", "mod.rs", "paths.rs", "store.rs"]
         .map(|file| read(&format!("crates/oxmox/src/config/{file}")));
     let read: Vec<_> = sources.iter().flat_map(|text| variables(text)).collect();
     for known in ["PROXMOX_HOST", "OXMOX_CONFIG", "XDG_STATE_HOME"] {

@@ -10,4 +10,7 @@ mod cli;
 mod config;
 mod documents;
 mod help;
+mod killed;
 mod mcp;
+mod replicas;
+mod server;

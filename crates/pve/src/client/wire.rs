@@ -20,7 +20,7 @@ pub(super) type Outgoing = UnsyncBoxBody<Bytes, io::Error>;
 
 /// Path, query and body of a request, checked and encoded once for all attempts.
 pub(super) struct Wire {
-    method: Method,
+    pub(super) method: Method,
     target: String,
     body: Payload,
     /// True if PVE may carry it out twice without harm.

@@ -6,6 +6,7 @@ use pve::{GuestRef, Reader, Request, Value};
 use serde_json::json;
 
 use super::Engine;
+use super::halt_point;
 use super::report::Report;
 use super::step::{Known, refused};
 use crate::agent::{self, Glance, glance};
@@ -78,7 +79,9 @@ impl Engine {
             Err(fault) => return Err(Known::new(StepState::Failed, fault.message)),
         };
         let request = on_the_wire(&step.action);
-        let pid = match writer.send(&request).await {
+        let answer = writer.send(&request).await;
+        halt_point::at("answered").await;
+        let pid = match answer {
             Ok(answer) => answer[PID].as_u64(),
             Err(error) => return Err(not_started(pve, plan, exec, &error).await),
         };
@@ -92,6 +95,7 @@ impl Engine {
         report
             .step(index, |outcome| outcome.result = Some(named(pid)))
             .await;
+        halt_point::at("task-kept").await;
         let Some(within) = exec.within else {
             return Ok(Known {
                 result: Some(named(pid)),

@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 
 use super::consent::Frozen;
 use super::guard::Made;
+use super::halt_point;
 use super::record::Attempt;
 use super::report::Report;
 use super::worker::AtWork;
@@ -52,6 +53,7 @@ impl Engine {
         let opened = attempt.opened(frozen.confirmed_by.as_deref());
         let at_work = self.begin(&outcome, &opened).await?;
         attempt.was_opened();
+        halt_point::at("intent-recorded").await;
         let (progress, mut news) = mpsc::unbounded_channel();
         let report = Report::new(self, &outcome.plan, outcome.steps.clone(), progress);
         let mut work = self.running.spawn(self.clone().work(
@@ -132,14 +134,16 @@ impl Engine {
         }
         let mut outcome = finished(&attempt.id(), &plan, report.steps());
         let fault = failure(&outcome, &plan);
+        halt_point::at("closing").await;
         // What was done stays done whether or not it can be written down.
         let reason = fault.as_ref().map(ToString::to_string);
-        if let Err(unwritten) = self.close(&outcome, reason, None).await {
+        if let Err(unwritten) = self.close((&outcome, &plan), reason, None).await {
             outcome.warnings.push(format!(
                 "it could not be written into the audit trail: {}",
                 unwritten.message
             ));
         }
+        halt_point::at("closed").await;
         match fault {
             Some(fault) => Err(fault),
             None => Ok(outcome),

@@ -158,7 +158,7 @@ impl Engine {
         let attempt = Arc::new(Attempt::new(self, &Call::new(SPEC.name, arguments, caller)));
         let plan = stop_plan(cluster, upid, of);
         attempt.planned(&plan);
-        let stopped = match self.policy.decide(&plan) {
+        let stopped = match self.policy().decide(&plan) {
             Decision::Deny(fault) => Err(fault),
             // To end it is the decision.
             Decision::Run | Decision::Ask => {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::halt_point;
 use super::record::Attempt;
 use super::{Asked, Call, Engine, Progress, Reply, Talk};
 use crate::fault::{Fault, Kind};
@@ -71,6 +72,10 @@ impl Engine {
                 .sealed("answer", &answered.state, call, attempt)
                 .await?;
             return match answered.said.clone() {
+                // Whoever is asked here is the one who asks.
+                Asked::Yes { .. } if self.policy().four_eyes => {
+                    Ok(Given::Settled(self.undecided(&stored, attempt).await?))
+                }
                 Asked::Yes { by, lease } => Ok(Given::Yes(Box::new(stored), by, lease)),
                 Asked::No { by } => Ok(Given::Settled(self.declined(&stored, &by, attempt).await?)),
                 Asked::Undecided | Asked::Later | Asked::Nobody => {
@@ -82,7 +87,7 @@ impl Engine {
             return Ok(Given::Nothing);
         };
         let stored = self.sealed("confirm", value, call, attempt).await?;
-        if !self.policy.model_may_confirm(&stored.plan) {
+        if !self.policy().model_may_confirm(&stored.plan) {
             return Err(self.only_a_person(&stored));
         }
         Ok(Given::Yes(Box::new(stored), "the model".to_owned(), false))
@@ -110,6 +115,10 @@ impl Engine {
         if stored.state == PlanState::Approved {
             let by = stored.decided_by.clone().unwrap_or_default();
             return self.take(stored, &by).await.map(Consent::Given);
+        }
+        if self.policy().four_eyes {
+            let elsewhere = self.decided_elsewhere(stored, extras.wait, attempt, talk);
+            return elsewhere.await;
         }
         let question = self.question(&stored).await?;
         match talk.ask(&question).await {
@@ -151,7 +160,10 @@ impl Engine {
                 break;
             }
             if look % TELL_AGAIN == 0 {
-                let message = format!("waiting for a person: {} {}", self.approve, stored.id);
+                let message = match self.page.get() {
+                    Some(page) => format!("waiting for a person: {page}#/inbox/{}", stored.id),
+                    None => format!("waiting for a person: {} {}", self.approve, stored.id),
+                };
                 talk.progress(Progress {
                     fraction: None,
                     message,
@@ -179,6 +191,8 @@ impl Engine {
 
     /// Takes a plan for applying: exactly one caller ever gets it.
     pub(super) async fn take(&self, stored: StoredPlan, by: &str) -> Result<Box<Frozen>, Fault> {
+        // Whoever recorded the yes may not have known of the rule.
+        self.policy().may_approve(&stored.caller, by)?;
         if !self
             .store()
             .await?
@@ -191,6 +205,7 @@ impl Engine {
             )
             .hint("the same call without `confirm` shows where it stands"));
         }
+        halt_point::at("plan-taken").await;
         Ok(Box::new(Frozen {
             plan: stored.plan,
             id: Some(stored.id),
@@ -271,8 +286,8 @@ impl Engine {
             stored.plan.summary
         ))
         .hint(format!(
-            "a person runs `{} {}`, then the same call without `confirm` applies it",
-            self.approve, stored.id
+            "a person {}, then the same call without `confirm` applies it",
+            self.decides(&stored.id)
         ))
     }
 }

@@ -11,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::Engine;
 use super::confide::{plain, private_file};
+use super::halt_point;
 use super::report::Report;
 use super::step::{Known, refused};
 use crate::fault::explain;
@@ -53,6 +54,7 @@ impl Engine {
         };
         let came = pve.download(&download.request, &mut receiving).await;
         let stopped = receiving.stopped;
+        halt_point::at("answered").await;
         // An empty file is whole before PVE has answered.
         if coming.is_whole() && (came.is_ok() || download.size > 0) {
             return coming.keep();
@@ -105,6 +107,7 @@ impl Receiving<'_> {
             return Err(io::Error::other(why));
         }
         self.coming.take(bytes)?;
+        halt_point::at("sent").await;
         if is_news {
             let (index, step) = self.step;
             let (got, size) = (self.coming.got, self.coming.size);

@@ -5,8 +5,9 @@ use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use super::Engine;
 use super::report::Report;
+use super::{Engine, State};
+use crate::fault::Fault;
 
 /// How often it is looked whether a transfer is to end.
 const GLANCE: Duration = Duration::from_millis(100);
@@ -48,9 +49,33 @@ impl Engine {
         }
     }
 
+    /// The fault that stops every step while a person has frozen this machine, or all replicas on a shared store. What
+    /// cannot be looked at counts as frozen.
+    pub(super) async fn frozen(&self) -> Option<Fault> {
+        if let Some(here) = self.policy().frozen() {
+            return Some(here);
+        }
+        if !matches!(self.state, State::Shared(..)) {
+            return None;
+        }
+        let frozen = match self.store().await {
+            Ok(store) => store.frozen_by().await,
+            Err(fault) => Err(fault),
+        };
+        let by = match frozen {
+            Ok(by) => by?,
+            Err(fault) => return Some(fault),
+        };
+        let what = format!("oxmox is frozen: {by} stopped all changes of all replicas");
+        Some(
+            Fault::refused(what)
+                .hint("there is nothing to send until a person lets changes run again"),
+        )
+    }
+
     /// Who or what ends a plan that is under way.
     pub(super) async fn ended_by(&self, report: &Report) -> Option<String> {
-        if let Some(frozen) = self.policy.frozen() {
+        if let Some(frozen) = self.frozen().await {
             return Some(frozen.message);
         }
         let by = report.cancelled_by().await?;

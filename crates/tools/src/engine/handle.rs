@@ -131,7 +131,7 @@ impl Engine {
         }
         let outcome = broken_off(finished(&stored.id, &stored.plan, steps));
         let reason = failure(&outcome, &stored.plan).map(|fault| fault.to_string());
-        let closed = self.close(&outcome, reason, Some(&outcome.steps));
+        let closed = self.close((&outcome, &stored.plan), reason, Some(&outcome.steps));
         if !closed.await? {
             return self.after_all(stored, held).await;
         }

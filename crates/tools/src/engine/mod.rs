@@ -8,16 +8,19 @@ mod apply;
 mod cancel;
 mod confide;
 mod consent;
+mod decide;
 mod doubt;
 mod fetch;
 mod guard;
 mod halt;
+mod halt_point;
 mod handle;
 mod hash;
 mod hear;
 mod press;
 mod question;
 mod record;
+mod recover;
 mod report;
 mod seal;
 mod send;
@@ -28,6 +31,7 @@ mod terminal;
 mod worker;
 
 pub use cancel::Cancelled;
+pub use decide::Waiting;
 pub use handle::Handle;
 pub use question::{Answered, Question};
 pub use talk::{Asked, Progress, Silent, Talk};
@@ -35,8 +39,8 @@ pub use talk::{Asked, Progress, Silent, Talk};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use tokio::sync::OnceCell;
 use tokio_util::task::TaskTracker;
@@ -46,6 +50,7 @@ use crate::claim::Claim;
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
 use crate::hold::{Held, Holds};
+use crate::meter::Meter;
 use crate::plan::Plan;
 use crate::policy::{Decision, Policy};
 use crate::registry::{Extras, Registry};
@@ -69,24 +74,30 @@ pub struct Engine {
     clusters: Vec<Arc<Cluster>>,
     toolsets: Vec<Toolset>,
     /// One for each thing that a caller may do at worst, made when it is first needed.
-    registries: [OnceLock<Arc<Registry>>; 3],
-    policy: Arc<Policy>,
+    registries: Arc<[OnceLock<Arc<Registry>>; 3]>,
+    /// What a person may change while it runs.
+    policy: Arc<RwLock<Arc<Policy>>>,
+    /// The worst that the mode let happen at the start: what is offered must not change while clients are there.
+    most: Risk,
     state: State,
-    store: OnceCell<Store>,
+    store: Arc<OnceCell<Store>>,
     clock: Clock,
     /// The files of this machine that it may send.
     uploads: Arc<Uploads>,
     /// What a person types to approve a plan.
     approve: String,
+    /// Where a person approves it in a browser, once that is served.
+    page: OnceLock<String>,
     scripts: Option<Arc<Path>>,
     /// Plans being applied; they outlive the calls that started them.
     running: TaskTracker,
     /// What the calls under way are about to make.
     holds: Arc<Holds>,
+    meter: Arc<Meter>,
     /// Who applies them, for other processes on the same store.
-    worker: OnceCell<Worker>,
+    worker: Arc<OnceCell<Worker>>,
     /// Where secrets go that PVE tells, if nothing else is kept.
-    scratch: OnceLock<confide::Scratch>,
+    scratch: Arc<OnceLock<confide::Scratch>>,
 }
 
 /// What an engine is made of, besides its clusters.
@@ -190,31 +201,56 @@ impl Engine {
         reason = "this is the one place that may write"
     )]
     pub fn new(clusters: Vec<(Cluster, pve::Writer)>, setup: Setup) -> Arc<Self> {
-        let mut writers = BTreeMap::new();
-        let mut readers = Vec::new();
-        for (mut cluster, writer) in clusters {
-            if let Some(dir) = setup.state.dir() {
-                cluster.keep_schema_in(dir.join("schema"));
-            }
-            writers.insert(cluster.name.clone(), writer);
-            readers.push(Arc::new(cluster));
-        }
+        let (clusters, writers) = estate(clusters, &setup.state);
         Arc::new(Self {
             writers,
-            clusters: readers,
+            clusters,
             toolsets: setup.toolsets,
-            registries: Default::default(),
-            policy: Arc::new(setup.policy),
+            registries: Arc::default(),
+            most: setup.policy.mode.most(),
+            policy: Arc::new(RwLock::new(Arc::new(setup.policy))),
             state: setup.state,
-            store: OnceCell::new(),
+            store: Arc::default(),
             clock: setup.clock,
             uploads: Arc::new(setup.uploads),
             approve: setup.approve,
+            page: OnceLock::new(),
             scripts: setup.scripts.map(Into::into),
             running: TaskTracker::new(),
             holds: Arc::default(),
-            worker: OnceCell::new(),
-            scratch: OnceLock::new(),
+            meter: Arc::default(),
+            worker: Arc::default(),
+            scratch: Arc::default(),
+        })
+    }
+
+    /// The same engine for somebody whom the clusters know by credentials of their own: what they look at and what they
+    /// change is by their rights, and PVE's own log names them. All that outlives a call is shared.
+    #[expect(
+        clippy::disallowed_types,
+        reason = "this is the one place that may write"
+    )]
+    pub fn on_behalf(&self, clusters: Vec<(Cluster, pve::Writer)>) -> Arc<Self> {
+        let (clusters, writers) = estate(clusters, &self.state);
+        Arc::new(Self {
+            writers,
+            clusters,
+            toolsets: self.toolsets.clone(),
+            registries: self.registries.clone(),
+            policy: self.policy.clone(),
+            most: self.most,
+            state: self.state.clone(),
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            uploads: self.uploads.clone(),
+            approve: self.approve.clone(),
+            page: self.page.clone(),
+            scripts: self.scripts.clone(),
+            running: self.running.clone(),
+            holds: self.holds.clone(),
+            meter: self.meter.clone(),
+            worker: self.worker.clone(),
+            scratch: self.scratch.clone(),
         })
     }
 
@@ -223,6 +259,19 @@ impl Engine {
         let mut call = call;
         let registry = self.registry_for(call.caller.bounds.scope);
         let tool = registry.meant(&mut call.tool, &mut call.arguments)?;
+        let begun = Instant::now();
+        let reply = self.answer(tool, call, talk).await;
+        let failed = reply.as_ref().err().map(|fault| fault.kind);
+        self.meter.call(tool.spec().name, begun.elapsed(), failed);
+        reply
+    }
+
+    async fn answer(
+        self: &Arc<Self>,
+        tool: &'static dyn Tool,
+        call: Call,
+        talk: &dyn Talk,
+    ) -> Result<Reply, Fault> {
         if tool.spec().risk == Risk::Read {
             return self.read(tool, call, talk).await.map(Reply::Done);
         }
@@ -246,6 +295,20 @@ impl Engine {
         let registry = self.registry_for(call.caller.bounds.scope);
         let tool = registry.meant(&mut name, &mut arguments);
         tool.is_ok_and(|tool| tool.spec().risk == Risk::Read)
+    }
+
+    /// A read on a person's behalf, by any tool: which toolsets are switched on is about what models are offered.
+    pub async fn look(self: &Arc<Self>, call: Call, talk: &dyn Talk) -> Result<Rendered, Fault> {
+        let reads = |tool: &&'static dyn Tool| {
+            tool.spec().name == call.tool && tool.spec().risk == Risk::Read && !tool.relays()
+        };
+        match crate::registry::all().find(reads) {
+            Some(tool) => self.read(tool, call, talk).await,
+            None => Err(Fault::bad_input(format!(
+                "{} is no tool that only looks",
+                crate::words::clip(&call.tool, 64)
+            ))),
+        }
     }
 
     /// A read. One that looks inside a guest leaves a trace of who looked.
@@ -293,6 +356,11 @@ impl Engine {
         attempt.conceal(&plan);
         if matches!(given, Given::Nothing) {
             attempt.planned(&plan);
+        }
+        if !plan.steps.is_empty()
+            && let Some(frozen) = self.frozen().await
+        {
+            return Err(frozen);
         }
         let secrets = plan.secrets.clone();
         let consent = match (self.policy_for(&call.caller).decide(&plan), given) {
@@ -381,17 +449,18 @@ impl Engine {
     pub fn registry_for(&self, scope: Scope) -> &Arc<Registry> {
         self.registries[scope as usize].get_or_init(|| {
             let names = self.clusters.iter().map(|cluster| cluster.name.clone());
-            let most = self.policy.mode.most().min(scope.most());
+            let most = self.most.min(scope.most());
             Arc::new(Registry::new(&self.toolsets, most, names.collect()))
         })
     }
 
     /// What decides on this caller's plans.
     fn policy_for(&self, caller: &Caller) -> Arc<Policy> {
+        let policy = self.policy();
         if caller.bounds == Bounds::default() {
-            return self.policy.clone();
+            return policy;
         }
-        Arc::new(self.policy.within(&caller.bounds))
+        Arc::new(policy.within(&caller.bounds))
     }
 
     /// The clusters that this caller reaches.
@@ -408,9 +477,29 @@ impl Engine {
         &self.clusters
     }
 
+    /// What was counted so far.
+    pub fn meter(&self) -> &Meter {
+        &self.meter
+    }
+
     /// The settings that decide.
-    pub fn policy(&self) -> &Policy {
-        &self.policy
+    pub fn policy(&self) -> Arc<Policy> {
+        let policy = self.policy.read();
+        policy.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Lets other settings decide from now on. A mode that lets more happen than the one at the start is refused, since
+    /// the tools for that are not offered.
+    pub fn decide_by(&self, policy: Policy) -> Result<(), Fault> {
+        if policy.mode.most() > self.most {
+            return Err(Fault::refused(
+                "the mode lets more happen than the one that oxmox was started in",
+            )
+            .hint("start it anew: clients have been offered the tools of read-only mode"));
+        }
+        let mut decides = self.policy.write().unwrap_or_else(PoisonError::into_inner);
+        *decides = Arc::new(policy);
+        Ok(())
     }
 
     /// The store, opened on first use.
@@ -426,4 +515,25 @@ impl Engine {
     fn now(&self) -> i64 {
         (self.clock)()
     }
+}
+
+/// The clusters as one identity sees them, and the ways to change them.
+#[expect(
+    clippy::disallowed_types,
+    reason = "this is the one place that may write"
+)]
+fn estate(
+    clusters: Vec<(Cluster, pve::Writer)>,
+    state: &State,
+) -> (Vec<Arc<Cluster>>, BTreeMap<String, pve::Writer>) {
+    let mut writers = BTreeMap::new();
+    let mut readers = Vec::new();
+    for (mut cluster, writer) in clusters {
+        if let Some(dir) = state.dir() {
+            cluster.keep_schema_in(dir.join("schema"));
+        }
+        writers.insert(cluster.name.clone(), writer);
+        readers.push(Arc::new(cluster));
+    }
+    (readers, writers)
 }

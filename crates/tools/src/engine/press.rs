@@ -5,6 +5,7 @@ use std::time::Duration;
 use secrecy::ExposeSecret;
 
 use super::Engine;
+use super::halt_point;
 use super::report::Report;
 use super::step::{Known, refused};
 use crate::fault::explain;
@@ -72,7 +73,9 @@ impl Engine {
                 report.progress(index, Some(share), plan.steps[index].says.clone());
             }
         }
+        halt_point::at("sent").await;
         let taken = console.taken(OPENING).await;
+        halt_point::at("answered").await;
         taken.map_err(|error| {
             let sent = count.map(|all| (all, all));
             broken_off(StepState::Unknown, sent, &explain(&error))

@@ -1,5 +1,6 @@
 //! A plan as it is put to a person, and kept until they have decided.
 
+use super::halt_point;
 use super::record::Attempt;
 use super::{Asked, Call, Engine, Reply, hash_arguments};
 use crate::fault::Fault;
@@ -75,6 +76,7 @@ impl Engine {
             decided_by: None,
         };
         self.store().await?.keep_plan(&stored).await?;
+        halt_point::at("plan-kept").await;
         Ok(stored)
     }
 
@@ -92,7 +94,9 @@ impl Engine {
                 expires: self.now(),
                 decided_by: None,
             })
-            .await
+            .await?;
+        halt_point::at("plan-kept").await;
+        Ok(())
     }
 
     /// Shows a plan that takes the place of one that was agreed to and does not hold any more. Nothing was sent.
@@ -116,11 +120,25 @@ impl Engine {
 
     /// How a person decides out of band.
     pub(super) fn person(&self, id: &str) -> String {
+        let who = if self.policy().four_eyes {
+            "another person than the one who asks"
+        } else {
+            "a person"
+        };
         format!(
-            "a person runs `{} {id}` within {} minutes, then the same call applies it",
-            self.approve,
+            "{who} {} within {} minutes, then the same call applies it",
+            self.decides(id),
             LIFETIME / 60
         )
+    }
+
+    /// What a person does to decide: "runs `oxmox approve ID`".
+    pub(super) fn decides(&self, id: &str) -> String {
+        let by_command = format!("runs `{} {id}`", self.approve);
+        match self.page.get() {
+            Some(page) => format!("decides at {page}#/inbox/{id} or {by_command}"),
+            None => by_command,
+        }
     }
 
     /// The question about a stored plan.
@@ -135,7 +153,7 @@ impl Engine {
                 .push(format!("it cannot be undone: {because}"));
         }
         let person = self.person(&stored.id);
-        if self.policy.model_may_confirm(&stored.plan) {
+        if self.policy().model_may_confirm(&stored.plan) {
             outcome.confirm = Some(self.seal("confirm", stored).await?);
             outcome.next = Some(format!(
                 "the same call with this `confirm` value applies it; or {person}"

@@ -9,7 +9,7 @@ use crate::fault::{Fault, Kind};
 use crate::hold::Held;
 use crate::keys;
 use crate::outcome::{Outcome, Status, StepOutcome};
-use crate::plan::Plan;
+use crate::plan::{Impact, Plan};
 use crate::spec::Risk;
 use crate::store::AuditEntry;
 
@@ -91,14 +91,6 @@ impl Attempt {
         self.planned(plan);
     }
 
-    /// Written before the first step is sent: if we die now, this says that something may have happened.
-    pub(super) async fn open(&self, confirmed_by: Option<&str>) -> Result<(), Fault> {
-        let opened = self.opened(confirmed_by);
-        self.engine.store().await?.append_audit(&opened).await?;
-        self.known().opened = true;
-        Ok(())
-    }
-
     /// It was written together with something else.
     pub(super) fn was_opened(&self) {
         self.known().opened = true;
@@ -133,9 +125,7 @@ impl Attempt {
             Kind::Refused => "refused",
             _ => "failed",
         };
-        self.open(None).await?;
-        self.close(result, Some(fault.to_string()), Vec::new())
-            .await?;
+        self.over(result, Some(fault.to_string())).await?;
         Ok(fault)
     }
 
@@ -145,28 +135,26 @@ impl Attempt {
         outcome: &Outcome,
         reason: Option<String>,
     ) -> Result<(), Fault> {
-        self.open(None).await?;
-        self.close(&result_word(outcome), reason, Vec::new()).await
+        self.over(&result_word(outcome), reason).await
     }
 
-    /// What became of an attempt of which nothing was sent.
-    async fn close(
-        &self,
-        result: &str,
-        reason: Option<String>,
-        steps: Vec<StepOutcome>,
-    ) -> Result<(), Fault> {
-        let closed = self.closed(result, reason, steps);
-        self.engine.store().await?.append_audit(&closed).await
+    /// An attempt of which nothing was sent: opened and closed at once, so that it is never left open.
+    async fn over(&self, result: &str, reason: Option<String>) -> Result<(), Fault> {
+        let both = [self.opened(None), self.closed(result, reason)];
+        self.engine.store().await?.append_audits(&both).await?;
+        self.was_opened();
+        Ok(())
     }
 
-    fn closed(&self, result: &str, reason: Option<String>, steps: Vec<StepOutcome>) -> AuditEntry {
+    /// Its closing entry, if nothing was sent.
+    fn closed(&self, result: &str, reason: Option<String>) -> AuditEntry {
         AuditEntry::Closed {
             at: self.engine.now(),
             plan: self.id(),
             result: result.to_owned(),
             reason,
-            steps,
+            affects: Vec::new(),
+            steps: Vec::new(),
         }
     }
 
@@ -187,7 +175,8 @@ impl Look {
             known.summary = Some(format!("look inside a guest with {}", attempt.tool));
             known.risk = Some(Risk::Read);
         }
-        attempt.open(None).await?;
+        let opened = attempt.opened(None);
+        attempt.engine.store().await?.append_audit(&opened).await?;
         Ok(Self(Some(attempt)))
     }
 
@@ -197,9 +186,8 @@ impl Look {
             return Ok(());
         };
         let result = if fault.is_some() { "failed" } else { "applied" };
-        attempt
-            .close(result, fault.map(ToString::to_string), Vec::new())
-            .await
+        let closed = attempt.closed(result, fault.map(ToString::to_string));
+        attempt.engine.store().await?.append_audit(&closed).await
     }
 }
 
@@ -207,7 +195,7 @@ impl Drop for Look {
     fn drop(&mut self) {
         if let Some(attempt) = self.0.take() {
             let why = "the caller went away before the end".to_owned();
-            let closed = attempt.closed("failed", Some(why), Vec::new());
+            let closed = attempt.closed("failed", Some(why));
             // The opening entry is in the store, so that it is open.
             if let Some(store) = attempt.engine.store.get() {
                 store.append_audit_soon(&closed);
@@ -221,7 +209,7 @@ impl Engine {
     /// that was somebody else, or it goes on after all.
     pub(super) async fn close(
         &self,
-        outcome: &Outcome,
+        (outcome, plan): (&Outcome, &Plan),
         reason: Option<String>,
         seen: Option<&[StepOutcome]>,
     ) -> Result<bool, Fault> {
@@ -241,10 +229,23 @@ impl Engine {
             plan: outcome.plan.clone(),
             result: result_word(outcome),
             reason,
+            affects: affected(outcome, plan),
             steps: outcome.steps.iter().map(without_result).collect(),
         };
-        store.finish_plan(&outcome.kept(), &closing, seen).await
+        let closed = store.finish_plan(&outcome.kept(), &closing, seen).await?;
+        if closed {
+            self.meter.plan(outcome.status);
+        }
+        Ok(closed)
     }
+}
+
+/// What a plan was shown to affect, if any of it may have come about.
+fn affected(outcome: &Outcome, plan: &Plan) -> Vec<String> {
+    if outcome.status == Status::NotApplied {
+        return Vec::new();
+    }
+    plan.impact.iter().map(Impact::line).collect()
 }
 
 /// What a command printed and a screen showed is for the caller; the trail tells what was done.

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::Engine;
 use super::agent::read_inside;
 use super::doubt::Before;
+use super::halt_point;
 use super::report::Report;
 use crate::fault::explain;
 use crate::outcome::StepState;
@@ -88,6 +89,7 @@ impl Engine {
                 outcome.picture = picture;
             })
             .await;
+        halt_point::at("step-kept").await;
         known.state
     }
 
@@ -98,7 +100,7 @@ impl Engine {
         step: &Step,
         report: &Report,
     ) -> Result<Known, Known> {
-        if let Some(frozen) = self.policy.frozen() {
+        if let Some(frozen) = self.frozen().await {
             return Err(Known::new(StepState::Failed, frozen.message));
         }
         if let Some(by) = report.cancelled_by().await {
@@ -125,6 +127,7 @@ impl Engine {
             .sending(index, &before)
             .await
             .map_err(|fault| unsent(&fault.message))?;
+        halt_point::at("step-sending").await;
         report.progress(index, None, step.says.clone());
         match &step.action {
             Action::Request(_) | Action::Upload(_) => {}
@@ -150,6 +153,7 @@ impl Engine {
             .map_err(|why| unsent(&why))?;
         let sent = self.send((pve, writer), plan, (index, step), report).await;
         let sent = sent.map_err(|why| unsent(&why))?;
+        halt_point::at("answered").await;
         let confided = confided.map(|file| file.take(sent.as_ref().ok()));
         let mut shown = None;
         let lost = match sent {
@@ -222,6 +226,7 @@ async fn follow(
     report
         .step(index, |outcome| outcome.task = Some(upid.to_string()))
         .await;
+    halt_point::at("task-kept").await;
     let tell = |progress: pve::TaskProgress| {
         let fraction = progress.percent.map(|percent| percent / 100.0);
         report.progress(index, fraction, doing(step, progress.line.as_deref()));

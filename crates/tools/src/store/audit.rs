@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::database::{Purpose, Transaction, Trouble};
+use super::database::{Purpose, Row, Transaction, Trouble};
 use super::{Store, json};
 use crate::fault::Fault;
 use crate::keys::Keys;
@@ -50,6 +50,9 @@ pub enum AuditEntry {
         /// Why, where it was not applied.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// What was affected, with values before and after where the plan knew them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        affects: Vec<String>,
         /// The steps with their tasks.
         steps: Vec<StepOutcome>,
     },
@@ -94,8 +97,15 @@ const PAGE: i64 = 1000;
 impl Store {
     /// Adds an entry at the end of the chain.
     pub async fn append_audit(&self, entry: &AuditEntry) -> Result<(), Fault> {
-        let (entry, keys) = (json(entry)?, self.keys.clone());
-        self.write(move |tx| chain(tx, &keys, &entry)).await?;
+        self.append_audits(std::slice::from_ref(entry)).await
+    }
+
+    /// Adds several, one after the other: all or none.
+    pub async fn append_audits(&self, entries: &[AuditEntry]) -> Result<(), Fault> {
+        let entries: Vec<_> = entries.iter().map(json).collect::<Result<_, _>>()?;
+        let keys = self.keys.clone();
+        self.write(move |tx| entries.iter().try_for_each(|entry| chain(tx, &keys, entry)))
+            .await?;
         Ok(())
     }
 
@@ -132,6 +142,24 @@ impl Store {
             });
         }
         Ok(trail)
+    }
+
+    /// The entries after that number, oldest first, a page of them: each exactly as it was written, with its link.
+    pub async fn audit_since(&self, seq: i64) -> Result<Vec<(i64, String, String)>, Fault> {
+        let values = [seq.into(), PAGE.into()];
+        let rows = self
+            .read(move |tx| {
+                tx.query(
+                    "SELECT seq, entry, link FROM audit WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+                    &values,
+                )
+            })
+            .await?;
+        let mut page = Vec::new();
+        for row in rows {
+            page.push((row.number(0)?, row.text(1)?, row.text(2)?));
+        }
+        Ok(page)
     }
 
     /// Walks the whole chain. With a head kept elsewhere it also finds a tail that was cut off.
@@ -172,6 +200,22 @@ impl Store {
             }
         }
     }
+}
+
+/// Whether these rows, in their order, are a chain from its beginning.
+pub(super) fn is_whole<'a>(
+    keys: &Keys,
+    rows: impl Iterator<Item = &'a Row>,
+) -> Result<bool, Trouble> {
+    let mut previous = GENESIS.to_owned();
+    for (row, place) in rows.zip(1..) {
+        let (seq, json, link) = (row.number(0)?, row.text(1)?, row.text(2)?);
+        if seq != place || link != keys.link(&previous, &json) {
+            return Ok(false);
+        }
+        previous = link;
+    }
+    Ok(true)
 }
 
 /// Links an entry to the last one, as a part of a transaction.

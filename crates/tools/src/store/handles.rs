@@ -118,6 +118,24 @@ impl Store {
         Ok(changed == 1)
     }
 
+    /// The plans that were begun and whose end is not written down, each with its worker; oldest first.
+    pub async fn open_handles(&self) -> Result<Vec<(String, String)>, Fault> {
+        let rows = self
+            .read(|tx| {
+                tx.query(
+                    "SELECT plan, worker FROM handles
+                     WHERE plan IN (SELECT id FROM plans WHERE outcome IS NULL) ORDER BY begun, plan",
+                    &[],
+                )
+            })
+            .await?;
+        let mut open = Vec::new();
+        for row in rows {
+            open.push((row.text(0)?, row.text(1)?));
+        }
+        Ok(open)
+    }
+
     /// How a plan is known to have been begun; `None` if it was not.
     pub async fn handle(&self, plan: &str) -> Result<Option<StoredHandle>, Fault> {
         let values = [plan.into()];

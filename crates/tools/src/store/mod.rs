@@ -5,21 +5,25 @@
 mod audit;
 mod baselines;
 mod database;
+mod freeze;
 mod handles;
 mod lease;
 mod life;
 mod meta;
 mod plans;
 mod postgres;
+mod sessions;
 mod shared;
 mod sqlite;
 mod threads;
 mod tokens;
+mod transfer;
 
 pub use audit::{AuditEntry, Link, Verified};
 pub use handles::{StoredHandle, StoredStep};
 pub use life::Sign;
 pub use plans::{PlanState, StoredPlan};
+pub use sessions::StoredSession;
 pub use shared::Shared;
 pub use tokens::StoredToken;
 
@@ -34,7 +38,9 @@ use sqlite::Sqlite;
 use threads::Threads;
 
 /// The schema version that this program writes. A newer store is refused, an older one is brought forward.
-const VERSION: i64 = 7;
+const VERSION: i64 = 8;
+/// The database in a directory.
+const FILE: &str = "oxmox.db";
 const SCHEMA: &str = include_str!("schema.sql");
 
 /// How many connections to a shared database a process has.
@@ -49,6 +55,11 @@ pub struct Store {
 }
 
 impl Store {
+    /// Whether there is a store in this directory.
+    pub fn is_in(dir: &Path) -> bool {
+        dir.join(FILE).exists()
+    }
+
     /// The store in this directory, made on first use.
     pub fn open(dir: &Path) -> Result<Self, Fault> {
         let broken = |why: &str| {
@@ -59,7 +70,7 @@ impl Store {
             .hint("set OXMOX_STATE_DIR or state_dir to a directory that oxmox may write to")
         };
         let keys = keys(dir).map_err(|error| broken(&error.to_string()))?;
-        let file = dir.join("oxmox.db");
+        let file = dir.join(FILE);
         create_private_file(&file).map_err(|error| broken(&error.to_string()))?;
         let database = Sqlite::open(&file).map_err(|trouble| broken(&trouble.0))?;
         let life = Life::Files(dir.join("workers"));

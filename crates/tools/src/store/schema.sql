@@ -65,3 +65,11 @@ CREATE TABLE IF NOT EXISTS tokens (
     expires INTEGER,
     seal    TEXT NOT NULL      -- over all of it: a row written by hand lets nobody in
 ) STRICT;
+
+CREATE TABLE IF NOT EXISTS sessions (
+    id      TEXT PRIMARY KEY,  -- a keyed hash of what the browser holds
+    token   TEXT,              -- the open part of the token that was brought along; none: the code of a single machine
+    name    TEXT NOT NULL,
+    expires INTEGER NOT NULL,
+    seal    TEXT NOT NULL      -- over all of it, as with tokens
+) STRICT;

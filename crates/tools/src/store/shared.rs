@@ -42,13 +42,14 @@ impl Shared {
 }
 
 impl Shared {
+    /// Whether there is a password in an address.
+    pub fn has_password(url: &str) -> Result<bool, Fault> {
+        Ok(parse(url)?.get_password().is_some())
+    }
+
     /// As the driver takes it.
     pub(super) fn address(&self) -> Result<Address, Fault> {
-        let mut config: Config = self.url.expose_secret().parse().map_err(|_| {
-            // The error could quote the password.
-            Fault::bad_input("the store's address is none of PostgreSQL's")
-                .hint("postgres://USER@HOST:PORT/DATABASE; characters like @ and / in a password are written as %40 and %2F")
-        })?;
+        let mut config = parse(self.url.expose_secret())?;
         if let Some(password) = &self.password {
             config.password(password.expose_secret());
         }
@@ -65,6 +66,19 @@ impl Shared {
         let tls = MakeRustlsConnect::new(tls(self.ca_file.as_deref())?);
         Ok(Address { config, tls })
     }
+}
+
+fn parse(url: &str) -> Result<Config, Fault> {
+    let of_postgres = ["postgres://", "postgresql://"];
+    let parsed = of_postgres
+        .iter()
+        .any(|scheme| url.starts_with(scheme))
+        .then(|| url.parse().ok());
+    parsed.flatten().ok_or_else(|| {
+        // The error could quote the password.
+        Fault::bad_input("the store's address is none of PostgreSQL's")
+            .hint("postgres://USER@HOST:PORT/DATABASE; characters like @ and / in a password are written as %40 and %2F")
+    })
 }
 
 /// Whether nothing of it leaves this machine.

@@ -20,6 +20,7 @@ use super::global::Global;
 use super::runtime::{self, Threads};
 
 pub use parser::{command, typed};
+use tools::tool::Object;
 
 /// Calls a tool, as a model would
 #[derive(Debug, clap::Args)]
@@ -60,6 +61,16 @@ pub struct Flags {
 }
 
 impl Flags {
+    /// For a call whose arguments are known.
+    pub fn new(json: bool, preview: bool, yes: bool) -> Self {
+        Self {
+            json,
+            preview,
+            yes,
+            args: None,
+        }
+    }
+
     fn merged(self, later: Self) -> Self {
         Self {
             json: self.json || later.json,
@@ -92,19 +103,31 @@ pub fn run(args: Args, global: Global) -> Result<Exit, Fault> {
     let flags = args
         .flags
         .merged(Flags::from_arg_matches(&matches).map_err(internal)?);
-    let mut global = global.merged(Global::from_arg_matches(&matches).map_err(internal)?);
+    let global = global.merged(Global::from_arg_matches(&matches).map_err(internal)?);
+    let mut arguments = parser::given(&described, flags.args.as_deref(), &matches)?;
+    registry.meant(&mut name, &mut arguments)?;
+    runtime::log(global.verbose);
+    perform(&name, arguments, flags, global)
+}
+
+/// Calls a tool with these arguments, and prints.
+pub fn perform(
+    tool: &str,
+    mut arguments: Object,
+    flags: Flags,
+    mut global: Global,
+) -> Result<Exit, Fault> {
     // Toolsets spare a model's attention; a person who names a tool wants that tool.
     global
         .toolsets
         .get_or_insert_with(|| vec!["all".to_owned(), "lean".to_owned()]);
-    let mut arguments = parser::given(&described, flags.args.as_deref(), &matches)?;
-    let tool = registry.meant(&mut name, &mut arguments)?;
+    let mut name = tool.to_owned();
+    let tool = every_tool().meant(&mut name, &mut arguments)?;
     let order = perform::Order {
         spec: tool.spec(),
         arguments,
         flags,
     };
-    runtime::log(global.verbose);
     runtime::block_on(Threads::One, order.perform(&global))
 }
 

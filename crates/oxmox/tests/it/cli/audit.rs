@@ -97,3 +97,40 @@ fn no_trail_is_not_a_whole_trail() {
         .exits(1)
         .says("there is no audit trail");
 }
+
+#[test]
+fn an_export_goes_on_where_the_last_one_ended() {
+    let machine = machine_with_a_trail();
+    let export = |since: &str| -> Vec<Value> {
+        let ran = machine.demo(&["audit", "export", "--since", since]);
+        let lines = ran.exits(0).stdout;
+        let lines = lines
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap());
+        lines.collect()
+    };
+    let all = export("0");
+    let numbers: Vec<_> = all.iter().map(|entry| entry["seq"].as_i64()).collect();
+    assert_eq!(numbers, [Some(1), Some(2), Some(3), Some(4)]);
+    assert_eq!(all[0]["caller"], all[2]["caller"]);
+    assert_eq!(all[3]["link"], head(&machine));
+    assert_eq!(export("3"), all[3..]);
+    assert!(export("4").is_empty());
+    // An entry that somebody broke is not left out.
+    tamper(&machine, "UPDATE audit SET entry = 'x' WHERE seq = 2");
+    assert_eq!(export("0")[1]["unreadable"], "x");
+}
+
+#[test]
+fn values_before_and_after_stand_in_the_closing_entry() {
+    let machine = Machine::new();
+    let set = r#"--set={"memory": 4096}"#;
+    machine
+        .demo(&["call", "update_proxmox_vm", "--vmid", "105", set, "--yes"])
+        .exits(0);
+    let lines = machine.demo(&["audit", "export"]).exits(0).stdout;
+    let closed: Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
+    assert_eq!(closed["result"], "applied", "{closed:#}");
+    let affects = closed["affects"].to_string();
+    assert!(affects.contains("2048 -> 4096"), "{closed:#}");
+}

@@ -6,7 +6,10 @@ mod baseline;
 mod call;
 mod commands;
 mod leave;
+mod service;
 mod sim;
+pub(crate) mod store;
+mod undo;
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};

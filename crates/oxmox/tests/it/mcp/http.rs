@@ -2,32 +2,65 @@
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use oxmox::http::{self, Error};
+use oxmox::http::{self, Error, Live, PublicUrl, Settings};
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::{World, world};
 
 pub(super) struct Served {
-    address: SocketAddr,
-    stop: CancellationToken,
-    task: JoinHandle<Result<(), Error>>,
+    pub(super) address: SocketAddr,
+    pub(super) stop: CancellationToken,
+    pub(super) task: JoinHandle<Result<(), Error>>,
 }
 
 pub(super) async fn serve(world: &World) -> Served {
+    serve_as(world, Live::default()).await
+}
+
+pub(super) async fn serve_as(world: &World, live: Live) -> Served {
+    serve_by(world, http::unchanging(live)).await
+}
+
+pub(super) async fn serve_by(world: &World, live: watch::Receiver<Arc<Live>>) -> Served {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let stop = CancellationToken::new();
-    let task = tokio::spawn(http::serve(world.engine.clone(), listener, stop.clone()));
+    let task = tokio::spawn(http::serve(
+        world.engine.clone(),
+        listener,
+        live,
+        stop.clone(),
+    ));
     Served {
         address,
         stop,
         task,
+    }
+}
+
+/// Sends a request that asks for the connection's end.
+pub(super) async fn exchange(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    request: &str,
+) -> Response {
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    // Whoever is refused before all was sent may find the connection reset after the answer.
+    let _ = stream.read_to_end(&mut answer).await;
+    let answer = String::from_utf8(answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    Response {
+        status: head[9..12].parse().unwrap(),
+        head: head.to_owned(),
+        body: body.to_owned(),
     }
 }
 
@@ -77,17 +110,39 @@ impl Served {
             let _ = write!(head, "{name}: {value}\r\n");
             head
         });
-        let mut stream = TcpStream::connect(self.address).await.unwrap();
-        let request = format!("POST /mcp HTTP/1.1\r\n{head}\r\n{body}");
-        stream.write_all(request.as_bytes()).await.unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await.unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        Response {
-            status: head[9..12].parse().unwrap(),
-            head: head.to_owned(),
-            body: body.to_owned(),
+        self.send(&format!("POST /mcp HTTP/1.1\r\n{head}\r\n{body}"))
+            .await
+    }
+
+    /// Looks at an address.
+    pub(super) async fn get(&self, path: &str, headers: &[(&str, &str)]) -> Response {
+        let own_host = self.address.to_string();
+        let mut all = vec![("Connection", "close")];
+        if !headers.iter().any(|(name, _)| *name == "Host") {
+            all.push(("Host", &own_host));
         }
+        let head = all
+            .iter()
+            .chain(headers)
+            .fold(String::new(), |mut head, (name, value)| {
+                let _ = write!(head, "{name}: {value}\r\n");
+                head
+            });
+        self.send(&format!("GET {path} HTTP/1.1\r\n{head}\r\n"))
+            .await
+    }
+
+    /// Sends the beginning of a request.
+    pub(super) async fn begin(&self, head: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        let head = format!("{head}Host: {}\r\n\r\n", self.address);
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream
+    }
+
+    async fn send(&self, request: &str) -> Response {
+        let stream = TcpStream::connect(self.address).await.unwrap();
+        exchange(stream, request).await
     }
 
     /// A request of the 2026 protocol.
@@ -97,12 +152,26 @@ impl Served {
         params: Value,
         headers: &[(&str, &str)],
     ) -> Response {
+        self.ask_with(method, params, &json!({}), headers).await
+    }
+
+    /// The same with more in its `_meta`.
+    pub(super) async fn ask_with(
+        &self,
+        method: &str,
+        params: Value,
+        meta: &Value,
+        headers: &[(&str, &str)],
+    ) -> Response {
         let mut params = params;
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
             "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
         });
+        for (key, value) in meta.as_object().unwrap() {
+            params["_meta"][key] = value.clone();
+        }
         let name = params["name"].as_str().unwrap_or_default().to_owned();
         let mut all = vec![
             ("MCP-Protocol-Version", "2026-07-28"),
@@ -195,10 +264,53 @@ async fn pages_of_elsewhere_are_refused() {
 }
 
 #[tokio::test]
+async fn the_public_name_is_a_name_and_routes_beside_mcp_take_no_other_page() {
+    let world = world().await;
+    let settings = Settings {
+        public_url: Some(PublicUrl::parse("https://ox.example:8443").unwrap()),
+        ..Settings::default()
+    };
+    let served = serve_as(&world, Live::new(&settings).unwrap()).await;
+    let own = format!("http://{}", served.address);
+    let cases = [
+        ("/mcp", "ox.example:8443", "https://ox.example:8443", true),
+        ("/mcp", "ox.example", "http://localhost:6274", true),
+        ("/", &served.address.to_string(), own.as_str(), true),
+        (
+            "/",
+            &served.address.to_string(),
+            "https://ox.example:8443",
+            true,
+        ),
+        (
+            "/",
+            &served.address.to_string(),
+            "http://localhost:6274",
+            false,
+        ),
+        ("/", "ox.example:8443", "http://ox.example:81", false),
+        ("/", "ox.example:8443", "null", false),
+        ("/", "evil.example", "http://evil.example", false),
+    ];
+    for (path, host, origin, passes) in cases {
+        let headers = [("Host", host), ("Origin", origin)];
+        let answer = served.get(path, &headers).await;
+        assert_eq!(answer.status != 403, passes, "{path} {host} {origin}");
+    }
+}
+
+#[tokio::test]
 async fn an_address_that_others_can_reach_is_refused() {
     let world = world().await;
     let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
-    let served = http::serve(world.engine.clone(), listener, CancellationToken::new()).await;
+    let live = http::unchanging(Live::default());
+    let served = http::serve(
+        world.engine.clone(),
+        listener,
+        live,
+        CancellationToken::new(),
+    )
+    .await;
     let error = served.unwrap_err();
     assert!(matches!(error, Error::NotLoopback(_)));
     assert!(error.to_string().contains("0.0.0.0"), "{error}");

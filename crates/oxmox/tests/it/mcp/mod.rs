@@ -1,13 +1,21 @@
 //! The MCP server on the simulator, spoken to in raw messages: what is on the wire is what counts.
 
+mod behalf;
 mod calls;
 mod confirmation;
+mod health;
 mod http;
+mod limits;
+mod oauth;
+mod page;
+mod reload;
 mod resources;
 mod subscriptions;
 mod surface;
 mod tasks;
+mod tls;
 mod tokens;
+mod traces;
 mod wire;
 
 use std::sync::Arc;
@@ -41,7 +49,8 @@ pub(crate) async fn slow_world(state: State) -> World {
     World { sim, engine }
 }
 
-fn engine(sim: &sim::Sim, state: State) -> Arc<Engine> {
+/// The way to the simulator, as its root.
+pub(crate) fn settings(sim: &sim::Sim) -> Settings {
     let host = Host {
         name: sim.addr().ip().to_string(),
         port: sim.addr().port(),
@@ -55,6 +64,15 @@ fn engine(sim: &sim::Sim, state: State) -> Arc<Engine> {
     };
     let mut settings = Settings::new(vec![host], credentials);
     settings.timeouts.task_poll = Duration::from_millis(5);
+    settings
+}
+
+fn engine(sim: &sim::Sim, state: State) -> Arc<Engine> {
+    engine_with(sim, state, Policy::default())
+}
+
+fn engine_with(sim: &sim::Sim, state: State, policy: Policy) -> Arc<Engine> {
+    let settings = settings(sim);
     let (reader, writer) = pve::connect(settings).unwrap();
     let clock = Arc::new(|| 1_800_000_000);
     let cluster = Cluster::new("homelab", reader);
@@ -62,7 +80,7 @@ fn engine(sim: &sim::Sim, state: State) -> Arc<Engine> {
         vec![(cluster, writer)],
         Setup {
             toolsets: Toolset::ALL.to_vec(),
-            policy: Policy::default(),
+            policy,
             state,
             clock,
             uploads: Uploads::default(),

@@ -10,7 +10,7 @@ use super::http::{Served, serve};
 use super::{World, world};
 
 /// A token for `name`, as a header.
-async fn token(world: &World, name: &str, bounds: Bounds) -> String {
+pub(super) async fn token(world: &World, name: &str, bounds: Bounds) -> String {
     let (token, stored) = token::issue(name, bounds, false, (0, None)).unwrap();
     let store = world.engine.store().await.unwrap();
     assert!(store.keep_token(&stored).await.unwrap());
@@ -73,6 +73,15 @@ async fn as_soon_as_somebody_has_a_token_nobody_gets_in_without() {
         .await
         .unwrap();
     assert_eq!(list(vec![("Authorization", right)]).await.status, 401);
+}
+
+#[tokio::test]
+async fn the_first_token_closes_the_door_at_once() {
+    let world = world().await;
+    let served = serve(&world).await;
+    assert_eq!(served.ask("tools/list", json!({}), &[]).await.status, 200);
+    token(&world, "ci", Bounds::default()).await;
+    assert_eq!(served.ask("tools/list", json!({}), &[]).await.status, 401);
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::{Heard, doubtful, hear, untyped};
 use crate::clean::{self, REDACTED};
 use crate::engine::Engine;
+use crate::engine::halt_point;
 use crate::engine::report::Report;
 use crate::engine::step::Known;
 use crate::outcome::StepState;
@@ -60,12 +61,14 @@ impl Engine {
         let typed = format!("{}\r", text.expose_secret());
         let sent = terminal.send(typed.as_bytes()).await;
         sent.map_err(|error| doubtful(&error))?;
+        halt_point::at("sent").await;
         let until = match &line.until {
             Some(text) => Until::Text(text.clone()),
             None => Until::Quiet(STILL),
         };
         let within = Duration::from_secs(line.within);
         let heard = hear(&mut terminal, &until, within, report).await?;
+        halt_point::at("answered").await;
         if matches!(heard, Heard::Waited(Waited::Found)) && line.until.is_some() {
             // The rest of that line, and the prompt after it.
             let rest = terminal.wait(&Until::Quiet(STILL), OPENING).await;

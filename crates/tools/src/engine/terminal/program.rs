@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::{Heard, doubtful, hear, untyped};
 use crate::engine::Engine;
+use crate::engine::halt_point;
 use crate::engine::report::Report;
 use crate::engine::step::Known;
 use crate::outcome::StepState;
@@ -43,9 +44,11 @@ impl Engine {
         let program = Program::new(&words, &mark);
         let sent = terminal.send(program.line().as_bytes()).await;
         sent.map_err(|error| doubtful(&error))?;
+        halt_point::at("sent").await;
         let end = Until::Line(program.end_mark().into());
         let within = Duration::from_secs(exec.within);
         let heard = hear(&mut terminal, &end, within, report).await?;
+        halt_point::at("answered").await;
         Ok(ran(exec, &program, &terminal, &heard))
     }
 }

@@ -26,6 +26,7 @@ mod drift;
 mod findings;
 mod firewall;
 mod followed;
+mod four_eyes;
 mod ha;
 mod ha_groups;
 mod handles;

@@ -10,7 +10,7 @@ use postgres::NoTls;
 use tempfile::TempDir;
 use tools::engine::State;
 use tools::outcome::{Status, StepOutcome};
-use tools::store::{AuditEntry, PlanState, Shared, Store, Verified};
+use tools::store::{AuditEntry, PlanState, Shared, Store, StoredSession, Verified};
 
 use crate::house::{Furnish, House, call, done};
 
@@ -102,6 +102,7 @@ fn entry(plan: &str) -> AuditEntry {
         plan: plan.to_owned(),
         result: "applied".to_owned(),
         reason: None,
+        affects: Vec::new(),
         steps: Vec::<StepOutcome>::new(),
     }
 }
@@ -296,4 +297,28 @@ async fn another_replica_tells_how_the_change_of_a_dead_one_ended() {
     };
     assert_eq!(ended.outcome.status, Status::Applied, "{:?}", ended.outcome);
     assert_eq!(house.writes(), ["POST /nodes/pve1/qemu/105/status/start"]);
+}
+
+#[tokio::test]
+async fn who_signed_in_at_one_is_known_to_the_other() {
+    let Some(database) = Database::new("signed_in").await else {
+        return;
+    };
+    let (one, other) = two_machines(&database).await;
+    let (one, other) = (
+        database.store(one.path()).await,
+        database.store(other.path()).await,
+    );
+    for token in [None, Some("abc".to_owned())] {
+        let session = StoredSession {
+            token,
+            name: "owner".to_owned(),
+            expires: 200,
+        };
+        one.keep_session("secret", &session, 100).await.unwrap();
+        let found = other.session("secret", 100).await.unwrap();
+        assert_eq!(found, Some(session));
+        other.end_session("secret").await.unwrap();
+        assert_eq!(one.session("secret", 100).await.unwrap(), None);
+    }
 }

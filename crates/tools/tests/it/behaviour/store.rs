@@ -10,6 +10,7 @@ fn entry(plan: &str) -> AuditEntry {
         plan: plan.to_owned(),
         result: "applied".to_owned(),
         reason: None,
+        affects: Vec::new(),
         steps: Vec::<StepOutcome>::new(),
     }
 }

@@ -270,6 +270,7 @@ async fn a_protected_guest_is_never_destroyed() {
             mode,
             rules: vec![allow_all],
             allow_model_confirm: true,
+            four_eyes: false,
             freeze: None,
             bounds: tools::caller::Bounds::default(),
         };

@@ -50,6 +50,9 @@ pub(in crate::area) struct GetMetrics {
     /// false: numbers only.
     #[serde(default = "yes")]
     chart: bool,
+    /// Every sample too.
+    #[serde(default)]
+    points: bool,
 }
 
 fn yes() -> bool {
@@ -94,6 +97,9 @@ struct Row {
     last: f64,
     /// Where it goes.
     trend: String,
+    /// Unix time and value.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    points: Vec<(i64, f64)>,
 }
 
 /// A history.
@@ -193,7 +199,9 @@ impl GetMetrics {
             step,
             samples: times.len(),
             gaps: times.len() - measured.map_or(0, |series| series.points.len()),
-            series: series().map(Row::new).collect(),
+            series: series()
+                .map(|series| Row::new(series, self.points))
+                .collect(),
             shown: series().map(cells).collect(),
             chart: (self.chart && !groups.is_empty())
                 .then(|| chart::draw(&printable(&title), &span, &panels(&groups))),
@@ -239,8 +247,10 @@ fn printable(title: &str) -> String {
 }
 
 impl Row {
-    fn new(series: &Series) -> Self {
+    fn new(series: &Series, points: bool) -> Self {
         let rounded = |value: f64| (value * 10_000.0).round() / 10_000.0;
+        let samples = series.points.iter();
+        let samples = samples.map(|&(at, value)| (at, rounded(value))).collect();
         Self {
             name: series.name,
             unit: match series.unit {
@@ -255,6 +265,7 @@ impl Row {
             max: rounded(series.max()),
             last: rounded(series.last()),
             trend: series.trend(),
+            points: if points { samples } else { Vec::new() },
         }
     }
 }

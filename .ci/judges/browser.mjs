@@ -1,0 +1,329 @@
+// The page in a real browser (Debian's chromium): a person signs in, approves a delete that an MCP client waits for,
+// rejects another, and looks at everything there is. Judges besides: axe-core, the console, the width of a phone.
+//
+//   OXMOX_BIN=… JUDGES=… node browser.mjs            passes or fails
+//   OXMOX_PICTURES=docs/pictures … node browser.mjs  also takes a picture of each part: light, dark, phone
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const require = createRequire(`${process.env.JUDGES}/npm/package.json`);
+const { chromium } = require("playwright-core");
+const axe = require("axe-core").source;
+
+const BIN = process.env.OXMOX_BIN;
+const PICTURES = process.env.OXMOX_PICTURES;
+const GUESTS = 10_000;
+const dir = mkdtempSync(join(tmpdir(), "oxmox-browser-"));
+const children = [];
+const faults = [];
+let checks = 0;
+
+function check(holds, what) {
+  checks += 1;
+  console.log(`${holds ? "ok  " : "FAIL"} ${what}`);
+  if (!holds) faults.push(what);
+}
+
+/// Starts oxmox, and waits for a line that says where it is.
+function start(args, pattern, environment = {}) {
+  const child = spawn(BIN, args, { env: { ...process.env, ...environment }, stdio: ["ignore", "inherit", "pipe"] });
+  children.push(child);
+  return new Promise((resolve, reject) => {
+    let said = "";
+    child.stderr.on("data", (data) => {
+      said += data;
+      const found = pattern.exec(said);
+      if (found) resolve(found);
+    });
+    child.on("exit", (code) => reject(new Error(`oxmox ${args.join(" ")} ended with ${code}: ${said}`)));
+  });
+}
+
+/// What oxmox prints on stdout.
+function output(args, environment) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(BIN, args, { env: { ...process.env, ...environment }, stdio: ["ignore", "pipe", "inherit"] });
+    let said = "";
+    child.stdout.on("data", (data) => { said += data; });
+    child.on("exit", (code) => code === 0 ? resolve(said) : reject(new Error(`oxmox ${args.join(" ")}: ${code}`)));
+  });
+}
+
+/// An MCP client that cannot ask anybody itself.
+class Client {
+  constructor(url) { this.url = url; this.id = 0; this.headers = {}; }
+
+  async send(method, params, isNote = false) {
+    const message = { jsonrpc: "2.0", method, params, ...(isNote ? {} : { id: ++this.id }) };
+    const answer = await fetch(this.url, {
+      method: "POST", body: JSON.stringify(message),
+      headers: { "Content-Type": "application/json", Accept: "application/json, text/event-stream", ...this.headers },
+    });
+    const session = answer.headers.get("mcp-session-id");
+    if (session) this.headers["Mcp-Session-Id"] = session;
+    const lines = (await answer.text()).split("\n").map((line) => line.replace(/^data: ?/, ""));
+    const replies = lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
+    return replies.find((reply) => reply.id === message.id);
+  }
+
+  async open() {
+    await this.send("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "agent", version: "1" } });
+    this.headers["MCP-Protocol-Version"] = "2025-06-18";
+    await this.send("notifications/initialized", {}, true);
+    return this;
+  }
+
+  async call(name, args) {
+    const { result } = await this.send("tools/call", { name, arguments: args });
+    return result;
+  }
+}
+
+/// A page whose every complaint counts.
+async function open(browser, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1100, height: 760 }, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(30_000);
+  page.on("console", (message) => {
+    // A browser complains of every refusal, also of the one by which the page learns that nobody is signed in.
+    const expected = /40[13]/.test(message.text()) && !page.signedIn;
+    if (["error", "warning"].includes(message.type()) && !expected) check(false, `console: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => check(false, `page error: ${error.message}`));
+  return page;
+}
+
+/// What axe-core finds grave, and whether anything is wider than the screen.
+async function judge(page, name) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  const grave = violations.filter((it) => ["serious", "critical"].includes(it.impact));
+  const said = grave.map((it) => `${it.id} (${it.nodes.map((node) => node.target).join("; ")})`);
+  check(grave.length === 0, `axe-core on ${name}${said.length ? `: ${said.join(", ")}` : ""}`);
+}
+
+async function fits(page, name) {
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  check(over <= 0, `${name} fits 360 px${over > 0 ? ` (${over} too wide)` : ""}`);
+}
+
+async function picture(page, name) {
+  if (PICTURES) await page.screenshot({ path: join(PICTURES, `${name}.png`) });
+}
+
+/// A part in light, dark and on a phone.
+async function everywhere(page, name) {
+  await page.evaluate(() => scrollTo(0, 0));
+  for (const scheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme: scheme });
+    await judge(page, `${name}, ${scheme}`);
+    await picture(page, `${name}-${scheme}`);
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.waitForTimeout(100);
+  await fits(page, name);
+  await judge(page, `${name}, phone`);
+  await picture(page, `${name}-phone`);
+  await page.setViewportSize({ width: 1100, height: 760 });
+}
+
+async function go(page, path, ready) {
+  await page.evaluate((hash) => { location.hash = hash; }, path);
+  await page.locator(ready).first().waitFor();
+}
+
+/// A person at their own machine: the demo, and the link that it prints.
+async function decides(browser) {
+  const [, link] = await start(["demo", "--http", "127.0.0.1:0", "--state-dir", join(dir, "demo")], /(http:\S+#sign-in=\S+)/);
+  const address = new URL(link).origin;
+  const client = await new Client(`${address}/mcp`).open();
+
+  const stranger = await open(browser);
+  await stranger.goto(address);
+  await stranger.getByRole("heading", { name: "Sign in" }).waitFor();
+  await everywhere(stranger, "sign-in");
+  await stranger.getByLabel("Your token").fill("oxmox_aaaaaaaa_wrong");
+  await stranger.getByRole("button", { name: "Sign in" }).click();
+  await stranger.getByText("none that counts").waitFor();
+  check(true, "a wrong token is refused in words");
+  await stranger.context().close();
+
+  const page = await open(browser);
+  await page.goto(link);
+  await page.getByRole("heading", { name: "Inbox" }).waitFor();
+  page.signedIn = true;
+  check(!page.url().includes("sign-in"), "the link signs in, and its code leaves the address");
+  const [cookie] = await page.context().cookies();
+  check(cookie.httpOnly && cookie.sameSite === "Strict", "the session's cookie is HttpOnly and SameSite=Strict");
+  await page.getByText("Nothing waits").waitFor();
+
+  // The client waits meanwhile.
+  const deleted = client.call("delete_proxmox_vm", { vmid: 105, wait: 120 });
+  const plan = page.locator(".plan", { hasText: "VM 105" });
+  await plan.waitFor();
+  const text = await plan.innerText();
+  check(/destroy/.test(text) && /DELETE \/nodes\/\w+\/qemu\/105/.test(text), "the inbox tells the delete by itself, with its request");
+  check(/\d+(\.\d)? GiB/.test(text), "what is lost has its size");
+  const changed = client.call("update_proxmox_vm", { vmid: 104, set: { memory: 16384, hostpci0: "0000:01:00.0" }, wait: 120 });
+  const change = page.locator(".plan", { hasText: "VM 104" });
+  await change.waitFor();
+  check(/8192 → 16384/.test(await change.innerText()), "the inbox tells old and new values");
+  await everywhere(page, "inbox");
+  // By keyboard alone.
+  await plan.getByRole("button", { name: "Approve" }).focus();
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog");
+  await dialog.waitFor();
+  await judge(page, "the question");
+  await dialog.getByRole("button", { name: "Yes, approve" }).focus();
+  await page.keyboard.press("Enter");
+  const outcome = await deleted;
+  check(outcome.structuredContent?.status === "applied", `the waiting call was applied (${outcome.structuredContent?.status})`);
+  await page.locator(".followed .state.applied").first().waitFor();
+  check(true, "the page shows that it was done");
+  await picture(page, "done-light");
+
+  const rejected = client.call("delete_proxmox_vm", { vmid: 111, wait: 120 });
+  const second = page.locator(".plan", { hasText: "VM 111" });
+  await second.waitFor();
+  await second.getByRole("button", { name: "Reject" }).click();
+  const no = await rejected;
+  check(no.structuredContent?.status === "not_applied", `the rejected call was not applied (${no.structuredContent?.status})`);
+  await second.waitFor({ state: "detached" });
+  await change.getByRole("button", { name: "Reject" }).click();
+  check((await changed).structuredContent?.status === "not_applied", "a rejected change was not applied either");
+
+  // A request without what only the page sends.
+  const bare = await page.request.post(`${address}/api/inbox/x`, { data: { approve: true, digest: "x" } });
+  check(bare.status() === 403, "a request of another site is refused");
+
+  await parts(page, client);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  page.signedIn = false;
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  const again = await open(browser);
+  await again.goto(link);
+  await again.getByText("was used already").waitFor();
+  check(true, "the link works once");
+  await again.context().close();
+  await page.context().close();
+}
+
+/// Everything that can be looked at.
+async function parts(page, client) {
+  await go(page, "#/audit", ".attempt");
+  await page.locator("#chain .state.done").waitFor();
+  const trail = await page.locator(".attempts").innerText();
+  check(/applied/.test(trail) && /105/.test(trail), "the audit trail has the delete");
+  check(/not applied/.test(trail) && /111/.test(trail), "the audit trail has the rejection");
+  await everywhere(page, "audit");
+  await page.locator("#words").fill("111");
+  await page.waitForFunction(() => document.querySelectorAll(".attempt").length > 0
+    && [...document.querySelectorAll(".attempt")].every((row) => row.innerText.includes("111")));
+  check(true, "the audit trail is filtered");
+
+  await go(page, "#/tasks", "tbody tr");
+  await everywhere(page, "tasks");
+  await client.call("clone_proxmox_vm", { vmid: 104, new_vmid: 300, full: true, wait: 0 });
+  await page.locator("tbody tr", { hasText: "qmclone" }).locator(".state.running").waitFor();
+  check(true, "a task that has just begun comes into the list");
+  await page.locator("tbody a", { hasText: "qmclone" }).first().click();
+  await page.locator(".part > p .state.running").waitFor();
+  await page.locator("progress:visible").waitFor();
+  await picture(page, "running-light");
+  const begun = (await page.locator(".log").innerText()).length;
+  await page.locator(".part > p .state.done").waitFor();
+  check((await page.locator(".log").innerText()).length > begun, "a running task's log grows, and its end is told");
+  await everywhere(page, "task");
+
+  await go(page, "#/findings", "section.card");
+  await everywhere(page, "findings");
+
+  await go(page, "#/guest/demo/100", ".chart svg");
+  await page.getByRole("button", { name: "Look at the screen" }).click();
+  await page.locator(".screen img").waitFor();
+  const drawn = await page.locator(".screen img").evaluate((img) => img.naturalWidth);
+  check(drawn > 100, "the console's screen is shown");
+  await picture(page, "screen-light");
+  await everywhere(page, "guest");
+  await go(page, "#/audit", ".attempt");
+  check(/capture_vm_screen|screen/i.test(await page.locator(".attempts").innerText()), "the look at the screen left its trace");
+}
+
+/// A person of a team, with a token, and ten thousand guests.
+async function searches(browser) {
+  const sim = ["sim", "--world", "fleet", "--guests", String(GUESTS), "--listen", "127.0.0.1:0"];
+  const [, host, pin, token, secret] = await start(sim, /https:\/\/(\S+)\n\s*fingerprint (\S+)[^]*?token: (\S+?)=(\S+)/);
+  const environment = { OXMOX_STATE_DIR: join(dir, "team"), OXMOX_CONFIG: join(dir, "config.toml"), FLEET: secret };
+  writeFileSync(environment.OXMOX_CONFIG,
+    `[clusters.fleet]\nhosts = ["${host}"]\npin = "${pin}"\ntoken = "${token}"\ntoken_secret_env = "FLEET"\n`);
+  const person = (await output(["token", "add", "owner", "--person"], environment)).match(/oxmox_\w+_[\w-]+/)[0];
+  const program = (await output(["token", "add", "robot"], environment)).match(/oxmox_\w+_[\w-]+/)[0];
+  const [, address] = await start(["serve", "--http", "127.0.0.1:0"], /page for people is at (http:\S+?)\/;/, environment);
+
+  const page = await open(browser);
+  await page.goto(address);
+  await page.getByLabel("Your token").fill(program);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("a program's token").waitFor();
+  check(true, "a program's token does not sign in");
+  await page.getByLabel("Your token").fill(person);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Inbox" }).waitFor();
+  page.signedIn = true;
+  check(await page.locator(".who").innerText().then((text) => text.includes("owner")), "a person's token signs in");
+
+  await go(page, "#/inventory", ".rows .row a");
+  await page.locator("#found", { hasText: "10,000 found" }).waitFor();
+  check(await page.locator(".rows .row").count() < 80, "only the rows in sight are in the page");
+  await everywhere(page, "inventory");
+  await page.locator(".list").evaluate((list) => { list.scrollTop = 200 * 44; });
+  await page.locator(".row[aria-rowindex='205'] a").waitFor();
+  check(true, "rows further down come by scrolling");
+  await page.locator(".list").evaluate((list) => { list.scrollTop = 0; });
+  await page.locator(".row[aria-rowindex='2'] a").focus();
+  for (let at = 0; at < 40; at += 1) await page.keyboard.press("Tab");
+  const reached = await page.evaluate(() => document.activeElement.closest(".row")?.getAttribute("aria-rowindex"));
+  check(reached === "42", `forty times Tab goes forty rows down (to ${reached})`);
+  // No frame of a scroll may take long.
+  const slowest = await page.locator(".list").evaluate(async (list) => {
+    let worst = 0;
+    let last = performance.now();
+    for (let at = 0; at < 60; at += 1) {
+      list.scrollTop = at * 300;
+      await new Promise(requestAnimationFrame);
+      const now = performance.now();
+      worst = Math.max(worst, now - last);
+      last = now;
+    }
+    return worst;
+  });
+  check(slowest < 250, `scrolling stays smooth (slowest frame ${slowest.toFixed(0)} ms)`);
+  const name = (await page.locator(".rows .row a").first().innerText()).trim();
+  const began = Date.now();
+  await page.keyboard.press("/");
+  await page.keyboard.type("vmid:5000-5009");
+  await page.waitForFunction(() => /^10 found/.test(document.getElementById("found").textContent));
+  check(true, `a search among ${GUESTS} guests answered in ${Date.now() - began} ms (${name} before)`);
+  await page.context().close();
+}
+
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+try {
+  if (PICTURES) mkdirSync(PICTURES, { recursive: true });
+  await decides(browser);
+  await searches(browser);
+} catch (error) {
+  check(false, error.stack);
+} finally {
+  await browser.close();
+  for (const child of children) child.removeAllListeners("exit").kill();
+  rmSync(dir, { recursive: true, force: true });
+}
+console.log(faults.length ? `${faults.length} of ${checks} failed` : `all ${checks} hold`);
+process.exit(faults.length ? 1 : 0);

@@ -1,0 +1,60 @@
+//! A configuration that changes while oxmox serves: read again on SIGHUP. What is wrong with it is said, and what held
+//! before holds on.
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+use tools::engine::Engine;
+use tools::fault::Fault;
+
+use super::global::Global;
+use super::notify::{self, News};
+use super::{out, serve};
+use crate::http::Live;
+
+/// What can change.
+pub struct Reload {
+    pub(super) engine: Arc<Engine>,
+    pub(super) live: watch::Sender<Arc<Live>>,
+}
+
+impl Reload {
+    /// Reads the configuration again at every SIGHUP. Does not end.
+    pub async fn on_signal(&self, args: &serve::Args, global: &Global) {
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            if let Ok(mut hangup) = signal(SignalKind::hangup()) {
+                while hangup.recv().await.is_some() {
+                    self.now(args, global);
+                }
+            }
+        }
+        std::future::pending::<()>().await;
+    }
+
+    fn now(&self, args: &serve::Args, global: &Global) {
+        notify::tell(News::Reloading);
+        match self.again(args, global) {
+            Ok(()) => out::say("the configuration was read again"),
+            Err(fault) => {
+                out::warn("the configuration cannot be taken; what held before holds on");
+                out::fault(&fault);
+            }
+        }
+        notify::tell(News::Ready);
+    }
+
+    /// All of it or nothing.
+    fn again(&self, args: &serve::Args, global: &Global) -> Result<(), Fault> {
+        let config = global.load()?;
+        for warning in &config.warnings {
+            out::warn(warning);
+        }
+        let live = Live::new(&args.over(config.http.clone()))?;
+        let live = live.following(&self.live.borrow())?;
+        self.engine.decide_by(config.policy())?;
+        self.live.send_replace(Arc::new(live));
+        Ok(())
+    }
+}

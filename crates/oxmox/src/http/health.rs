@@ -1,0 +1,108 @@
+//! Whether the process lives, whether it can do its work, and what it has done.
+
+use std::fmt::Write as _;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use axum::routing::get;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+use tools::engine::Engine;
+
+use super::accept::Peer;
+use super::auth::Door;
+use super::{data, metrics, say};
+use crate::session::now;
+
+/// How long the store may take to answer.
+const STORE: Duration = Duration::from_secs(2);
+/// Who is asked on behalf of somebody else says so in one of these.
+const FORWARDED: [&str; 2] = ["forwarded", "x-forwarded-for"];
+
+#[derive(Clone)]
+struct Watched {
+    engine: Arc<Engine>,
+    door: Arc<Door>,
+    stop: CancellationToken,
+}
+
+/// `/healthz`, `/readyz` and `/metrics`.
+pub(super) fn routes(engine: Arc<Engine>, door: Arc<Door>, stop: CancellationToken) -> Router {
+    Router::new()
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route("/readyz", get(ready))
+        .route("/metrics", get(measured))
+        .with_state(Watched { engine, door, stop })
+}
+
+/// Ready is who can take calls: the store answers, and no end was ordered. A cluster that does not answer is told and
+/// makes nobody unready: another replica would not reach it either. Nothing is sent to find out.
+async fn ready(State(watched): State<Watched>) -> Response<Body> {
+    let has_store = waiting(&watched.engine).await.is_some();
+    let is_ready = has_store && !watched.stop.is_cancelled();
+    let mut clusters = [("answering", 0), ("silent", 0), ("not_asked", 0)];
+    for cluster in watched.engine.clusters() {
+        let state = match cluster.pve.tally().reached() {
+            Some(true) => 0,
+            Some(false) => 1,
+            None => 2,
+        };
+        clusters[state].1 += 1;
+    }
+    let told = json!({
+        "ready": is_ready,
+        "store": if has_store { "answering" } else { "silent" },
+        "stopping": watched.stop.is_cancelled(),
+        "clusters": clusters.into_iter().collect::<std::collections::BTreeMap<_, _>>(),
+    });
+    let status = if is_ready {
+        StatusCode::OK
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
+    data(status, &told)
+}
+
+/// How many plans wait for a person, if the store answers.
+async fn waiting(engine: &Engine) -> Option<usize> {
+    let asked = async {
+        let store = engine.store().await.ok()?;
+        Some(store.waiting_plans(now()).await.ok()?.len())
+    };
+    tokio::time::timeout(STORE, asked).await.ok().flatten()
+}
+
+/// For callers who are known, and for whoever is on this machine.
+async fn measured(State(watched): State<Watched>, request: Request) -> Response<Body> {
+    let headers = request.headers().clone();
+    let from = request.extensions().get::<Peer>().map(|peer| peer.address);
+    drop(request);
+    if !is_near(from, &headers)
+        && let Err(refusal) = watched.door.caller(&headers, from).await
+    {
+        return refusal;
+    }
+    let mut text = metrics::render(&watched.engine);
+    if let Some(waiting) = waiting(&watched.engine).await {
+        let _ = write!(
+            text,
+            "# HELP oxmox_approvals_waiting Plans that wait for a person.\n\
+             # TYPE oxmox_approvals_waiting gauge\noxmox_approvals_waiting {waiting}\n"
+        );
+    }
+    let mut answer = say(StatusCode::OK, text);
+    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    answer.headers_mut().insert(header::CONTENT_TYPE, kind);
+    answer
+}
+
+/// Whether somebody on this machine asks, and on nobody else's behalf.
+fn is_near(from: Option<IpAddr>, headers: &HeaderMap) -> bool {
+    from.is_some_and(|from| from.is_loopback())
+        && !FORWARDED.iter().any(|name| headers.contains_key(*name))
+}

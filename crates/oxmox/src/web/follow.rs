@@ -1,0 +1,111 @@
+//! A task of PVE as it goes on, by server-sent events.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::response::Sse;
+use axum::response::sse::{Event, KeepAlive};
+use futures_util::{Stream, StreamExt as _, stream};
+use serde_json::{Value, json};
+use tools::caller::Caller;
+use tools::engine::{Call, Silent};
+use tools::fault::Fault;
+use tools::tool::Object;
+
+use super::Page;
+use super::door::Person;
+
+/// How often a running task is looked at.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// How much of its log is shown.
+const LINES: u32 = 200;
+
+/// How it stands now, and each time that changes, until it has ended. `CLUSTER/UPID` where there are several.
+pub(super) async fn follow(
+    State(page): State<Arc<Page>>,
+    Extension(person): Extension<Person>,
+    Path(task): Path<String>,
+) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let ended = page.stop.clone().cancelled_owned();
+    let looks = stream::unfold(
+        Some(Followed::new(page, person.caller, task)),
+        |state| async {
+            let mut followed = state?;
+            let (news, goes_on) = followed.next().await;
+            Some((Ok(news), goes_on.then_some(followed)))
+        },
+    );
+    Sse::new(looks.take_until(ended)).keep_alive(KeepAlive::default())
+}
+
+struct Followed {
+    page: Arc<Page>,
+    caller: Caller,
+    arguments: Object,
+    last: Option<Value>,
+}
+
+impl Followed {
+    fn new(page: Arc<Page>, caller: Caller, task: String) -> Self {
+        let mut arguments = Object::new();
+        let upid = match task.split_once('~') {
+            Some((cluster, upid)) => {
+                arguments.insert("cluster".to_owned(), json!(cluster));
+                upid.to_owned()
+            }
+            None => task,
+        };
+        arguments.insert("upid".to_owned(), json!(upid));
+        arguments.insert("log_lines".to_owned(), json!(LINES));
+        Self {
+            page,
+            caller,
+            arguments,
+            last: None,
+        }
+    }
+
+    /// Waits until there is news.
+    async fn next(&mut self) -> (Event, bool) {
+        loop {
+            if self.last.is_some() {
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
+            let seen = match self.look().await {
+                Ok(seen) => seen,
+                Err(fault) => {
+                    let error = json!({ "error": tools::clean::text(&fault.message) });
+                    return (
+                        Event::default().event("failed").data(error.to_string()),
+                        false,
+                    );
+                }
+            };
+            if self.last.as_ref() == Some(&seen) {
+                continue;
+            }
+            let goes_on = seen["state"] == "running";
+            let event = Event::default().event("task").data(seen.to_string());
+            self.last = Some(seen);
+            return (event, goes_on);
+        }
+    }
+
+    async fn look(&self) -> Result<Value, Fault> {
+        let call = Call::new(
+            "get_proxmox_task",
+            self.arguments.clone(),
+            self.caller.clone(),
+        );
+        let mut seen = self.page.engine.look(call, &Silent).await?.data;
+        let last = seen.get("log").and_then(Value::as_array);
+        let last = last.and_then(|lines| lines.last()?.as_str());
+        if let Some(percent) = last.and_then(pve::task::percent) {
+            seen.insert("fraction".to_owned(), json!(percent / 100.0));
+        }
+        Ok(Value::Object(seen))
+    }
+}

@@ -1,0 +1,90 @@
+//! What waits for a person, and their decisions.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tools::engine::Waiting;
+use tools::tool::Rendered;
+
+use super::Page;
+use super::answer::{Answer, Failure, Json, sent};
+use super::door::Person;
+use crate::session::now;
+
+/// All that waits.
+pub(super) async fn list(
+    State(page): State<Arc<Page>>,
+    Extension(person): Extension<Person>,
+) -> Answer {
+    let waiting = page.engine.inbox(&person.caller).await?;
+    let plans: Vec<_> = waiting.into_iter().map(shown).collect();
+    Ok(Json(json!({ "plans": plans, "now": now() })))
+}
+
+/// A plan with all that a person has to know of it. The digest comes back with the decision.
+fn shown(waiting: Waiting) -> Value {
+    let Waiting {
+        stored,
+        preview,
+        refusal,
+    } = waiting;
+    json!({
+        "id": stored.id,
+        "digest": stored.digest,
+        "cluster": stored.plan.cluster,
+        "caller": tools::clean::text(&stored.caller),
+        "expires": stored.expires,
+        "plan": preview,
+        "may_not_approve": refusal.map(|fault| fault.to_string().replace("\nhint: ", ": ")),
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Decision {
+    approve: bool,
+    /// Of the plan that was shown.
+    digest: String,
+}
+
+/// A decision on the plan that was shown.
+pub(super) async fn decide(
+    State(page): State<Arc<Page>>,
+    Extension(person): Extension<Person>,
+    Path(id): Path<String>,
+    body: Bytes,
+) -> Answer {
+    let Decision { approve, digest } = sent(&body)?;
+    let decided = page.engine.decide(&id, &digest, approve, &person.caller);
+    let stored = decided.await?;
+    page.pulse.beat();
+    Ok(Json(
+        json!({ "summary": tools::clean::text(&stored.plan.summary) }),
+    ))
+}
+
+/// What became of a plan.
+pub(super) async fn plan(
+    State(page): State<Arc<Page>>,
+    Extension(person): Extension<Person>,
+    Path(id): Path<String>,
+) -> Answer {
+    let handle = page.engine.handle(&id).await?;
+    if !person.caller.bounds.reach_cluster(&handle.outcome.cluster) {
+        let error = format!("there is no plan {id}");
+        return Err(Failure::new(StatusCode::NOT_FOUND, error));
+    }
+    let mut outcome = handle.outcome;
+    // What lets whoever has it go on is the caller's alone.
+    outcome.confirm = None;
+    Ok(Json(json!({
+        "outcome": Rendered::of(&outcome)?.data,
+        "ended": handle.ended,
+        "doing": handle.doing.as_deref().map(tools::clean::text),
+    })))
+}

@@ -1,0 +1,117 @@
+//! The page at `/`, for people: what waits for their yes, what there is, what was done.
+//!
+//! | module | what lives there |
+//! |---|---|
+//! | [`assets`] | the files of the page, in the binary |
+//! | [`door`] | who is signed in, and which requests are the page's own |
+//! | [`sign_in`] | from a token or a code to a session |
+//! | [`inbox`], [`look`], [`audit`], [`follow`] | what the page asks for |
+//! | [`events`] | what it is told without asking |
+//!
+//! What the page shows of a cluster it reads by the engine's own tools, as the person who is signed in.
+
+mod answer;
+mod assets;
+mod audit;
+mod door;
+mod events;
+mod follow;
+mod headers;
+mod inbox;
+mod look;
+mod sign_in;
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use axum::extract::DefaultBodyLimit;
+use axum::routing::{get, post};
+use axum::{Router, middleware};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use secrecy::{ExposeSecret as _, SecretString};
+use tokio_util::sync::CancellationToken;
+use tools::engine::Engine;
+use tools::keys;
+
+use crate::token::Checker;
+use events::Pulse;
+
+/// The longest body that the page sends.
+const LONGEST_BODY: usize = 64 * 1024;
+
+/// The page of one server.
+pub struct Page {
+    engine: Arc<Engine>,
+    checker: Checker,
+    /// Where nobody has a token: what lets the person at this machine in, once.
+    code: Mutex<Option<SecretString>>,
+    /// Whether browsers come by TLS, so that the cookie goes no other way.
+    secure: bool,
+    pulse: Pulse,
+    stop: CancellationToken,
+}
+
+impl Page {
+    /// `open`: nobody has a token, so that a code of this process lets the person at this machine in.
+    pub fn new(
+        engine: Arc<Engine>,
+        open: bool,
+        secure: bool,
+        stop: &CancellationToken,
+    ) -> Arc<Self> {
+        let code = open.then(|| URL_SAFE_NO_PAD.encode(keys::random::<32>()).into());
+        Arc::new(Self {
+            pulse: Pulse::new(),
+            engine,
+            checker: Checker::default(),
+            code: Mutex::new(code),
+            secure,
+            stop: stop.clone(),
+        })
+    }
+
+    /// Where the page is found at this address of the server.
+    pub fn address(&self, at: SocketAddr) -> String {
+        let scheme = if self.secure { "https" } else { "http" };
+        format!("{scheme}://{at}/")
+    }
+
+    /// The link that signs the person at this machine in, once. The code is in the fragment, which browsers send nowhere.
+    pub fn link(&self, at: SocketAddr) -> Option<SecretString> {
+        let code = self
+            .code
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let code = code.as_ref()?.expose_secret();
+        Some(format!("{}#sign-in={code}", self.address(at)).into())
+    }
+
+    /// Its routes.
+    pub fn router(self: &Arc<Self>) -> Router {
+        let signed_in = Router::new()
+            .route("/api/me", get(sign_in::me))
+            .route("/api/sign-out", post(sign_in::out))
+            .route("/api/inbox", get(inbox::list))
+            .route("/api/inbox/{id}", post(inbox::decide))
+            .route("/api/plan/{id}", get(inbox::plan))
+            .route("/api/look/{tool}", post(look::look))
+            .route("/api/audit", post(audit::list))
+            .route("/api/audit/chain", get(audit::chain))
+            .route("/api/follow/{upid}", get(follow::follow))
+            .route("/api/events", get(events::events))
+            .route_layer(middleware::from_fn_with_state(
+                self.clone(),
+                door::require_person,
+            ));
+        Router::new()
+            .route("/api/sign-in", post(sign_in::sign_in))
+            .merge(signed_in)
+            .route_layer(middleware::from_fn(door::require_own_page))
+            .route("/", get(assets::index))
+            .route("/page/{name}", get(assets::asset))
+            .route_layer(middleware::from_fn(headers::add))
+            .route_layer(DefaultBodyLimit::max(LONGEST_BODY))
+            .with_state(self.clone())
+    }
+}

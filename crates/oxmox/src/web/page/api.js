@@ -1,0 +1,53 @@
+// The way to the server.
+
+export class Failed extends Error {
+  constructor(status, message, hint) {
+    super(message);
+    this.status = status;
+    this.hint = hint;
+  }
+}
+
+let whenSignedOut = () => {};
+export function onSignedOut(then) { whenSignedOut = then; }
+
+async function request(method, path, body, signal) {
+  let answer;
+  try {
+    answer = await fetch(`/api/${path}`, {
+      method,
+      signal,
+      credentials: "same-origin",
+      // Only this page can send the header: that is how the server knows it.
+      headers: { "X-Oxmox-Page": "1", ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Failed(0, "The server cannot be reached.");
+  }
+  const data = await answer.json().catch(() => ({}));
+  if (answer.ok) return data;
+  if (answer.status === 401 && path !== "sign-in") whenSignedOut();
+  throw new Failed(answer.status, data.error ?? `The server answered ${answer.status}.`, data.hint);
+}
+
+export const get = (path, signal) => request("GET", path, undefined, signal);
+export const post = (path, body, signal) => request("POST", path, body, signal);
+
+/// Who is signed in: `me.names_clusters` says whether tools have to be told which cluster is meant.
+export let me = null;
+export async function learnWhoIAm() { me = await get("me"); return me; }
+export function forgetWhoIAm() { me = null; }
+
+/// A tool that only looks.
+export function look(tool, args = {}, { cluster, signal } = {}) {
+  const named = cluster && me?.names_clusters ? { ...args, cluster } : args;
+  return post(`look/${tool}`, named, signal);
+}
+
+/// The address of a task's news.
+export function taskNews(cluster, upid) {
+  const task = me?.names_clusters ? `${cluster}~${upid}` : upid;
+  return `/api/follow/${encodeURIComponent(task)}`;
+}

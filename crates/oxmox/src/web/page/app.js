@@ -1,0 +1,141 @@
+// The frame: who is signed in, which part is shown, what the server tells meanwhile.
+
+import { fill, h, failure } from "./dom.js";
+import { forgetWhoIAm, get, learnWhoIAm, me, onSignedOut, post } from "./api.js";
+import { signIn } from "./sign-in.js";
+import { inbox } from "./inbox.js";
+import { inventory } from "./inventory.js";
+import { guest } from "./guest.js";
+import { task, tasks } from "./tasks.js";
+import { audit } from "./audit.js";
+import { findings } from "./findings.js";
+
+const PARTS = [
+  ["inbox", "Inbox", inbox],
+  ["inventory", "Inventory", inventory],
+  ["tasks", "Tasks", tasks],
+  ["findings", "Findings", findings],
+  ["audit", "Audit", audit],
+];
+const MORE = { guest, task };
+const WITHIN = { guest: "inventory", task: "tasks" }; // where one finds them
+
+const main = document.getElementById("main");
+const top = document.getElementById("top");
+let shown = null; // what is on the page: {leave, seen}
+let events = null;
+let waiting = 0;
+
+function badge() {
+  const count = document.getElementById("waiting");
+  if (!count) return;
+  count.textContent = waiting || "";
+  count.hidden = waiting === 0;
+  document.title = waiting ? `(${waiting}) oxmox` : "oxmox";
+}
+
+async function count() {
+  try {
+    const { plans } = await get("inbox");
+    waiting = plans.length;
+    badge();
+  } catch { /* the part that is shown says so */ }
+}
+
+function frame() {
+  const links = PARTS.map(([path, title]) => h("li", {},
+    h("a", { href: `#/${path}`, "data-part": path }, title,
+      path === "inbox" && h("span", { id: "waiting", class: "count", hidden: true }))));
+  fill(top,
+    h("a", { class: "brand", href: "#/inbox", "aria-label": "oxmox, home" }, "oxmox"),
+    h("nav", { "aria-label": "Parts" }, h("ul", {}, links)),
+    h("div", { class: "who" },
+      h("span", { title: `may ${me.may}` }, me.name),
+      h("button", { type: "button", class: "plain small", onclick: leave }, "Sign out")));
+  top.hidden = false;
+  badge();
+}
+
+async function leave() {
+  await post("sign-out", {}).catch(() => {});
+  signedOut();
+}
+
+function signedOut() {
+  forgetWhoIAm();
+  events?.close();
+  events = null;
+  shown?.leave?.();
+  shown = null;
+  top.hidden = true;
+  document.title = "oxmox";
+  signIn(main, null, start);
+}
+
+/// #/guest/demo/100 -> ["guest", "demo", "100"]
+function place() {
+  return location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent).filter(Boolean);
+}
+
+async function show(focus) {
+  if (!me) return;
+  const [path = "inbox", ...rest] = place();
+  const part = PARTS.find(([name]) => name === path)?.[2] ?? MORE[path] ?? inbox;
+  for (const link of top.querySelectorAll("[data-part]")) {
+    const current = link.dataset.part === (WITHIN[path] ?? path);
+    if (current) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  shown?.leave?.();
+  document.getElementById("said").replaceChildren();
+  const view = h("div", { class: "part" });
+  fill(main, view);
+  scrollTo(0, 0);
+  try {
+    shown = part(view, rest) ?? {};
+  } catch (error) {
+    fill(view, failure(error));
+  }
+  if (focus) main.focus({ preventScroll: true });
+}
+
+function listen() {
+  events?.close();
+  events = new EventSource("/api/events");
+  events.addEventListener("seen", (event) => {
+    const seen = JSON.parse(event.data);
+    count();
+    shown?.seen?.(seen);
+  });
+}
+
+async function start() {
+  await learnWhoIAm();
+  frame();
+  listen();
+  await count();
+  await show(false);
+}
+
+// "/" goes to the search, as on many pages.
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest("input, textarea, select, dialog");
+  if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    const search = main.querySelector("input[type=search]");
+    if (search) { event.preventDefault(); search.focus(); }
+  }
+});
+addEventListener("hashchange", () => {
+  // The link of the skip is no place.
+  if (location.hash === "#main") { main.focus(); return; }
+  show(true);
+});
+onSignedOut(signedOut);
+
+const code = /^#sign-in=([\w-]+)$/.exec(location.hash)?.[1];
+// The code is used once, and stays in no history.
+if (code) history.replaceState(null, "", "/");
+start().catch((error) => {
+  if (error.status === 401) signIn(main, code, start);
+  else fill(main, failure(error));
+});

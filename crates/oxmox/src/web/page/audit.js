@@ -1,0 +1,69 @@
+// Who asked for what, who said yes, what became of it, and whether the trail is whole.
+
+import { failure, fill, h } from "./dom.js";
+import { get, post } from "./api.js";
+import { plain, time } from "./words.js";
+
+const RESULTS = ["applied", "nothing_sent", "not_applied", "running", "unknown", "needs_confirmation", "refused", "failed"];
+const LATER = 200;
+
+export function audit(view) {
+  const words = h("input", { type: "search", id: "words", autocomplete: "off", placeholder: "who, what, plan", oninput: () => { clearTimeout(timer); timer = setTimeout(load, LATER); } });
+  const result = h("select", { id: "result", onchange: () => load() }, h("option", { value: "" }, "any"),
+    RESULTS.map((word) => h("option", { value: word }, plain(word))));
+  const chain = h("p", { id: "chain", class: "quiet", role: "status" }, "Checking the chain …");
+  const rows = h("div", { class: "attempts" });
+  const more = h("p", {});
+  fill(view, h("h1", {}, "Audit trail"), chain,
+    h("form", { class: "filters", role: "search", onsubmit: (event) => { event.preventDefault(); load(); } },
+      h("div", { class: "grow" }, h("label", { for: "words" }, "Search"), words),
+      h("div", {}, h("label", { for: "result" }, "Result"), result)), rows, more);
+  let timer;
+  let last = 0;
+
+  async function load(before) {
+    const mine = ++last;
+    try {
+      const answer = await post("audit", { words: words.value, result: result.value, ...(before && { before }) });
+      if (mine !== last) return;
+      if (!before) rows.replaceChildren();
+      // An entry that is open stays open while the rest is read anew.
+      rows.append(...answer.rows.map(entry));
+      if (!rows.firstChild) rows.append(h("p", { class: "empty" }, "Nothing was recorded that matches."));
+      const oldest = answer.rows.at(-1)?.seq;
+      fill(more, answer.more && h("button", { type: "button", class: "plain", onclick: () => load(oldest) }, "Older ones"));
+    } catch (error) { fill(rows, failure(error)); }
+  }
+
+  async function check() {
+    try {
+      const state = await get("audit/chain");
+      chain.className = state.whole ? "quiet" : "alert bad";
+      fill(chain, state.whole
+        ? [h("span", { class: "state done" }, "whole"), ` ${state.entries.toLocaleString()} entries · head `, h("code", { class: "head" }, state.head)]
+        : `The chain is broken at entry ${state.broken_at}: it was edited, removed or put elsewhere. What follows cannot be trusted.`);
+    } catch (error) { fill(chain, error.message); }
+  }
+
+  load();
+  check();
+  let seenAt;
+  return { leave: () => { clearTimeout(timer); last += 1; }, seen: ({ audit: at }) => {
+    if (seenAt !== undefined && seenAt !== at && !rows.querySelector("details[open]")) { load(); check(); }
+    seenAt = at;
+  } };
+}
+
+function entry(row) {
+  const result = row.result ?? "open: may have been sent";
+  const fact = (name, value) => value ? h("div", {}, h("dt", {}, name), h("dd", {}, value)) : null;
+  return h("details", { class: "card attempt" },
+    h("summary", {}, h("span", { class: `state ${row.result ?? "unknown"}` }, plain(result)),
+      h("span", { class: "what" }, row.summary ?? row.tool),
+      h("span", { class: "quiet" }, `${row.caller}${row.confirmed_by ? `, yes by ${row.confirmed_by}` : ""}${row.reason ? `, ${row.reason}` : ""} · ${time(row.at)}`)),
+    h("dl", { class: "facts" }, fact("entry", String(row.seq)), fact("plan", h("code", {}, row.plan)), fact("tool", h("code", {}, row.tool)),
+      fact("risk", row.risk && h("span", { class: `risk ${row.risk}` }, row.risk)), fact("ended", time(row.ended)), fact("reason", row.reason),
+      fact("arguments", h("code", {}, JSON.stringify(row.arguments))), fact("digest", row.digest && h("code", { class: "head" }, row.digest)),
+      fact("steps", row.steps?.length && h("ul", {}, row.steps.map((step) => h("li", {}, h("span", { class: `state ${step.state}` }, plain(step.state)), " ", step.step,
+        step.detail && h("span", { class: "quiet" }, ` ${step.detail}`), step.task && h("code", { class: "head" }, step.task)))))));
+}

@@ -1,0 +1,147 @@
+// What waits for a person: everything that would be sent, and a yes or no to exactly that.
+
+import { ask, failure, fill, h, say } from "./dom.js";
+import { get, post } from "./api.js";
+import { duration, plain, size } from "./words.js";
+
+const GRAVE = new Set(["destroy", "grant"]);
+
+export function inbox(view, [wanted]) {
+  const list = h("div", { class: "plans" });
+  const done = h("div", { class: "plans" });
+  const title = h("h1", { tabindex: "-1" }, "Inbox");
+  fill(view, title, h("p", { class: "quiet" }, "Changes that wait for a person's yes."), list, done);
+  const cards = new Map(); // by id and digest, so that nothing moves under a finger
+  let skew = 0;
+
+  async function load() {
+    let answer;
+    try {
+      answer = await get("inbox");
+    } catch (error) {
+      if (error.status !== 401) fill(list, failure(error));
+      return;
+    }
+    skew = answer.now - Date.now() / 1000;
+    const keys = new Set(answer.plans.map((plan) => `${plan.id} ${plan.digest}`));
+    for (const [key, card] of cards) if (!keys.has(key)) { card.remove(); cards.delete(key); }
+    list.querySelector(".empty, .alert.bad")?.remove();
+    for (const plan of answer.plans) {
+      const key = `${plan.id} ${plan.digest}`;
+      if (cards.has(key)) continue;
+      const made = card(plan, decide);
+      cards.set(key, made);
+      list.append(made);
+      if (plan.id === wanted) made.scrollIntoView({ block: "start" });
+    }
+    if (cards.size === 0) list.append(h("p", { class: "empty" }, "Nothing waits for you."));
+    tick();
+  }
+
+  function tick() {
+    for (const left of list.querySelectorAll("[data-expires]")) {
+      left.textContent = duration(Number(left.dataset.expires) - Date.now() / 1000 - skew);
+    }
+  }
+
+  async function decide(plan, approve, buttons) {
+    if (approve) {
+      const text = h("p", {}, plan.plan.summary, " on cluster ", plan.cluster, ".");
+      const grave = GRAVE.has(plan.plan.risk);
+      if (!await ask("Approve this change?", text, "Yes, approve", grave ? "bad" : "good")) return;
+    }
+    for (const button of buttons) button.disabled = true;
+    try {
+      await post(`inbox/${encodeURIComponent(plan.id)}`, { approve, digest: plan.digest });
+      say(approve ? `Approved: ${plan.plan.summary}` : `Rejected: ${plan.plan.summary}`, approve ? "good" : "plain");
+      if (approve) followed.push(follow({ ...plan, summary: plan.plan.summary }, done));
+    } catch (error) {
+      say(`${error.message}${error.hint ? ` — ${error.hint}` : ""}`, "bad");
+      for (const button of buttons) button.disabled = false;
+    }
+    await load();
+    // The buttons are gone; whoever came by keyboard goes on from here.
+    title.focus();
+  }
+
+  const followed = [];
+  const timer = setInterval(tick, 1000);
+  load().then(() => {
+    // An address that an agent was given, opened after somebody has decided.
+    if (wanted && ![...cards.keys()].some((key) => key.startsWith(`${wanted} `))) followed.push(follow({ id: wanted }, done));
+  });
+  return { seen: load, leave: () => { clearInterval(timer); for (const stop of followed) stop(); } };
+}
+
+function card({ id, digest, cluster, caller, expires, plan, may_not_approve: refusal, ...rest }, decide) {
+  const whole = { id, digest, cluster, caller, expires, plan, ...rest };
+  const buttons = [
+    h("button", { type: "button", class: GRAVE.has(plan.risk) ? "bad" : "good", disabled: Boolean(refusal),
+      onclick: () => decide(whole, true, buttons) }, "Approve"),
+    h("button", { type: "button", class: "plain", onclick: () => decide(whole, false, buttons) }, "Reject"),
+  ];
+  return h("article", { class: `card plan ${plan.risk}`, "aria-labelledby": `plan-${id}`, "data-plan": id },
+    h("header", {},
+      h("span", { class: `risk ${plan.risk}` }, plan.risk),
+      h("h2", { id: `plan-${id}` }, plan.summary)),
+    h("p", { class: "quiet" }, "asked for by ", h("b", {}, caller), " on ", h("b", {}, cluster),
+      " · plan ", h("code", {}, id), " · expires in ", h("span", { "data-expires": expires })),
+    plan.warnings.map((text) => h("p", { class: "alert warn" }, text)),
+    plan.blockers.map((text) => h("p", { class: "alert bad" }, "Would be refused: ", text)),
+    affected(plan.affects),
+    h("h3", {}, "What is sent"),
+    h("ol", { class: "sends" }, plan.steps.map((step) => h("li", {},
+      h("span", {}, step.step), h("code", { class: "request" }, step.request),
+      step.then && h("span", { class: "quiet" }, `then checked: ${step.then}`)))),
+    plan.irreversible && h("p", { class: "alert warn" }, "Cannot be undone: ", plan.irreversible),
+    plan.undo && h("p", { class: "quiet" }, "Undone by ",
+      h("code", {}, `${plan.undo.tool} ${JSON.stringify(plan.undo.arguments)}`)),
+    refusal && h("p", { class: "alert warn" }, "You cannot approve it: ", refusal),
+    h("p", { class: "buttons" }, buttons));
+}
+
+/// What is affected, with sizes, and what a value was and becomes.
+function affected(items) {
+  if (items.length === 0) return null;
+  const becomes = (note) => {
+    const [was, is] = String(note ?? "").split(" -> ");
+    return is === undefined ? note ?? "" : [h("del", {}, was), " → ", h("ins", {}, is)];
+  };
+  return [h("h3", {}, "What is affected"),
+    h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "What is affected" }, h("table", {},
+      h("thead", {}, h("tr", {}, ["effect", "what", "id", "size", "note"].map((name) => h("th", { scope: "col", class: name === "size" && "number" }, name)))),
+      h("tbody", {}, items.map((item) => h("tr", {},
+        h("td", {}, h("span", { class: `effect ${item.effect}` }, item.effect)),
+        h("td", {}, item.kind), h("td", {}, h("code", {}, item.id)),
+        h("td", { class: "number" }, size(item.bytes)), h("td", {}, becomes(item.note)))))))];
+}
+
+/// What becomes of a plan: whoever asked for it applies it.
+function follow({ id, summary, caller, cluster }, place) {
+  const title = h("h2", {}, summary ?? `Plan ${id}`);
+  const state = h("span", { class: "state" }, "approved");
+  const steps = h("ul", { class: "steps" });
+  place.prepend(h("article", { class: "card followed", "data-followed": id }, title, h("p", {}, state), steps));
+  let goes = true;
+  (async () => {
+    while (goes) {
+      try {
+        const { outcome, ended, doing } = await get(`plan/${encodeURIComponent(id)}`);
+        const waits = outcome.status === "needs_confirmation";
+        title.textContent = outcome.summary;
+        state.textContent = waits ? `approved; ${caller ?? "who asked for it"} has not come back for it yet` : plain(outcome.status);
+        state.className = `state ${outcome.status}`;
+        fill(steps, doing && h("li", { class: "quiet" }, doing), waits ? null : outcome.steps.map((step) => h("li", {},
+          h("span", { class: `state ${step.state}` }, plain(step.state)), " ", step.step,
+          step.task && [" ", h("a", { href: `#/task/${encodeURIComponent(cluster ?? outcome.cluster)}/${encodeURIComponent(step.task)}` }, "log")],
+          step.detail && h("span", { class: "quiet" }, ` ${step.detail}`))));
+        if (ended) return;
+      } catch (error) {
+        if (error.status === 404) { fill(state, error.message); return; }
+        // Anything else may be better in a moment.
+      }
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
+  })();
+  return () => { goes = false; };
+}

@@ -1,0 +1,91 @@
+// What the clusters are doing and did lately, and one task as it goes on.
+
+import { failure, fill, h } from "./dom.js";
+import { look, me, taskNews } from "./api.js";
+import { duration, plain, time } from "./words.js";
+
+const AGAIN = 2000; // milliseconds
+const MOST = 60; // tasks of a cluster
+
+export function tasks(view) {
+  const list = h("div", {}, h("p", { class: "quiet" }, "Loading …"));
+  fill(view, h("h1", {}, "Tasks"), h("p", { class: "quiet" }, "What runs on the clusters, and what ran lately."), list);
+  let gone = false;
+  let timer;
+  let shown;
+
+  async function of(cluster) {
+    const rows = [];
+    let cursor;
+    do {
+      const { data } = await look("read_proxmox_api", { path: "/cluster/tasks", fields: ["upid", "node", "type", "id", "user", "starttime", "endtime", "status"], ...(cursor && { cursor }) }, { cluster });
+      rows.push(...data.rows.map((row) => ({ ...row, cluster })));
+      cursor = data.next_cursor;
+    } while (cursor && rows.length < MOST);
+    return rows;
+  }
+
+  async function load() {
+    try {
+      const all = (await Promise.all(me.clusters.map(of))).flat();
+      all.sort((a, b) => (a.endtime ? 1 : 0) - (b.endtime ? 1 : 0) || b.starttime - a.starttime);
+      const anew = JSON.stringify(all);
+      if (!gone && anew !== shown) {
+        // Who stands on a link by keyboard stays there.
+        const at = list.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+        fill(list, table(all));
+        if (at) [...list.querySelectorAll("a")].find((link) => link.getAttribute("href") === at)?.focus();
+        shown = anew;
+      }
+    } catch (error) { if (!gone) fill(list, failure(error)); }
+    if (!gone) timer = setTimeout(load, AGAIN);
+  }
+  load();
+  return { leave: () => { gone = true; clearTimeout(timer); } };
+}
+
+function table(rows) {
+  if (rows.length === 0) return h("p", { class: "empty" }, "No task ran lately.");
+  const state = (row) => row.endtime ? row.status ?? "ended" : "running";
+  return h("div", { class: "wide card", tabindex: "0", role: "region", "aria-label": "Tasks" }, h("table", {},
+    h("thead", {}, h("tr", {}, ["what", "about", "node", "who", "began", "took", "state"].map((name) => h("th", { scope: "col", class: name === "took" && "number" }, name)))),
+    h("tbody", {}, rows.map((row) => h("tr", {},
+      h("td", {}, h("a", { href: `#/task/${encodeURIComponent(row.cluster)}/${encodeURIComponent(row.upid)}` }, row.type)),
+      h("td", {}, row.id), h("td", {}, row.node, me.names_clusters && ` (${row.cluster})`), h("td", {}, row.user),
+      h("td", {}, time(row.starttime)), h("td", { class: "number" }, row.endtime ? duration(row.endtime - row.starttime) : ""),
+      h("td", {}, h("span", { class: `state ${mood(state(row))}` }, state(row))))))));
+}
+
+/// How a state is coloured: a task's exit status in the list, or get_proxmox_task's word.
+function mood(state) {
+  switch (state.toLowerCase()) {
+    case "ok": return "done";
+    case "running": return "running";
+    case "ended": return "";
+    case "warnings": case "unknown": return "warning";
+    default: return state.startsWith("WARNINGS") ? "warning" : "failed";
+  }
+}
+
+export function task(view, [cluster, upid]) {
+  const about = h("p", { class: "quiet" }, "Loading …");
+  const log = h("pre", { class: "log", tabindex: "0", "aria-label": "Log" });
+  const title = h("h1", {}, "Task");
+  const bar = h("progress", { max: 1, "aria-label": "How far it is", hidden: true });
+  fill(view, h("p", {}, h("a", { href: "#/tasks" }, "← Tasks")), title, about, bar, h("section", { class: "card" }, h("h2", {}, "Log"), log));
+  const news = new EventSource(taskNews(cluster, upid));
+  news.addEventListener("task", (event) => {
+    const seen = JSON.parse(event.data);
+    title.textContent = `${seen.task_type ?? "Task"} ${seen.subject ?? ""}`;
+    fill(about, h("span", { class: `state ${mood(seen.state)}` }, plain(seen.state)), seen.state !== "ok" && seen.exit_status ? ` ${seen.exit_status}` : "",
+      ` · ${seen.node ?? ""} · ${seen.user ?? ""} · began ${time(seen.started)}`, null);
+    bar.hidden = seen.state !== "running" || seen.fraction === undefined;
+    bar.value = seen.fraction ?? 0;
+    const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
+    log.textContent = (seen.log ?? []).join("\n");
+    if (atEnd) log.scrollTop = log.scrollHeight;
+    if (seen.state !== "running") news.close();
+  });
+  news.addEventListener("failed", (event) => { fill(about, failure(new Error(JSON.parse(event.data).error))); news.close(); });
+  return { leave: () => news.close() };
+}

@@ -1,0 +1,77 @@
+//! How the process is, and what it has done.
+
+use serde_json::{Value, json};
+use tools::caller::Bounds;
+
+use super::http::serve;
+use super::tokens::token;
+use super::world;
+
+#[tokio::test]
+async fn it_lives_and_is_ready_until_its_end_is_ordered() {
+    let world = world().await;
+    // Those who ask this have no token.
+    token(&world, "ci", Bounds::default()).await;
+    let served = serve(&world).await;
+    let health = served.get("/healthz", &[]).await;
+    assert_eq!((health.status, health.body.as_str()), (200, "ok\n"));
+    let ready = served.get("/readyz", &[]).await;
+    assert_eq!(ready.status, 200);
+    let told: Value = serde_json::from_str(&ready.body).unwrap();
+    assert_eq!(told["store"], "answering");
+    assert_eq!(told["clusters"]["not_asked"], 1);
+    assert!(
+        world.sim.requests().is_empty(),
+        "nothing is sent to find out"
+    );
+}
+
+#[tokio::test]
+async fn calls_errors_plans_and_requests_are_counted() {
+    let world = world().await;
+    let served = serve(&world).await;
+    for (tool, arguments) in [
+        ("get_proxmox_vm_status", json!({"vmid": 105})),
+        ("get_proxmox_vm_status", json!({"vmid": 4711})),
+        ("start_proxmox_vm", json!({"vmid": 105})),
+        ("stop_proxmox_vm", json!({"vmid": 110, "action": "stop"})),
+    ] {
+        let call = json!({"name": tool, "arguments": arguments});
+        served.ask("tools/call", call, &[]).await;
+    }
+    let metrics = served.get("/metrics", &[]).await;
+    assert_eq!(metrics.status, 200);
+    let kind = metrics.header("content-type").unwrap();
+    assert!(kind.starts_with("text/plain; version=0.0.4"), "{kind}");
+    for line in [
+        concat!(
+            "oxmox_build_info{version=\"",
+            env!("CARGO_PKG_VERSION"),
+            "\"} 1"
+        ),
+        "oxmox_tool_calls_total{tool=\"get_proxmox_vm_status\"} 2",
+        "oxmox_tool_errors_total{tool=\"get_proxmox_vm_status\",kind=\"not_found\"} 1",
+        "oxmox_tool_duration_seconds_bucket{tool=\"get_proxmox_vm_status\",le=\"+Inf\"} 2",
+        "oxmox_tool_duration_seconds_count{tool=\"start_proxmox_vm\"} 1",
+        "oxmox_plans_total{outcome=\"applied\"} 1",
+        "oxmox_pve_requests_total{cluster=\"homelab\",method=\"POST\",status=\"200\"} 1",
+        "oxmox_cluster_answering{cluster=\"homelab\"} 1",
+        "oxmox_approvals_waiting 1",
+    ] {
+        let found = metrics.body.lines().any(|it| it == line);
+        assert!(found, "{line}\n{}", metrics.body);
+    }
+}
+
+#[tokio::test]
+async fn metrics_are_for_this_machine_and_for_callers_who_are_known() {
+    let world = world().await;
+    let known = token(&world, "prometheus", Bounds::default()).await;
+    let served = serve(&world).await;
+    // A proxy on this machine asks for whoever asks it.
+    let forwarded = ("X-Forwarded-For", "203.0.113.7");
+    assert_eq!(served.get("/metrics", &[]).await.status, 200);
+    assert_eq!(served.get("/metrics", &[forwarded]).await.status, 401);
+    let headers = [forwarded, ("Authorization", known.as_str())];
+    assert_eq!(served.get("/metrics", &headers).await.status, 200);
+}

@@ -1,0 +1,441 @@
+//! The page for people, spoken to in raw requests: who gets in, what counts as a decision, who may take it.
+
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+
+use oxmox::token;
+use oxmox::web::Page;
+use secrecy::ExposeSecret as _;
+use serde_json::{Value, json};
+use sim::worlds::homelab;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+use tools::caller::{Bounds, Scope};
+use tools::engine::{Call, Reply, Silent, State};
+use tools::policy::Policy;
+
+use super::{World, engine_with, world};
+
+struct Answered {
+    status: u16,
+    head: String,
+    body: Value,
+}
+
+impl Answered {
+    fn cookie(&self) -> Option<&str> {
+        let line = self
+            .head
+            .lines()
+            .find_map(|line| line.strip_prefix("set-cookie: "))?;
+        line.split(';').next()
+    }
+}
+
+/// A page on a world, and whoever is signed in.
+struct Browser {
+    address: SocketAddr,
+    code: Option<String>,
+    cookie: String,
+}
+
+/// Serves the page; `open` as where nobody has a token.
+async fn served(world: &World, open: bool) -> Browser {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let page = Page::new(world.engine.clone(), open, false, &CancellationToken::new());
+    world.engine.serves_page_at(&page.address(address));
+    let link = page.link(address);
+    let code = link.map(|link| {
+        link.expose_secret()
+            .split_once("#sign-in=")
+            .unwrap()
+            .1
+            .to_owned()
+    });
+    tokio::spawn(axum::serve(listener, page.router()).into_future());
+    Browser {
+        address,
+        code,
+        cookie: String::new(),
+    }
+}
+
+impl Browser {
+    /// With these headers and no others.
+    async fn raw(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Answered {
+        let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\n", self.address);
+        let length = body.len().to_string();
+        for (name, value) in headers
+            .iter()
+            .chain(&[("Connection", "close"), ("Content-Length", &length)])
+        {
+            let _ = write!(head, "{name}: {value}\r\n");
+        }
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        stream
+            .write_all(format!("{head}\r\n{body}").as_bytes())
+            .await
+            .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        Answered {
+            status: head[9..12].parse().unwrap(),
+            head: head.to_owned(),
+            body: serde_json::from_str(body).unwrap_or(Value::String(body.to_owned())),
+        }
+    }
+
+    async fn get(&self, path: &str) -> Answered {
+        self.raw("GET", path, &[("Cookie", &self.cookie)], "").await
+    }
+
+    async fn post(&self, path: &str, body: Value) -> Answered {
+        let headers = [("Cookie", self.cookie.as_str()), ("X-Oxmox-Page", "1")];
+        self.raw("POST", path, &headers, &body.to_string()).await
+    }
+
+    /// The same page, with this person signed in.
+    async fn person(&self, world: &World, name: &str, bounds: Bounds) -> Self {
+        let token = token_of(world, name, bounds, true).await;
+        let answer = self.post("/api/sign-in", json!({"token": token})).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        Self {
+            address: self.address,
+            code: None,
+            cookie: answer.cookie().unwrap().to_owned(),
+        }
+    }
+
+    async fn inbox(&self) -> Vec<Value> {
+        let answer = self.get("/api/inbox").await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.body["plans"].as_array().unwrap().clone()
+    }
+
+    async fn decide(&self, plan: &Value, approve: bool) -> Answered {
+        let path = format!("/api/inbox/{}", plan["id"].as_str().unwrap());
+        self.post(&path, json!({"approve": approve, "digest": plan["digest"]}))
+            .await
+    }
+}
+
+async fn token_of(world: &World, name: &str, bounds: Bounds, person: bool) -> String {
+    let (token, stored) = token::issue(name, bounds, person, (0, None)).unwrap();
+    let store = world.engine.store().await.unwrap();
+    assert!(store.keep_token(&stored).await.unwrap());
+    token.expose_secret().to_owned()
+}
+
+/// What the engine answers to this caller's wish to delete VM 105.
+async fn delete(world: &World, caller: &str) -> Value {
+    let arguments = tools::context::arguments([("vmid", json!(105))]);
+    let call = Call::new("delete_proxmox_vm", arguments, caller);
+    match world.engine.call(call, &Silent).await.unwrap() {
+        Reply::Done(rendered) => Value::Object(rendered.data),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn scope(scope: Scope) -> Bounds {
+    Bounds {
+        scope,
+        ..Bounds::default()
+    }
+}
+
+#[tokio::test]
+async fn a_person_signs_in_with_their_token_and_out_again() {
+    let world = world().await;
+    let page = served(&world, false).await;
+    assert!(page.code.is_none());
+    assert_eq!(page.get("/api/me").await.status, 401);
+    let token = token_of(&world, "owner", Bounds::default(), true).await;
+    let entered = page.post("/api/sign-in", json!({"token": token})).await;
+    for wanted in ["HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=43200"] {
+        assert!(entered.head.contains(wanted), "{}", entered.head);
+    }
+    let owner = Browser {
+        cookie: entered.cookie().unwrap().to_owned(),
+        code: None,
+        address: page.address,
+    };
+    let me = owner.get("/api/me").await.body;
+    assert_eq!(
+        (&me["name"], &me["clusters"]),
+        (&json!("owner"), &json!(["homelab"]))
+    );
+    assert_eq!(owner.post("/api/sign-out", json!({})).await.status, 200);
+    assert_eq!(owner.get("/api/me").await.status, 401);
+}
+
+#[tokio::test]
+async fn a_program_does_not_get_in_and_nobody_by_guessing() {
+    let world = world().await;
+    let page = served(&world, true).await;
+    let robot = token_of(&world, "robot", Bounds::default(), false).await;
+    let refused = page.post("/api/sign-in", json!({"token": robot})).await;
+    assert_eq!(refused.status, 403);
+    assert!(!refused.body.to_string().contains(&robot));
+    for wrong in [
+        json!({"token": "x"}),
+        json!({"token": format!("{robot}x")}),
+        json!({"code": "x"}),
+    ] {
+        let answer = page.post("/api/sign-in", wrong).await;
+        assert_eq!((answer.status, answer.cookie()), (401, None));
+    }
+    assert_eq!(
+        page.post("/api/sign-in", json!({"token": 1})).await.status,
+        400
+    );
+}
+
+#[tokio::test]
+async fn the_code_works_once() {
+    let world = world().await;
+    let page = served(&world, true).await;
+    let code = json!({"code": page.code});
+    let first = page.post("/api/sign-in", code.clone()).await;
+    assert_eq!(first.status, 200);
+    assert!(first.cookie().is_some());
+    assert_eq!(page.post("/api/sign-in", code).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_token_that_is_taken_back_ends_its_sessions() {
+    let world = world().await;
+    let owner = served(&world, false)
+        .await
+        .person(&world, "owner", Bounds::default())
+        .await;
+    assert_eq!(owner.get("/api/me").await.status, 200);
+    let store = world.engine.store().await.unwrap();
+    assert!(store.remove_token("owner").await.unwrap());
+    assert_eq!(owner.get("/api/me").await.status, 401);
+}
+
+#[tokio::test]
+async fn a_yes_is_a_yes_to_what_was_shown_and_given_once() {
+    let world = world().await;
+    let owner = served(&world, false)
+        .await
+        .person(&world, "owner", Bounds::default())
+        .await;
+    let waits = delete(&world, "agent").await;
+    let next = waits["next"].as_str().unwrap();
+    let address = format!(
+        "http://{}/#/inbox/{}",
+        owner.address,
+        waits["plan"].as_str().unwrap()
+    );
+    assert!(next.contains(&address), "{next}");
+    assert!(next.contains("oxmox approve"), "{next}");
+
+    let [plan] = owner.inbox().await.try_into().unwrap();
+    let request = plan["plan"]["steps"][0]["request"].as_str().unwrap();
+    assert!(
+        request.starts_with("DELETE /nodes/pve1/qemu/105"),
+        "{request}"
+    );
+    assert!(plan["plan"]["affects"][1]["bytes"].as_u64().is_some());
+    let mut other = plan.clone();
+    other["digest"] = json!("0");
+    assert_eq!(owner.decide(&other, true).await.status, 409);
+    assert_eq!(
+        delete(&world, "agent").await["status"],
+        "needs_confirmation"
+    );
+
+    assert_eq!(owner.decide(&plan, true).await.status, 200);
+    assert_eq!(owner.decide(&plan, true).await.status, 409);
+    assert!(owner.inbox().await.is_empty());
+    assert!(world.writes().is_empty());
+    assert_eq!(delete(&world, "agent").await["status"], "applied");
+    let trail = owner
+        .post("/api/audit", json!({"words": "105 owner"}))
+        .await
+        .body;
+    assert_eq!(trail["rows"][0]["confirmed_by"], "owner", "{trail}");
+    assert_eq!(owner.get("/api/audit/chain").await.body["whole"], true);
+}
+
+#[tokio::test]
+async fn a_no_is_heard() {
+    let world = world().await;
+    let owner = served(&world, false)
+        .await
+        .person(&world, "owner", Bounds::default())
+        .await;
+    delete(&world, "agent").await;
+    let [plan] = owner.inbox().await.try_into().unwrap();
+    assert_eq!(owner.decide(&plan, false).await.status, 200);
+    assert_eq!(owner.decide(&plan, true).await.status, 409);
+    assert_eq!(
+        delete(&world, "agent").await["status"],
+        "needs_confirmation"
+    );
+    assert!(world.writes().is_empty());
+}
+
+#[tokio::test]
+async fn nobody_approves_what_they_could_not_do() {
+    let world = world().await;
+    let page = served(&world, false).await;
+    delete(&world, "agent").await;
+    let reader = page.person(&world, "reader", scope(Scope::Read)).await;
+    let operator = page.person(&world, "operator", scope(Scope::Operate)).await;
+    let elsewhere = Bounds {
+        clusters: vec!["other".to_owned()],
+        ..Bounds::default()
+    };
+    let stranger = page.person(&world, "stranger", elsewhere).await;
+    let [plan] = operator.inbox().await.try_into().unwrap();
+    assert!(
+        plan["may_not_approve"]
+            .as_str()
+            .unwrap()
+            .contains("destroy-risk")
+    );
+    assert_eq!(operator.decide(&plan, true).await.status, 403);
+    assert_eq!(reader.decide(&plan, false).await.status, 403);
+    assert!(stranger.inbox().await.is_empty());
+    assert_eq!(stranger.decide(&plan, false).await.status, 404);
+    assert_eq!(
+        stranger
+            .get(&format!("/api/plan/{}", plan["id"].as_str().unwrap()))
+            .await
+            .status,
+        404
+    );
+    assert_eq!(
+        stranger.post("/api/audit", json!({})).await.body["rows"],
+        json!([])
+    );
+    assert_eq!(operator.decide(&plan, false).await.status, 200);
+}
+
+#[tokio::test]
+async fn with_four_eyes_whoever_asked_cannot_approve() {
+    let sim = sim::Sim::start(homelab()).await.unwrap();
+    let policy = Policy {
+        four_eyes: true,
+        ..Policy::default()
+    };
+    let engine = engine_with(&sim, State::Memory, policy);
+    let world = World { sim, engine };
+    let page = served(&world, false).await;
+    let owner = page.person(&world, "owner", Bounds::default()).await;
+    let colleague = page.person(&world, "colleague", Bounds::default()).await;
+    let waits = delete(&world, "owner").await;
+    assert_eq!(waits["confirm"], Value::Null);
+    let [plan] = owner.inbox().await.try_into().unwrap();
+    let refused = owner.decide(&plan, true).await;
+    assert_eq!(refused.status, 403, "{}", refused.body);
+    assert_eq!(colleague.decide(&plan, true).await.status, 200);
+    assert_eq!(delete(&world, "owner").await["status"], "applied");
+}
+
+#[tokio::test]
+async fn other_sites_change_nothing() {
+    let world = world().await;
+    let owner = served(&world, false)
+        .await
+        .person(&world, "owner", Bounds::default())
+        .await;
+    delete(&world, "agent").await;
+    let [plan] = owner.inbox().await.try_into().unwrap();
+    let path = format!("/api/inbox/{}", plan["id"].as_str().unwrap());
+    let body = json!({"approve": true, "digest": plan["digest"]}).to_string();
+    let cookie = ("Cookie", owner.cookie.as_str());
+    let own = ("X-Oxmox-Page", "1");
+    for headers in [
+        vec![cookie],
+        vec![cookie, ("Content-Type", "text/plain")],
+        vec![cookie, own, ("Sec-Fetch-Site", "cross-site")],
+        vec![cookie, own, ("Origin", "http://evil.example")],
+    ] {
+        assert_eq!(
+            owner.raw("POST", &path, &headers, &body).await.status,
+            403,
+            "{headers:?}"
+        );
+    }
+    assert_eq!(owner.inbox().await.len(), 1);
+}
+
+#[tokio::test]
+async fn the_page_looks_by_tools_that_only_look() {
+    let world = world().await;
+    let owner = served(&world, false)
+        .await
+        .person(&world, "owner", Bounds::default())
+        .await;
+    let seen = owner
+        .post("/api/look/get_proxmox_vm_status", json!({"vmid": 100}))
+        .await;
+    assert_eq!(
+        (seen.status, &seen.body["data"]["name"]),
+        (200, &json!("web"))
+    );
+    let history = json!({"vmid": 100, "timeframe": "hour", "points": true, "chart": false});
+    let history = owner
+        .post("/api/look/get_proxmox_metrics", history)
+        .await
+        .body;
+    assert!(
+        history["data"]["series"][0]["points"]
+            .as_array()
+            .unwrap()
+            .len()
+            > 10,
+        "{history}"
+    );
+    for tool in [
+        "delete_proxmox_vm",
+        "write_proxmox_api",
+        "call_proxmox_tool",
+        "vm_agent_file_read",
+    ] {
+        let refused = owner
+            .post(&format!("/api/look/{tool}"), json!({"vmid": 105}))
+            .await;
+        assert_eq!(refused.status, 404, "{tool}");
+    }
+    assert!(world.writes().is_empty());
+}
+
+#[tokio::test]
+async fn nothing_in_the_page_is_inline() {
+    let world = world().await;
+    let page = served(&world, false).await;
+    let index = page.get("/").await;
+    for wanted in [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "frame-ancestors 'none'",
+        "nosniff",
+    ] {
+        assert!(index.head.contains(wanted), "{}", index.head);
+    }
+    assert!(!index.head.contains("unsafe"));
+    let html = index.body.as_str().unwrap();
+    for tag in html.split('<').filter(|tag| tag.starts_with("script")) {
+        assert!(tag.contains("src=\"/page/"), "{tag}");
+    }
+    assert!(!html.contains("<style") && !html.contains(" style=") && !html.contains(" on"));
+    for part in html.split("\"/page/").skip(1) {
+        let path = format!("/page/{}", part.split('"').next().unwrap());
+        assert_eq!(page.get(&path).await.status, 200, "{path}");
+    }
+    assert_eq!(page.get("/page/../mod.rs").await.status, 404);
+}

@@ -1,0 +1,231 @@
+//! A whole store as lines of JSON, to move it from one database to another.
+//!
+//! The first line says which oxmox wrote it and with which keys, then comes a line for each row, and the last counts them: a
+//! file that was cut off is told from a whole one.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use super::audit::is_whole;
+use super::database::{Row, Value};
+use super::{Store, VERSION, json, newer};
+use crate::fault::{Fault, Kind};
+
+/// A line of the file.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+enum Line {
+    Head { oxmox_store: i64, keys: String },
+    Row { table: String, row: Vec<Json> },
+    End { rows: usize },
+}
+
+/// A table, with the statements that read and write all of it.
+struct Table {
+    name: &'static str,
+    columns: usize,
+    select: &'static str,
+    insert: &'static str,
+}
+
+macro_rules! table {
+    ($name:literal, $columns:literal, $values:literal, $count:literal, $rest:literal) => {
+        Table {
+            name: $name,
+            columns: $count,
+            select: concat!("SELECT ", $columns, " FROM ", $name, " ", $rest),
+            insert: concat!(
+                "INSERT INTO ",
+                $name,
+                " (",
+                $columns,
+                ") VALUES (",
+                $values,
+                ")"
+            ),
+        }
+    };
+}
+
+/// What is moved. Which keys a store belongs to is its own.
+const TABLES: [Table; 8] = [
+    table!(
+        "plans",
+        "id, caller, tool, arguments, digest, plan, state, expires, decided_by, seal, outcome",
+        "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11",
+        11,
+        "ORDER BY id"
+    ),
+    table!(
+        "leases",
+        "caller, guest, expires, seal",
+        "?1, ?2, ?3, ?4",
+        4,
+        "ORDER BY caller, guest"
+    ),
+    table!("audit", "seq, entry, link", "?1, ?2, ?3", 3, "ORDER BY seq"),
+    table!(
+        "handles",
+        "plan, worker, begun, updated, cancelled_by, insists",
+        "?1, ?2, ?3, ?4, ?5, ?6",
+        6,
+        "ORDER BY plan"
+    ),
+    table!(
+        "steps",
+        "plan, position, outcome, before",
+        "?1, ?2, ?3, ?4",
+        4,
+        "ORDER BY plan, position"
+    ),
+    table!(
+        "baselines",
+        "name, taken, estate",
+        "?1, ?2, ?3",
+        3,
+        "ORDER BY name"
+    ),
+    table!(
+        "meta",
+        "name, value",
+        "?1, ?2",
+        2,
+        "WHERE name <> 'keys' ORDER BY name"
+    ),
+    table!(
+        "tokens",
+        "id, name, hash, bounds, person, created, expires, seal",
+        "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8",
+        8,
+        "ORDER BY id"
+    ),
+];
+
+impl Store {
+    /// Everything in it, a line each. Refused while a change is under way: whoever sends it would write on into what was
+    /// left behind.
+    pub async fn export(&self) -> Result<Vec<String>, Fault> {
+        for (plan, worker) in self.open_handles().await? {
+            if self.lives(&worker).await {
+                return Err(Fault::new(
+                    Kind::Conflict,
+                    format!("a change is under way, plan {plan}"),
+                )
+                .hint("stop the servers on this store first, and start them on the other one"));
+            }
+        }
+        let tables = self
+            .read(|tx| {
+                let rows = TABLES.iter().map(|table| tx.query(table.select, &[]));
+                rows.collect::<Result<Vec<_>, _>>()
+            })
+            .await?;
+        let mut lines = vec![json(&Line::Head {
+            oxmox_store: VERSION,
+            keys: self.keys.name(),
+        })?];
+        for (table, rows) in TABLES.iter().zip(tables) {
+            for Row(values) in rows {
+                lines.push(json(&Line::Row {
+                    table: table.name.to_owned(),
+                    row: values.into_iter().map(to_json).collect(),
+                })?);
+            }
+        }
+        let rows = lines.len() - 1;
+        lines.push(json(&Line::End { rows })?);
+        Ok(lines)
+    }
+
+    /// Takes in what [`export`](Self::export) gave, into a store that is empty: all of it or nothing. Tells how many rows.
+    pub async fn import(&self, lines: &[impl AsRef<str>]) -> Result<usize, Fault> {
+        let rows = self.read_lines(lines)?;
+        let count = rows.len();
+        let trail = rows.iter().filter(|(table, _)| table.name == "audit");
+        if !is_whole(&self.keys, trail.map(|(_, row)| row))? {
+            return Err(wrong("its audit trail is broken")
+                .hint("`oxmox audit verify` tells where, on the store that it comes from"));
+        }
+        let taken = self.write(move |tx| {
+            for table in &TABLES {
+                if !tx.query(table.select, &[])?.is_empty() {
+                    return Ok(false);
+                }
+            }
+            for (table, Row(values)) in &rows {
+                tx.execute(table.insert, values)?;
+            }
+            Ok(true)
+        });
+        if !taken.await? {
+            return Err(Fault::new(Kind::Conflict, "the store is not empty").hint(
+                "import into a new database or state directory: two trails cannot become one",
+            ));
+        }
+        Ok(count)
+    }
+
+    fn read_lines(&self, lines: &[impl AsRef<str>]) -> Result<Vec<(&'static Table, Row)>, Fault> {
+        let mut lines = lines.iter().enumerate().map(|(index, line)| {
+            serde_json::from_str::<Line>(line.as_ref())
+                .map_err(|_| wrong(&format!("line {} is none of an export", index + 1)))
+        });
+        let Some(Line::Head { oxmox_store, keys }) = lines.next().transpose()? else {
+            return Err(wrong("it does not begin as an export"));
+        };
+        if oxmox_store > VERSION {
+            return Err(newer(oxmox_store).into());
+        }
+        if keys != self.keys.name() {
+            return Err(wrong("it was made with other keys than those of this store").hint(
+                "copy the file `key` from the state directory that it comes from into this one's, readable by its owner only",
+            ));
+        }
+        let mut rows = Vec::new();
+        let mut end = None;
+        for line in lines {
+            match line? {
+                _ if end.is_some() => return Err(wrong("it goes on after its end")),
+                Line::Row { table, row } => rows.push(to_row(&table, row)?),
+                Line::End { rows } => end = Some(rows),
+                Line::Head { .. } => return Err(wrong("it begins twice")),
+            }
+        }
+        if end != Some(rows.len()) {
+            return Err(wrong("it was cut off").hint("export it again"));
+        }
+        Ok(rows)
+    }
+}
+
+fn wrong(what: &str) -> Fault {
+    Fault::bad_input(format!("this cannot be imported: {what}"))
+}
+
+fn to_row(name: &str, row: Vec<Json>) -> Result<(&'static Table, Row), Fault> {
+    let table = TABLES.iter().find(|table| table.name == name);
+    let table = table.ok_or_else(|| wrong("it holds a table that oxmox does not have"))?;
+    if row.len() != table.columns {
+        return Err(wrong(&format!("a row of {name} has other columns")));
+    }
+    let values: Option<Vec<_>> = row.into_iter().map(from_json).collect();
+    let values = values.ok_or_else(|| wrong(&format!("a row of {name} is none of oxmox's")))?;
+    Ok((table, Row(values)))
+}
+
+fn to_json(value: Value) -> Json {
+    match value {
+        Value::Nothing => Json::Null,
+        Value::Number(number) => number.into(),
+        Value::Text(text) => text.into(),
+    }
+}
+
+fn from_json(value: Json) -> Option<Value> {
+    match value {
+        Json::Null => Some(Value::Nothing),
+        Json::Number(number) => number.as_i64().map(Value::Number),
+        Json::String(text) => Some(Value::Text(text)),
+        _ => None,
+    }
+}

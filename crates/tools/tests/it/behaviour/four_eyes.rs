@@ -1,0 +1,51 @@
+//! Whoever asks for a change is not the one who says yes to it.
+
+use tools::policy::Policy;
+
+use crate::house::{CALLER, Furnish, House, Person};
+
+const STOP: (&str, &str) = ("stop_proxmox_vm", r#"{"vmid": 110, "action": "stop"}"#);
+
+async fn house() -> House {
+    House::furnished(Furnish {
+        policy: Policy {
+            four_eyes: true,
+            ..Policy::default()
+        },
+        ..Furnish::default()
+    })
+    .await
+}
+
+#[tokio::test]
+async fn nobody_is_asked_through_the_client() {
+    let house = house().await;
+    let eager = Person::saying_yes();
+    let asked = house.ask(STOP.0, STOP.1, &eager).await.unwrap();
+    assert_eq!(asked.data["status"], "needs_confirmation", "{}", asked.text);
+    assert_eq!(eager.times_asked(), 0);
+    assert!(asked.data.get("confirm").is_none(), "{}", asked.text);
+    assert!(asked.text.contains("another person"), "{}", asked.text);
+    assert!(house.writes().is_empty());
+}
+
+#[tokio::test]
+async fn another_person_lets_it_run_and_the_same_does_not() {
+    let asker = CALLER.rsplit(':').next().unwrap();
+    for (by, runs) in [(asker, false), ("another", true)] {
+        let house = house().await;
+        house.call(STOP.0, STOP.1).await.unwrap();
+        let store = house.engine.store().await.unwrap();
+        let waiting = store.waiting_plans(0).await.unwrap().remove(0);
+        // As by a command that does not know of the rule.
+        let now = waiting.expires - 1;
+        assert!(store.decide_plan(&waiting, true, by, now).await.unwrap());
+        let outcome = house.call(STOP.0, STOP.1).await;
+        match (runs, outcome) {
+            (true, Ok(done)) => assert_eq!(done.data["status"], "applied"),
+            (false, Err(fault)) => assert!(fault.message.contains("four_eyes"), "{fault}"),
+            (_, other) => panic!("{by}: {other:?}"),
+        }
+        assert_eq!(house.writes().len(), usize::from(runs), "{by}");
+    }
+}
