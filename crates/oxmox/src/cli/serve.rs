@@ -103,14 +103,18 @@ pub async fn serve(
     program: &str,
 ) -> Result<(), Fault> {
     let stop = runtime::stop_signal();
-    let told = stop.clone();
-    tokio::spawn(async move {
-        told.cancelled().await;
+    let ending = stop.clone();
+    let telling = tokio::spawn(async move {
+        ending.cancelled().await;
         notify::tell(News::Stopping);
     });
     let recovering = tokio::spawn(recovery::keep_closing(engine.clone()));
-    let served = http::serve(engine.clone(), listener, live, stop).await;
+    let served = http::serve(engine.clone(), listener, live, stop.clone()).await;
     recovering.abort();
+    // Where nobody is connected, the end may come before that task had its turn.
+    if stop.is_cancelled() {
+        let _ = telling.await;
+    }
     served.map_err(|error| in_words(&error))?;
     finish(&engine, program).await;
     Ok(())

@@ -2,11 +2,11 @@
 //!
 //! | module | what lives there |
 //! |---|---|
-//! | [`assets`] | the files of the page, in the binary |
-//! | [`door`] | who is signed in, and which requests are the page's own |
-//! | [`sign_in`] | from a token or a code to a session |
-//! | [`inbox`], [`look`], [`audit`], [`follow`] | what the page asks for |
-//! | [`events`] | what it is told without asking |
+//! | `assets` | the files of the page, in the binary |
+//! | `door` | who is signed in, and which requests are the page's own |
+//! | `sign_in` | from a token or a code to a session |
+//! | `inbox`, `look`, `audit`, `follow` | what the page asks for |
+//! | `events` | what it is told without asking |
 //!
 //! What the page shows of a cluster it reads by the engine's own tools, as the person who is signed in.
 
