@@ -6,6 +6,7 @@
 //! | [`config`] | flags, environment and file into one value |
 //! | [`session`], [`demo`] | from a configuration, or from nothing, to an engine |
 //! | [`mcp`], [`http`] | the transports; rmcp's API is used there and nowhere else, since it moves |
+//! | `lasting` | answers that go on, and when they end |
 //! | [`token`] | how callers over the network are known |
 //! | [`web`] | the page for people, and what it asks for |
 //! | [`generate`] | the documents that are made from the registry |
@@ -15,6 +16,7 @@ pub mod config;
 pub mod demo;
 pub mod generate;
 pub mod http;
+mod lasting;
 pub mod mcp;
 pub mod session;
 pub mod token;

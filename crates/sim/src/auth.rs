@@ -75,6 +75,12 @@ fn api_token_of(request: &Request) -> Option<&str> {
         .strip_prefix(['=', ' '])
 }
 
+/// The token that a request names.
+pub(crate) fn named_token(request: &Request) -> Option<String> {
+    let (id, _) = api_token_of(request)?.split_once('=')?;
+    Some(id.to_owned())
+}
+
 fn token_identity(world: &World, text: &str) -> Option<Identity> {
     let (id, secret) = text.split_once('=')?;
     let who = Identity::parse(id);

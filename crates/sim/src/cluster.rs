@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::watch;
 
+use crate::auth;
 use crate::call::Params;
 use crate::clock::{Clock, Ticker};
 use crate::control;
@@ -33,6 +34,8 @@ pub struct Logged {
     pub status: u16,
     /// The node that was asked.
     pub node: String,
+    /// The API token that it came with, without its secret, right or not.
+    pub token: Option<String>,
 }
 
 /// What becomes of a request.
@@ -221,6 +224,7 @@ impl Cluster {
             params: handled.params,
             status: handled.response.status,
             node: request.endpoint.clone(),
+            token: auth::named_token(request),
         });
         handled.response
     }

@@ -49,9 +49,15 @@ async fn serve_demo(wanted: Option<SocketAddr>, global: &Global) -> Result<Exit,
         },
     };
     let address = listener.local_addr().unwrap_or(USUAL);
-    welcome(&format!("http://{address}/mcp"));
     let live = http::unchanging(Live::default());
-    serve::serve(session.engine.clone(), listener, live, global.program()).await?;
+    serve::serve(
+        session.engine.clone(),
+        listener,
+        live,
+        global.program(),
+        || welcome(&format!("http://{address}/mcp")),
+    )
+    .await?;
     Ok(Exit::Done)
 }
 

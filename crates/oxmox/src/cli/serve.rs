@@ -77,39 +77,52 @@ async fn over_http(address: SocketAddr, args: &Args, global: &Global) -> Result<
     let live = Live::new(&args.over(session.http.clone()))?.for_clusters(session.clusters.clone());
     let listener = listen(address).await?;
     let bound = listener.local_addr().unwrap_or(address);
-    out::say(format_args!(
-        "MCP is served at {}://{bound}/mcp",
-        live.scheme()
-    ));
+    let scheme = live.scheme();
     let (live, seen) = watch::channel(Arc::new(live));
     let reload = Reload {
         engine: session.engine.clone(),
         live,
     };
-    notify::tell(News::Ready);
-    let served = serve(session.engine.clone(), listener, seen, global.program());
+    let begun = || out::say(format_args!("MCP is served at {scheme}://{bound}/mcp"));
+    let served = serve(
+        session.engine.clone(),
+        listener,
+        seen,
+        global.program(),
+        begun,
+    );
     tokio::select! {
-        ended = served => ended?,
+        // In this order: whoever hears that it is ready may send the signal at once.
+        biased;
         () = reload.on_signal(args, global) => {}
+        ended = served => ended?,
     }
     Ok(Exit::Done)
 }
 
-/// Serves HTTP until a signal comes, then waits for what is being applied.
+/// Serves HTTP until a signal comes, then waits for what is being applied. `begun` is told once it may be served: whoever
+/// comes is answered from then on.
 pub async fn serve(
     engine: Arc<Engine>,
     listener: TcpListener,
     live: watch::Receiver<Arc<Live>>,
     program: &str,
+    begun: impl FnOnce(),
 ) -> Result<(), Fault> {
     let stop = runtime::stop_signal();
+    let service = http::Service::open(engine.clone(), listener, live, stop.clone())
+        .await
+        .map_err(|error| in_words(&error))?;
+    begun();
+    service.announce();
     let ending = stop.clone();
     let telling = tokio::spawn(async move {
         ending.cancelled().await;
         notify::tell(News::Stopping);
     });
     let recovering = tokio::spawn(recovery::keep_closing(engine.clone()));
-    let served = http::serve(engine.clone(), listener, live, stop.clone()).await;
+    notify::tell(News::Ready);
+    let served = service.run().await;
     recovering.abort();
     // Where nobody is connected, the end may come before that task had its turn.
     if stop.is_cancelled() {
@@ -143,6 +156,11 @@ fn in_words(error: &http::Error) -> Fault {
     match error {
         http::Error::NotLoopback(address) => Fault::bad_input(error.to_string()).hint(format!(
             "give out a token first (`oxmox token add NAME`), or serve on 127.0.0.1:{}",
+            address.port()
+        )),
+        http::Error::Unencrypted(address) => Fault::bad_input(error.to_string()).hint(format!(
+            "name a certificate (tls_cert and tls_key in [http], or --tls-cert and --tls-key); or say `behind_proxy = true` \
+             there if a proxy in front speaks TLS; or serve on 127.0.0.1:{}",
             address.port()
         )),
         http::Error::Store(fault) => fault.clone(),

@@ -16,6 +16,7 @@ pub struct HttpTable {
     tls_cert: Option<PathBuf>,
     tls_key: Option<PathBuf>,
     public_url: Option<String>,
+    behind_proxy: bool,
     pve_tokens: PveTokens,
     otlp_url: Option<String>,
 }
@@ -45,6 +46,14 @@ impl HttpTable {
             .as_deref()
             .map(PublicUrl::parse)
             .transpose()?;
+        if self.behind_proxy && !public_url.as_ref().is_some_and(PublicUrl::is_https) {
+            return Err(Fault::bad_input(
+                "[http] `behind_proxy` needs a `public_url` that begins with https://",
+            )
+            .hint(
+                "it is what callers know the proxy by: public_url = \"https://oxmox.example.com\"",
+            ));
+        }
         let is_web = |url: &&String| url.starts_with("http://") || url.starts_with("https://");
         if self.otlp_url.as_ref().is_some_and(|url| !is_web(&url)) {
             return Err(
@@ -59,6 +68,7 @@ impl HttpTable {
         Ok(Settings {
             tls,
             public_url,
+            behind_proxy: self.behind_proxy,
             limits: limits.clone(),
             oauth: None,
             pve_tokens: self.pve_tokens,

@@ -19,12 +19,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::settings::Live;
 
-/// How many connections there are at a time. Who comes then waits until one ends.
-const MOST_CONNECTIONS: usize = 1024;
-/// How long the greeting of TLS may take.
-const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How long a connection may take to send the head of a request; it may be idle for as long, too.
-const HEAD: Duration = Duration::from_secs(30);
 /// The pause after the system had no connection to give: out of files, most likely.
 const BREATH: Duration = Duration::from_millis(500);
 
@@ -47,7 +41,7 @@ pub(super) async fn serve(
     stop: CancellationToken,
 ) -> io::Result<()> {
     let bound = listener.local_addr()?;
-    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let room = Arc::new(Semaphore::new(live.borrow().pace.connections));
     let open = GracefulShutdown::new();
     loop {
         let coming = async {
@@ -108,7 +102,7 @@ impl Connection {
         let peer = Peer {
             address: self.from.ip().to_canonical(),
             local: local.to_canonical(),
-            is_private: self.live.tls.is_some() || self.from.ip().to_canonical().is_loopback(),
+            is_private: self.live.is_private_for(self.from.ip()),
         };
         // Small answers are what is sent here most.
         let _ = stream.set_nodelay(true);
@@ -116,7 +110,7 @@ impl Connection {
             None => self.converse(stream, peer).await,
             Some(tls) => {
                 let greeting = TlsAcceptor::from(tls).accept(stream);
-                match tokio::time::timeout(HANDSHAKE, greeting).await {
+                match tokio::time::timeout(self.live.pace.greeting, greeting).await {
                     Ok(Ok(stream)) => self.converse(stream, peer).await,
                     Ok(Err(error)) => tracing::debug!(%error, from = %self.from, "no TLS"),
                     Err(_) => tracing::debug!(from = %self.from, "no TLS in time"),
@@ -132,7 +126,7 @@ impl Connection {
         let app = self.app.layer(Extension(peer));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(HEAD)
+            .header_read_timeout(self.live.pace.head)
             .serve_connection(TokioIo::new(stream), TowerToHyperService::new(app));
         if let Err(error) = self.open.watch(connection).await {
             tracing::debug!(%error, from = %self.from, "a connection broke");

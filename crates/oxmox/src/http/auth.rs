@@ -11,11 +11,11 @@ use secrecy::{ExposeSecret as _, SecretString};
 use tools::caller::Scope;
 use tools::engine::Engine;
 
-use super::accept::Peer;
-use super::limit::{Limiter, TooMuch};
+use super::limit::{Limiter, TooMuch, Try};
 use super::oauth::{Doubt, Vouched};
 use super::say;
 use super::settings::Live;
+use crate::lasting;
 use crate::session::now;
 use crate::token::{self, Checker, Holder};
 
@@ -60,6 +60,26 @@ impl Door {
         found.map_err(|refusal| refusal.answer(&live))
     }
 
+    /// An answer that goes on ends when whoever it is for would no longer be let in.
+    fn as_long_as_known(self: &Arc<Self>, body: Body, headers: &HeaderMap) -> Body {
+        let mut brought = HeaderMap::new();
+        if let Some(token) = headers.get(header::AUTHORIZATION) {
+            brought.insert(header::AUTHORIZATION, token.clone());
+        }
+        let look_again = self.limiter.live.borrow().pace.look_again;
+        let door = self.clone();
+        lasting::while_true(body, look_again, move || {
+            let (door, brought) = (door.clone(), brought.clone());
+            async move {
+                let live = door.limiter.live.borrow().clone();
+                match door.find(&brought, None, &live).await {
+                    Ok(_) | Err(Refusal::Trouble | Refusal::TooMuch(_)) => true,
+                    Err(Refusal::Missing | Refusal::Wrong | Refusal::NoScope) => false,
+                }
+            }
+        })
+    }
+
     async fn find(
         &self,
         headers: &HeaderMap,
@@ -96,13 +116,13 @@ impl Door {
 
     async fn own(&self, token: &SecretString, from: Option<IpAddr>) -> Result<Holder, Refusal> {
         let gate = &self.limiter.gate;
-        gate.may_try(from, token.expose_secret())
+        gate.may_try(from, Try::Token(token.expose_secret()))
             .map_err(Refusal::TooMuch)?;
         let store = self.engine.store().await.map_err(|_| Refusal::Trouble)?;
         let holder = self.checker.holder(token, store, now()).await;
         let holder = holder.map_err(|_| Refusal::Trouble)?;
         holder.ok_or_else(|| {
-            gate.failed(from, token.expose_secret());
+            gate.failed(from, Try::Token(token.expose_secret()));
             Refusal::Wrong
         })
     }
@@ -114,7 +134,7 @@ pub(super) async fn authenticate(
     mut request: Request,
     next: Next,
 ) -> Response<Body> {
-    let from = request.extensions().get::<Peer>().map(|peer| peer.address);
+    let from = door.limiter.asker(&request);
     let headers = request.headers().clone();
     let known = door.caller(&headers, from).await;
     let extensions = request.extensions_mut();
@@ -128,7 +148,8 @@ pub(super) async fn authenticate(
                     extensions.insert(Vouched);
                 }
             }
-            return next.run(request).await;
+            let answer = next.run(request).await;
+            return answer.map(|body| door.as_long_as_known(body, &headers));
         }
         Err(refusal) => refusal,
     };

@@ -48,6 +48,11 @@ impl PublicUrl {
         &self.0
     }
 
+    /// Whether it is called by TLS.
+    pub fn is_https(&self) -> bool {
+        self.0.starts_with("https://")
+    }
+
     fn authority(&self) -> &str {
         self.0.split_once("://").map_or("", |(_, rest)| rest)
     }

@@ -1,7 +1,9 @@
 //! What the service is told: plain data, and what is made of it before anybody calls.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustls::ServerConfig;
 use tools::fault::Fault;
@@ -11,6 +13,7 @@ use super::limit::Limits;
 use super::oauth::{OAuth, Verifier};
 use super::origin::PublicUrl;
 use super::tls;
+use crate::mcp;
 
 /// How the service is run. Where the values come from is the configuration's matter.
 #[derive(Debug, Clone, Default)]
@@ -19,6 +22,8 @@ pub struct Settings {
     pub tls: Option<TlsFiles>,
     /// What others call it by.
     pub public_url: Option<PublicUrl>,
+    /// Whether those who come to it come through a proxy, which speaks TLS with them.
+    pub behind_proxy: bool,
     /// What a caller may ask for.
     pub limits: Limits,
     /// The OAuth server whose word counts.
@@ -27,6 +32,36 @@ pub struct Settings {
     pub pve_tokens: PveTokens,
     /// Where the spans of calls are sent.
     pub otlp_url: Option<String>,
+}
+
+/// How long the service waits for whom, and how many it serves.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    /// How long the greeting of TLS may take.
+    pub greeting: Duration,
+    /// How long a connection may take to send the head of a request; it may be idle for as long, too.
+    pub head: Duration,
+    /// How long the body of a request may take to come.
+    pub body: Duration,
+    /// How many connections there are at a time. Who comes then waits until one ends.
+    pub connections: usize,
+    /// How often it is looked whether somebody may still hear what they are being told.
+    pub look_again: Duration,
+    /// How often a cluster is looked at while somebody listens to its resources.
+    pub look_at_clusters: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            greeting: Duration::from_secs(10),
+            head: Duration::from_secs(30),
+            body: Duration::from_secs(30),
+            connections: 1024,
+            look_again: Duration::from_secs(2),
+            look_at_clusters: mcp::Pace::default().look_again,
+        }
+    }
 }
 
 /// A certificate with the chain that leads to it, and its key, both in PEM.
@@ -43,11 +78,13 @@ pub struct TlsFiles {
 pub struct Live {
     pub(super) tls: Option<Arc<ServerConfig>>,
     pub(super) public_url: Option<PublicUrl>,
+    pub(super) behind_proxy: bool,
     pub(super) limits: Limits,
     pub(super) oauth: Option<Verifier>,
     pub(super) pve_tokens: PveTokens,
     pub(super) otlp_url: Option<String>,
     pub(super) estates: Arc<Estates>,
+    pub(super) pace: Pace,
 }
 
 impl Live {
@@ -59,18 +96,22 @@ impl Live {
             oauth: settings.oauth.as_ref().map(verifier).transpose()?,
             tls: settings.tls.as_ref().map(tls::config).transpose()?,
             public_url,
+            behind_proxy: settings.behind_proxy,
             limits: settings.limits.clone(),
             pve_tokens: settings.pve_tokens,
             otlp_url: settings.otlp_url.clone(),
             estates: Arc::default(),
+            pace: Pace::default(),
         })
     }
 
-    /// These settings in the place of those, if they can take it: encryption and OAuth are there from the start, or not at all.
-    /// Clients know the address by the one, and whether anybody is let in unasked was decided by the other.
+    /// These settings in the place of those, if they can take it: encryption, a proxy and OAuth are there from the start, or
+    /// not at all. Clients know the address by the first, whether it may be served unencrypted was decided by the second,
+    /// and whether anybody is let in unasked by the third.
     pub fn following(self, before: &Self) -> Result<Self, Fault> {
         for (same, what) in [
             (self.tls.is_some() == before.tls.is_some(), "TLS"),
+            (self.behind_proxy == before.behind_proxy, "behind_proxy"),
             (self.oauth.is_some() == before.oauth.is_some(), "[oauth]"),
         ] {
             if !same {
@@ -80,6 +121,7 @@ impl Live {
         }
         Ok(Self {
             estates: before.estates.clone(),
+            pace: before.pace,
             ..self
         })
     }
@@ -91,6 +133,22 @@ impl Live {
             estates: Arc::new(Estates::new(clusters)),
             ..self
         }
+    }
+
+    /// At another pace.
+    #[must_use]
+    pub fn at_pace(self, pace: Pace) -> Self {
+        Self { pace, ..self }
+    }
+
+    /// Whether nobody between the server and this caller can read along.
+    pub(super) fn is_private_for(&self, caller: IpAddr) -> bool {
+        self.tls.is_some() || self.behind_proxy || caller.to_canonical().is_loopback()
+    }
+
+    /// Whether browsers come by TLS, to the server itself or to the proxy in front of it.
+    pub(super) fn is_secure(&self) -> bool {
+        self.tls.is_some() || self.behind_proxy
     }
 
     /// How its address begins.

@@ -53,6 +53,8 @@ pub struct Server {
     shared: Arc<Shared>,
     subscriptions: Subscriptions,
     traces: Option<Traces>,
+    /// The clusters that those who come by this connection reach; `None`: all.
+    granted: Option<Vec<Arc<Cluster>>>,
 }
 
 impl Clone for Server {
@@ -61,6 +63,7 @@ impl Clone for Server {
             shared: self.shared.clone(),
             subscriptions: Subscriptions::default(),
             traces: self.traces.clone(),
+            granted: self.granted.clone(),
         }
     }
 }
@@ -112,6 +115,7 @@ impl Server {
             }),
             subscriptions: Subscriptions::default(),
             traces: None,
+            granted: None,
         }
     }
 
@@ -123,6 +127,19 @@ impl Server {
 }
 
 impl Server {
+    /// A server for whoever sends this request. Others can be served by it as well: what it knows of the caller is used
+    /// where rmcp does not say whose wish it asks about, and only there.
+    #[must_use]
+    pub(crate) fn for_sender(&self, request: &http::Extensions) -> Self {
+        let engine = peer::acting_for(request).unwrap_or(&self.shared.engine);
+        let granted = peer::holder(request)
+            .map(|holder| engine.clusters_for(&holder.caller).cloned().collect());
+        Self {
+            granted,
+            ..self.clone()
+        }
+    }
+
     /// Waits until every call has its answer.
     pub async fn answered(&self) {
         self.shared.calls.close();

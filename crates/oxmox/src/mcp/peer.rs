@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use http::Extensions;
 use http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
@@ -42,7 +43,7 @@ pub(super) fn follows_tasks(ctx: &Context) -> bool {
 /// repetition with an answer.
 pub(super) fn caller(ctx: &Context) -> Caller {
     let parts = ctx.extensions.get::<Parts>();
-    if let Some(holder) = parts.and_then(|parts| parts.extensions.get::<Holder>()) {
+    if let Some(holder) = parts.and_then(|parts| holder(&parts.extensions)) {
         return holder.caller.clone();
     }
     let transport = if parts.is_some() { "http" } else { "stdio" };
@@ -56,5 +57,15 @@ pub(super) fn caller(ctx: &Context) -> Caller {
 /// The engine that acts for the caller of a request, if that is not the server's own.
 pub(super) fn on_behalf(ctx: &Context) -> Option<&Arc<Engine>> {
     let parts = ctx.extensions.get::<Parts>()?;
-    parts.extensions.get::<OnBehalf>().map(|it| &it.0)
+    acting_for(&parts.extensions)
+}
+
+/// Whose token a request of HTTP brought along.
+pub(super) fn holder(request: &Extensions) -> Option<&Holder> {
+    request.get()
+}
+
+/// The engine that acts by the token of PVE that it brought along.
+pub(super) fn acting_for(request: &Extensions) -> Option<&Arc<Engine>> {
+    request.get::<OnBehalf>().map(|it| &it.0)
 }

@@ -67,9 +67,11 @@ impl Server {
         }
     }
 
-    /// What of a wish to listen is granted: changes of resources that there may be. The lists never change.
+    /// What of a wish to listen is granted: changes of resources that there may be, on the clusters that the caller reaches.
+    /// The lists never change.
     pub(super) fn granted(&self, wish: &SubscriptionFilter) -> SubscriptionFilter {
-        let clusters = self.shared.engine.clusters();
+        let all = self.shared.engine.clusters();
+        let clusters = self.granted.as_deref().unwrap_or(all);
         let uris = wish.resource_subscriptions.iter().flatten();
         let known = uris.filter(|uri| resources::find(clusters, uri).is_ok());
         let mut granted = SubscriptionFilter::new();
@@ -79,11 +81,12 @@ impl Server {
 
     /// subscriptions/listen, until the client ends it.
     pub(super) async fn keep_listening(&self, subscription: &SubscriptionContext) {
-        let clusters = self.shared.engine.clusters();
+        // As the caller sees them: by the clusters that it reaches, and by its own token of PVE if it has one.
+        let clusters = self.reached(subscription.request_context());
         let mut news = SelectAll::new();
         let accepted = subscription.accepted().resource_subscriptions.iter();
         for uri in accepted.flatten() {
-            let Ok(address) = resources::find(clusters, uri) else {
+            let Ok(address) = resources::find(&clusters, uri) else {
                 continue;
             };
             if let Some(listener) = self.shared.watcher.listen(uri, &address).await {

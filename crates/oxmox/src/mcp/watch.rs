@@ -1,8 +1,9 @@
-//! Tells who listens that a resource has changed. One poller per cluster, only while somebody listens: it looks at what is
-//! listened to, one look at a time, and compares what is shown with what was shown before. Nothing piles up: a listener
-//! that is slow hears once of several changes.
+//! Tells who listens that a resource has changed. One poller per cluster and identity that the cluster knows, only while
+//! somebody listens: it looks at what is listened to, one look at a time, and compares what is shown with what was shown
+//! before. Nothing piles up: a listener that is slow hears once of several changes.
 
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,7 +18,25 @@ const MOST_WATCHED: usize = 500;
 /// All that is watched.
 pub(super) struct Watcher {
     interval: Duration,
-    clusters: Mutex<HashMap<String, Watched>>,
+    clusters: Mutex<HashMap<View, Watched>>,
+}
+
+/// A cluster as somebody sees it: who brings a token of their own sees another one than the server does.
+#[derive(Clone)]
+struct View(Arc<Cluster>);
+
+impl PartialEq for View {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for View {}
+
+impl Hash for View {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.0).hash(state);
+    }
 }
 
 /// What is watched of a cluster. While it is here, its poller runs.
@@ -66,9 +85,9 @@ impl Watcher {
         let (listener, looking, is_new) = self.enter(uri, address)?;
         if is_new {
             let _one = looking.lock().await;
-            let look = Look::at(&address.cluster);
-            self.compare(&look, &address.cluster.name, uri, &address.thing)
-                .await;
+            let view = View(address.cluster.clone());
+            let look = Look::at(&view.0);
+            self.compare(&look, &view, uri, &address.thing).await;
         }
         Some(listener)
     }
@@ -76,11 +95,11 @@ impl Watcher {
     /// Puts a listener among the others, with a poller if it is the first.
     fn enter(self: &Arc<Self>, uri: &str, address: &Address) -> Option<(Listener, Looking, bool)> {
         let mut clusters = self.clusters();
-        let name = &address.cluster.name;
-        if !clusters.contains_key(name) {
-            tokio::spawn(self.clone().poll(address.cluster.clone()));
+        let view = View(address.cluster.clone());
+        if !clusters.contains_key(&view) {
+            tokio::spawn(self.clone().poll(view.clone()));
         }
-        let watched = clusters.entry(name.clone()).or_default();
+        let watched = clusters.entry(view).or_default();
         watched.forget_unheard();
         let is_new = !watched.things.contains_key(uri);
         if is_new && watched.things.len() >= MOST_WATCHED {
@@ -102,28 +121,28 @@ impl Watcher {
     }
 
     /// Looks at a cluster as long as somebody listens.
-    async fn poll(self: Arc<Self>, cluster: Arc<Cluster>) {
+    async fn poll(self: Arc<Self>, view: View) {
         loop {
             tokio::time::sleep(self.interval).await;
-            let Some((things, looking)) = self.listened_to(&cluster.name) else {
+            let Some((things, looking)) = self.listened_to(&view) else {
                 return;
             };
             let _one = looking.lock().await;
-            let look = Look::at(&cluster);
+            let look = Look::at(&view.0);
             for (uri, thing) in things {
-                self.compare(&look, &cluster.name, &uri, &thing).await;
+                self.compare(&look, &view, &uri, &thing).await;
             }
         }
     }
 
     /// Looks at one resource, and tells its listeners if it shows something else than before. What cannot be told at the
     /// moment is no news.
-    async fn compare(&self, look: &Look<'_>, cluster: &str, uri: &str, thing: &Thing) {
+    async fn compare(&self, look: &Look<'_>, view: &View, uri: &str, thing: &Thing) {
         let Some(digest) = Box::pin(look.see(thing)).await.digest() else {
             return;
         };
         let mut clusters = self.clusters();
-        let watched = clusters.get_mut(cluster);
+        let watched = clusters.get_mut(view);
         if let Some(entry) = watched.and_then(|watched| watched.things.get_mut(uri))
             && entry.known.replace(digest).is_some_and(|old| old != digest)
         {
@@ -132,12 +151,12 @@ impl Watcher {
     }
 
     /// What is listened to in a cluster. If that is nothing, it is forgotten, and its poller has to end.
-    fn listened_to(&self, cluster: &str) -> Option<(Vec<(String, Thing)>, Looking)> {
+    fn listened_to(&self, view: &View) -> Option<(Vec<(String, Thing)>, Looking)> {
         let mut clusters = self.clusters();
-        let watched = clusters.get_mut(cluster)?;
+        let watched = clusters.get_mut(view)?;
         watched.forget_unheard();
         if watched.things.is_empty() {
-            clusters.remove(cluster);
+            clusters.remove(view);
             return None;
         }
         let things = watched.things.iter();
@@ -145,7 +164,7 @@ impl Watcher {
         Some((things.collect(), watched.looking.clone()))
     }
 
-    fn clusters(&self) -> MutexGuard<'_, HashMap<String, Watched>> {
+    fn clusters(&self) -> MutexGuard<'_, HashMap<View, Watched>> {
         self.clusters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

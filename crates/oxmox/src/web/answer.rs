@@ -7,6 +7,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tools::fault::{Fault, Kind};
 
+use crate::http::TooMuch;
+
 /// JSON, or a failure.
 pub(super) type Answer = Result<Json, Failure>;
 
@@ -27,6 +29,8 @@ pub(super) struct Failure {
     pub(super) status: StatusCode,
     pub(super) error: String,
     pub(super) hint: Option<String>,
+    /// The seconds after which it is worth trying again.
+    pub(super) retry: Option<u64>,
 }
 
 impl Failure {
@@ -35,6 +39,18 @@ impl Failure {
             status,
             error: error.into(),
             hint: None,
+            retry: None,
+        }
+    }
+
+    /// Somebody tried too often.
+    pub(super) fn too_much(TooMuch(seconds): TooMuch) -> Self {
+        Self {
+            retry: Some(seconds),
+            ..Self::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                format!("too many attempts: try again in {seconds} seconds"),
+            )
         }
     }
 }
@@ -54,6 +70,7 @@ impl From<Fault> for Failure {
             status,
             error: tools::clean::text(&fault.message),
             hint: fault.hint.as_deref().map(tools::clean::text),
+            retry: None,
         }
     }
 }
@@ -63,6 +80,10 @@ impl IntoResponse for Failure {
         let body = json!({"error": self.error, "hint": self.hint});
         let mut answer = Json(body).into_response();
         *answer.status_mut() = self.status;
+        if let Some(seconds) = self.retry {
+            let headers = answer.headers_mut();
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
         answer
     }
 }

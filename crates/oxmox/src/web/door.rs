@@ -12,6 +12,7 @@ use tools::fault::Fault;
 
 use super::Page;
 use super::answer::Failure;
+use crate::lasting;
 use crate::session::now;
 
 /// The header that only our own page sends: other origins would have to ask first, and get no answer.
@@ -58,6 +59,16 @@ impl Page {
             secret: secret.to_owned(),
         }))
     }
+
+    /// What the page is told ends when whoever it is for is signed out, or their token was taken back.
+    fn as_long_as_signed_in(self: &Arc<Self>, body: Body, brought: HeaderMap) -> Body {
+        let page = self.clone();
+        lasting::while_true(body, self.look_again, move || {
+            let (page, brought) = (page.clone(), brought.clone());
+            // A store that cannot be read now is looked at again.
+            async move { !matches!(page.person(&brought).await, Ok(None)) }
+        })
+    }
 }
 
 /// Lets in who is signed in.
@@ -69,7 +80,12 @@ pub(super) async fn require_person(
     match page.person(request.headers()).await {
         Ok(Some(person)) => {
             request.extensions_mut().insert(person);
-            next.run(request).await
+            let mut brought = HeaderMap::new();
+            for cookie in request.headers().get_all(header::COOKIE) {
+                brought.append(header::COOKIE, cookie.clone());
+            }
+            let answer = next.run(request).await;
+            answer.map(|body| page.as_long_as_signed_in(body, brought))
         }
         Ok(None) => Failure::new(StatusCode::UNAUTHORIZED, "sign in first").into_response(),
         Err(fault) => Failure::from(fault).into_response(),

@@ -23,6 +23,7 @@ mod sign_in;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
@@ -34,16 +35,31 @@ use tokio_util::sync::CancellationToken;
 use tools::engine::Engine;
 use tools::keys;
 
+use crate::http::Gate;
 use crate::token::Checker;
 use events::Pulse;
 
 /// The longest body that the page sends.
 const LONGEST_BODY: usize = 64 * 1024;
 
+/// How the page is served.
+pub struct Manner {
+    /// Nobody has a token, so that a code of this process lets the person at this machine in.
+    pub open: bool,
+    /// Browsers come by TLS, so that the cookie goes no other way.
+    pub secure: bool,
+    /// How often it is looked whether who is signed in still is, while the page is told something.
+    pub look_again: Duration,
+    /// Counts who tries to sign in.
+    pub gate: Arc<Gate>,
+}
+
 /// The page of one server.
 pub struct Page {
     engine: Arc<Engine>,
     checker: Checker,
+    gate: Arc<Gate>,
+    look_again: Duration,
     /// Where nobody has a token: what lets the person at this machine in, once.
     code: Mutex<Option<SecretString>>,
     /// Whether browsers come by TLS, so that the cookie goes no other way.
@@ -53,18 +69,21 @@ pub struct Page {
 }
 
 impl Page {
-    /// `open`: nobody has a token, so that a code of this process lets the person at this machine in.
-    pub fn new(
-        engine: Arc<Engine>,
-        open: bool,
-        secure: bool,
-        stop: &CancellationToken,
-    ) -> Arc<Self> {
+    /// For people who decide on what this engine plans.
+    pub fn new(engine: Arc<Engine>, manner: Manner, stop: &CancellationToken) -> Arc<Self> {
+        let Manner {
+            open,
+            secure,
+            look_again,
+            gate,
+        } = manner;
         let code = open.then(|| URL_SAFE_NO_PAD.encode(keys::random::<32>()).into());
         Arc::new(Self {
             pulse: Pulse::new(),
             engine,
             checker: Checker::default(),
+            gate,
+            look_again,
             code: Mutex::new(code),
             secure,
             stop: stop.clone(),

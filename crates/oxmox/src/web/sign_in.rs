@@ -18,6 +18,7 @@ use super::Page;
 use super::answer::{Answer, Failure, Json, sent};
 use super::door::Person;
 use crate::cli::person;
+use crate::http::{Asker, Try};
 use crate::session::now;
 
 /// How long a session lasts, in seconds: a working day.
@@ -34,13 +35,24 @@ enum Brought {
 /// Makes a session for whoever brings along a person's token or the code.
 pub(super) async fn sign_in(
     State(page): State<Arc<Page>>,
+    asker: Option<Extension<Asker>>,
     body: Bytes,
 ) -> Result<Response<Body>, Failure> {
+    let brought = sent(&body)?;
+    let from = asker.map(|Extension(Asker(from))| from);
+    page.gate
+        .may_try(from, Try::SignIn)
+        .map_err(Failure::too_much)?;
     let store = page.engine.store().await?;
-    let session = match sent(&body)? {
-        Brought::Token(token) => page.by_token(&token, store).await?,
-        Brought::Code(code) => page.by_code(&code, store)?,
+    let session = match brought {
+        Brought::Token(token) => page.by_token(&token, store).await,
+        Brought::Code(code) => page.by_code(&code, store),
     };
+    let session = session.inspect_err(|failure| {
+        if failure.status == StatusCode::UNAUTHORIZED {
+            page.gate.failed(from, Try::SignIn);
+        }
+    })?;
     let secret = URL_SAFE_NO_PAD.encode(tools::keys::random::<32>());
     store.keep_session(&secret, &session, now()).await?;
     Ok(page.with_cookie(json!({"name": session.name}), &secret, LASTS))

@@ -12,5 +12,6 @@ mod documents;
 mod help;
 mod killed;
 mod mcp;
+mod raw;
 mod replicas;
 mod server;

@@ -1,4 +1,4 @@
-//! The built binary as a server that can be killed, and raw requests to it.
+//! The built binary as a server that can be killed, and messages to it.
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader};
@@ -6,9 +6,10 @@ use std::net::SocketAddr;
 use std::process::{Child, Command};
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use crate::raw::{self, Response};
 
 /// A process that serves. Killed with its test.
 pub(crate) struct Server {
@@ -65,74 +66,26 @@ impl Drop for Server {
     }
 }
 
-/// What came back.
-#[derive(Debug)]
-pub(crate) struct Response {
-    pub(crate) status: u16,
-    head: String,
-    pub(crate) body: String,
-}
-
-impl Response {
-    /// The JSON-RPC message in it, alone or as the last event of a stream.
-    pub(crate) fn message(&self) -> Option<Value> {
-        self.body.lines().rev().find_map(|line| {
-            let line = line.strip_prefix("data: ").unwrap_or(line);
-            // Lengths of chunks are lines, too.
-            line.starts_with('{')
-                .then(|| serde_json::from_str(line).ok())?
-        })
-    }
-
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
-        lines
-            .find(|(key, _)| key.eq_ignore_ascii_case(name))
-            .map(|(_, value)| value)
-    }
-}
-
-/// One request on a connection of its own. `None`: whoever was asked ended before the answer did.
+/// One message on a connection of its own. `None`: whoever was asked ended before the answer did.
 pub(crate) async fn post(
     address: SocketAddr,
     body: &Value,
     headers: &[(&str, &str)],
 ) -> Option<Response> {
-    let body = body.to_string();
-    let mut head = format!(
-        "Host: {address}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
-         Connection: close\r\nContent-Length: {}\r\n",
-        body.len()
-    );
-    for (name, value) in headers {
-        let _ = write!(head, "{name}: {value}\r\n");
-    }
-    let mut stream = TcpStream::connect(address).await.ok()?;
-    let request = format!("POST /mcp HTTP/1.1\r\n{head}\r\n{body}");
-    stream.write_all(request.as_bytes()).await.ok()?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.ok()?;
-    let (head, body) = answer.split_once("\r\n\r\n")?;
-    Some(Response {
-        status: head.get(9..12)?.parse().ok()?,
-        head: head.to_owned(),
-        body: body.to_owned(),
-    })
+    let stream = TcpStream::connect(address).await.ok()?;
+    raw::exchange(stream, &raw::message(&address.to_string(), body, headers)).await
 }
 
 /// A call of a tool by a client of the 2026 protocol that nobody sits at. Gives the result.
 pub(crate) async fn call(address: SocketAddr, tool: &str, arguments: &Value) -> Option<Value> {
-    let params = json!({"name": tool, "arguments": arguments, "_meta": {
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }});
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
-    let headers = [
-        ("MCP-Protocol-Version", "2026-07-28"),
-        ("Mcp-Method", "tools/call"),
-        ("Mcp-Name", tool),
-    ];
-    let answer = post(address, &body, &headers).await?;
-    Some(answer.message()?["result"].clone())
+    let params = json!({"name": tool, "arguments": arguments});
+    let request = raw::stateless(
+        &address.to_string(),
+        ("tools/call", params),
+        (&json!({}), &json!({})),
+        &[],
+    );
+    let stream = TcpStream::connect(address).await.ok()?;
+    let answer = raw::exchange(stream, &request).await?;
+    Some(answer.whole_message()?["result"].clone())
 }

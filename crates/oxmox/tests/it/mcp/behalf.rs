@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use sim::worlds::homelab;
 use tools::engine::State;
 
-use super::http::{Response, Served, serve_as};
+use super::http::{Served, serve_as};
 use super::{World, engine, settings};
+use crate::raw::Response;
 
 const HEADER: &str = "X-PVE-API-Token";
 const ALICE: &str = "alice@pve!own=canary-of-alice";

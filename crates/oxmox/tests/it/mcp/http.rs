@@ -1,19 +1,23 @@
 //! The same server over Streamable HTTP, spoken to in raw requests.
 
-use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use oxmox::http::{self, Error, Live, PublicUrl, Settings};
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use tools::caller::Bounds;
 
+use super::page::delete;
+use super::tls::certificate;
+use super::tokens::token;
 use super::{World, world};
+use crate::raw::{self, Response};
 
 pub(super) struct Served {
     pub(super) address: SocketAddr,
@@ -46,89 +50,17 @@ pub(super) async fn serve_by(world: &World, live: watch::Receiver<Arc<Live>>) ->
     }
 }
 
-/// Sends a request that asks for the connection's end.
-pub(super) async fn exchange(
-    mut stream: impl AsyncRead + AsyncWrite + Unpin,
-    request: &str,
-) -> Response {
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = Vec::new();
-    // Whoever is refused before all was sent may find the connection reset after the answer.
-    let _ = stream.read_to_end(&mut answer).await;
-    let answer = String::from_utf8(answer).unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    Response {
-        status: head[9..12].parse().unwrap(),
-        head: head.to_owned(),
-        body: body.to_owned(),
-    }
-}
-
-pub(super) struct Response {
-    pub(super) status: u16,
-    head: String,
-    pub(super) body: String,
-}
-
-impl Response {
-    /// The JSON-RPC message in it, alone or as the last event of a stream.
-    pub(super) fn message(&self) -> Value {
-        let mut lines = self.body.lines().rev();
-        let json = lines
-            .find_map(|line| {
-                let line = line.strip_prefix("data: ").unwrap_or(line);
-                line.starts_with('{').then_some(line)
-            })
-            .unwrap_or_else(|| panic!("no message in {}", self.body));
-        serde_json::from_str(json).unwrap()
-    }
-
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
-        let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
-        lines
-            .find(|(key, _)| key.eq_ignore_ascii_case(name))
-            .map(|(_, value)| value)
-    }
-}
-
 impl Served {
-    async fn post(&self, body: &Value, headers: &[(&str, &str)]) -> Response {
-        let own_host = self.address.to_string();
-        let body = body.to_string();
-        let length = body.len().to_string();
-        let mut all = vec![
-            ("Content-Type", "application/json"),
-            ("Accept", "application/json, text/event-stream"),
-            ("Connection", "close"),
-            ("Content-Length", &length),
-        ];
-        if !headers.iter().any(|(name, _)| *name == "Host") {
-            all.push(("Host", &own_host));
-        }
-        let lines = all.iter().chain(headers);
-        let head = lines.fold(String::new(), |mut head, (name, value)| {
-            let _ = write!(head, "{name}: {value}\r\n");
-            head
-        });
-        self.send(&format!("POST /mcp HTTP/1.1\r\n{head}\r\n{body}"))
+    pub(super) async fn post(&self, body: &Value, headers: &[(&str, &str)]) -> Response {
+        self.send(&raw::message(&self.address.to_string(), body, headers))
             .await
     }
 
     /// Looks at an address.
     pub(super) async fn get(&self, path: &str, headers: &[(&str, &str)]) -> Response {
-        let own_host = self.address.to_string();
-        let mut all = vec![("Connection", "close")];
-        if !headers.iter().any(|(name, _)| *name == "Host") {
-            all.push(("Host", &own_host));
-        }
-        let head = all
-            .iter()
-            .chain(headers)
-            .fold(String::new(), |mut head, (name, value)| {
-                let _ = write!(head, "{name}: {value}\r\n");
-                head
-            });
-        self.send(&format!("GET {path} HTTP/1.1\r\n{head}\r\n"))
+        let target = format!("GET {path}");
+        let host = self.address.to_string();
+        self.send(&raw::request(&target, &host, headers, None))
             .await
     }
 
@@ -140,9 +72,9 @@ impl Served {
         stream
     }
 
-    async fn send(&self, request: &str) -> Response {
+    pub(super) async fn send(&self, request: &str) -> Response {
         let stream = TcpStream::connect(self.address).await.unwrap();
-        exchange(stream, request).await
+        raw::exchange(stream, request).await.unwrap()
     }
 
     /// A request of the 2026 protocol.
@@ -163,26 +95,10 @@ impl Served {
         meta: &Value,
         headers: &[(&str, &str)],
     ) -> Response {
-        let mut params = params;
-        params["_meta"] = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-            "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
-        });
-        for (key, value) in meta.as_object().unwrap() {
-            params["_meta"][key] = value.clone();
-        }
-        let name = params["name"].as_str().unwrap_or_default().to_owned();
-        let mut all = vec![
-            ("MCP-Protocol-Version", "2026-07-28"),
-            ("Mcp-Method", method),
-        ];
-        if !name.is_empty() {
-            all.push(("Mcp-Name", &name));
-        }
-        all.extend(headers);
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        self.post(&body, &all).await
+        let able = json!({"elicitation": {"form": {}}});
+        let host = self.address.to_string();
+        let request = raw::stateless(&host, (method, params), (&able, meta), headers);
+        self.send(&request).await
     }
 }
 
@@ -215,11 +131,11 @@ async fn a_2026_change_is_confirmed_across_two_requests() {
 }
 
 /// Begins a 2025 session; gives its id.
-async fn session(served: &Served) -> String {
+pub(super) async fn session(served: &Served, headers: &[(&str, &str)]) -> String {
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
     }});
-    let welcome = served.post(&hello, &[]).await;
+    let welcome = served.post(&hello, headers).await;
     assert_eq!(welcome.message()["result"]["serverInfo"]["name"], "oxmox");
     welcome.header("mcp-session-id").unwrap().to_owned()
 }
@@ -228,7 +144,7 @@ async fn session(served: &Served) -> String {
 async fn a_2025_client_gets_a_session() {
     let world = world().await;
     let served = serve(&world).await;
-    let session = session(&served).await;
+    let session = session(&served, &[]).await;
     let headers = [
         ("Mcp-Session-Id", session.as_str()),
         ("MCP-Protocol-Version", "2025-11-25"),
@@ -316,11 +232,77 @@ async fn an_address_that_others_can_reach_is_refused() {
     assert!(error.to_string().contains("0.0.0.0"), "{error}");
 }
 
+/// What comes of serving an address that other machines can reach.
+async fn opened(world: &World, settings: &Settings) -> Result<(), Error> {
+    let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let live = http::unchanging(Live::new(settings).unwrap());
+    let stop = CancellationToken::new();
+    let opened = http::Service::open(world.engine.clone(), listener, live, stop);
+    opened.await.map(drop)
+}
+
+#[tokio::test]
+async fn tokens_come_from_other_machines_encrypted_or_not_at_all() {
+    let world = world().await;
+    token(&world, "ci", Bounds::default()).await;
+    let in_clear = opened(&world, &Settings::default()).await;
+    assert!(matches!(in_clear, Err(Error::Unencrypted(_))));
+    // A name alone encrypts nothing.
+    let public_url = Some(PublicUrl::parse("https://ox.example").unwrap());
+    let named = Settings {
+        public_url,
+        ..Settings::default()
+    };
+    let in_clear = opened(&world, &named).await;
+    assert!(matches!(in_clear, Err(Error::Unencrypted(_))));
+    let behind_proxy = Settings {
+        behind_proxy: true,
+        ..named
+    };
+    opened(&world, &behind_proxy).await.unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let by_itself = Settings {
+        tls: Some(certificate(dir.path(), "own").0),
+        ..Settings::default()
+    };
+    opened(&world, &by_itself).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_proxy_on_this_machine_lets_nobody_in_unasked() {
+    let world = world().await;
+    let settings = Settings {
+        public_url: Some(PublicUrl::parse("https://ox.example").unwrap()),
+        behind_proxy: true,
+        ..Settings::default()
+    };
+    let served = serve_as(&world, Live::new(&settings).unwrap()).await;
+    let ended = served.task.await.unwrap();
+    assert!(matches!(ended, Err(Error::NotLoopback(_))));
+}
+
+#[tokio::test]
+async fn an_agent_is_told_of_the_page_by_the_name_that_others_know_it_by() {
+    let world = world().await;
+    let settings = Settings {
+        public_url: Some(PublicUrl::parse("https://ox.example:8443").unwrap()),
+        ..Settings::default()
+    };
+    let served = serve_as(&world, Live::new(&settings).unwrap()).await;
+    assert_eq!(served.get("/healthz", &[]).await.status, 200);
+    let waits = delete(&world, "agent").await;
+    let plan = waits["plan"].as_str().unwrap();
+    let next = waits["next"].as_str().unwrap();
+    let address = format!("https://ox.example:8443/#/inbox/{plan}");
+    assert!(next.contains(&address), "{next}");
+    assert!(!next.contains("127.0.0.1"), "{next}");
+}
+
 #[tokio::test]
 async fn a_stop_ends_it_though_a_client_listens() {
     let world = world().await;
     let served = serve(&world).await;
-    let session = session(&served).await;
+    let session = session(&served, &[]).await;
     let mut stream = TcpStream::connect(served.address).await.unwrap();
     let listen = format!(
         "GET /mcp HTTP/1.1\r\nHost: {}\r\nAccept: text/event-stream\r\nMcp-Session-Id: {session}\r\n\r\n",

@@ -1,30 +1,32 @@
 //! The page for people, spoken to in raw requests: who gets in, what counts as a decision, who may take it.
 
-use std::fmt::Write as _;
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
 
 use oxmox::token;
-use oxmox::web::Page;
+use oxmox::web::{Manner, Page};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use sim::worlds::homelab;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tools::caller::{Bounds, Scope};
 use tools::engine::{Call, Reply, Silent, State};
 use tools::policy::Policy;
 
+use super::http::Served;
 use super::{World, engine_with, world};
+use crate::raw;
 
-struct Answered {
-    status: u16,
-    head: String,
-    body: Value,
+pub(super) struct Answered {
+    pub(super) status: u16,
+    pub(super) head: String,
+    pub(super) body: Value,
 }
 
 impl Answered {
-    fn cookie(&self) -> Option<&str> {
+    pub(super) fn cookie(&self) -> Option<&str> {
         let line = self
             .head
             .lines()
@@ -34,17 +36,23 @@ impl Answered {
 }
 
 /// A page on a world, and whoever is signed in.
-struct Browser {
-    address: SocketAddr,
+pub(super) struct Browser {
+    pub(super) address: SocketAddr,
     code: Option<String>,
-    cookie: String,
+    pub(super) cookie: String,
 }
 
 /// Serves the page; `open` as where nobody has a token.
 async fn served(world: &World, open: bool) -> Browser {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let page = Page::new(world.engine.clone(), open, false, &CancellationToken::new());
+    let manner = Manner {
+        open,
+        secure: false,
+        look_again: Duration::from_secs(2),
+        gate: Arc::default(),
+    };
+    let page = Page::new(world.engine.clone(), manner, &CancellationToken::new());
     world.engine.serves_page_at(&page.address(address));
     let link = page.link(address);
     let code = link.map(|link| {
@@ -63,6 +71,15 @@ async fn served(world: &World, open: bool) -> Browser {
 }
 
 impl Browser {
+    /// One at a server that serves more than the page.
+    pub(super) fn at(served: &Served) -> Self {
+        Self {
+            address: served.address,
+            code: None,
+            cookie: String::new(),
+        }
+    }
+
     /// With these headers and no others.
     async fn raw(
         &self,
@@ -71,40 +88,28 @@ impl Browser {
         headers: &[(&str, &str)],
         body: &str,
     ) -> Answered {
-        let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\n", self.address);
-        let length = body.len().to_string();
-        for (name, value) in headers
-            .iter()
-            .chain(&[("Connection", "close"), ("Content-Length", &length)])
-        {
-            let _ = write!(head, "{name}: {value}\r\n");
-        }
-        let mut stream = TcpStream::connect(self.address).await.unwrap();
-        stream
-            .write_all(format!("{head}\r\n{body}").as_bytes())
-            .await
-            .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await.unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let target = format!("{method} {path}");
+        let request = raw::request(&target, &self.address.to_string(), headers, Some(body));
+        let stream = TcpStream::connect(self.address).await.unwrap();
+        let answer = raw::exchange(stream, &request).await.unwrap();
         Answered {
-            status: head[9..12].parse().unwrap(),
-            head: head.to_owned(),
-            body: serde_json::from_str(body).unwrap_or(Value::String(body.to_owned())),
+            status: answer.status,
+            head: answer.head,
+            body: serde_json::from_str(&answer.body).unwrap_or(Value::String(answer.body)),
         }
     }
 
-    async fn get(&self, path: &str) -> Answered {
+    pub(super) async fn get(&self, path: &str) -> Answered {
         self.raw("GET", path, &[("Cookie", &self.cookie)], "").await
     }
 
-    async fn post(&self, path: &str, body: Value) -> Answered {
+    pub(super) async fn post(&self, path: &str, body: Value) -> Answered {
         let headers = [("Cookie", self.cookie.as_str()), ("X-Oxmox-Page", "1")];
         self.raw("POST", path, &headers, &body.to_string()).await
     }
 
     /// The same page, with this person signed in.
-    async fn person(&self, world: &World, name: &str, bounds: Bounds) -> Self {
+    pub(super) async fn person(&self, world: &World, name: &str, bounds: Bounds) -> Self {
         let token = token_of(world, name, bounds, true).await;
         let answer = self.post("/api/sign-in", json!({"token": token})).await;
         assert_eq!(answer.status, 200, "{}", answer.body);
@@ -128,7 +133,7 @@ impl Browser {
     }
 }
 
-async fn token_of(world: &World, name: &str, bounds: Bounds, person: bool) -> String {
+pub(super) async fn token_of(world: &World, name: &str, bounds: Bounds, person: bool) -> String {
     let (token, stored) = token::issue(name, bounds, person, (0, None)).unwrap();
     let store = world.engine.store().await.unwrap();
     assert!(store.keep_token(&stored).await.unwrap());
@@ -136,7 +141,7 @@ async fn token_of(world: &World, name: &str, bounds: Bounds, person: bool) -> St
 }
 
 /// What the engine answers to this caller's wish to delete VM 105.
-async fn delete(world: &World, caller: &str) -> Value {
+pub(super) async fn delete(world: &World, caller: &str) -> Value {
     let arguments = tools::context::arguments([("vmid", json!(105))]);
     let call = Call::new("delete_proxmox_vm", arguments, caller);
     match world.engine.call(call, &Silent).await.unwrap() {

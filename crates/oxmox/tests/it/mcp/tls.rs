@@ -6,12 +6,16 @@ use std::sync::Arc;
 use oxmox::http::{Live, Settings, TlsFiles};
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
+use serde_json::json;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+use tools::caller::Bounds;
 
-use super::http::{Response, Served, exchange, serve_as};
+use super::http::{Served, serve_as};
+use super::page::token_of;
 use super::world;
+use crate::raw::{self, Response};
 
 /// A certificate for localhost and its key, as files.
 pub(super) fn certificate(dir: &Path, name: &str) -> (TlsFiles, CertificateDer<'static>) {
@@ -31,6 +35,13 @@ pub(super) async fn get(
     trusted: &CertificateDer<'static>,
     path: &str,
 ) -> Response {
+    let host = format!("localhost:{}", served.address.port());
+    let request = raw::request(&format!("GET {path}"), &host, &[], None);
+    send(served, trusted, &request).await
+}
+
+/// A request by whoever trusts this certificate alone.
+async fn send(served: &Served, trusted: &CertificateDer<'static>, request: &str) -> Response {
     let mut roots = RootCertStore::empty();
     roots.add(trusted.clone()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -45,11 +56,7 @@ pub(super) async fn get(
         .connect(name, stream)
         .await
         .unwrap();
-    let request = format!(
-        "GET {path} HTTP/1.1\r\nHost: localhost:{}\r\nConnection: close\r\n\r\n",
-        served.address.port()
-    );
-    exchange(stream, &request).await
+    raw::exchange(stream, request).await.unwrap()
 }
 
 fn live(tls: TlsFiles) -> Result<Live, tools::fault::Fault> {
@@ -78,6 +85,41 @@ async fn it_is_served_behind_its_certificate_and_not_without() {
     let _ = plain.read_to_end(&mut said).await;
     assert!(!said.starts_with(b"HTTP"), "{said:?}");
     drop(silent);
+}
+
+#[tokio::test]
+async fn the_page_keeps_its_cookie_to_tls_and_to_this_host() {
+    let dir = tempfile::tempdir().unwrap();
+    let (files, certificate) = certificate(dir.path(), "own");
+    let world = world().await;
+    let token = token_of(&world, "owner", Bounds::default(), true).await;
+    let served = serve_as(&world, live(files).unwrap()).await;
+    let host = format!("localhost:{}", served.address.port());
+    let ask = async |target: &str, headers: &[(&str, &str)], body: Option<&str>| {
+        let request = raw::request(target, &host, headers, body);
+        send(&served, &certificate, &request).await
+    };
+    let body = json!({"token": token}).to_string();
+    let own = [("X-Oxmox-Page", "1")];
+    let entered = ask("POST /api/sign-in", &own, Some(&body)).await;
+    let cookie = entered.header("set-cookie").unwrap();
+    assert!(cookie.starts_with("__Host-oxmox="), "{cookie}");
+    // What browsers insist on for that prefix.
+    for wanted in ["; Secure", "; Path=/;", "; HttpOnly"] {
+        assert!(cookie.contains(wanted), "{cookie}");
+    }
+    assert!(!cookie.contains("Domain"), "{cookie}");
+    let kept = cookie.split(';').next().unwrap();
+    assert_eq!(
+        ask("GET /api/me", &[("Cookie", kept)], None).await.status,
+        200
+    );
+    // One that another host may have set is none.
+    let other = kept.trim_start_matches("__Host-");
+    assert_eq!(
+        ask("GET /api/me", &[("Cookie", other)], None).await.status,
+        401
+    );
 }
 
 #[test]

@@ -47,7 +47,7 @@ impl Session {
         let body = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
         match post(self.address, &body, &self.headers()).await {
             Some(answer) if answer.status == 404 => Heard::NoSession,
-            Some(answer) => match answer.message() {
+            Some(answer) => match answer.whole_message() {
                 Some(message) => Heard::Result(message["result"].clone()),
                 None => Heard::Nothing,
             },

@@ -1,79 +1,39 @@
-//! How much one caller may ask for: how fast, how much at a time, and how large. Who is not known counts by address.
+//! Who has asked for how much, and who tries out what they should know.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
-use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Response, StatusCode, header};
-use axum::middleware::Next;
-use http_body_util::LengthLimitError;
-use hyper::body::{Bytes, Frame, SizeHint};
-use serde::Deserialize;
-use tokio::sync::watch;
 
-use super::accept::Peer;
-use super::say;
-use super::settings::Live;
-use crate::token::Holder;
+use super::super::say;
+use super::Limits;
 
-/// How long the body of a request may take to come.
-const BODY: Duration = Duration::from_secs(30);
 /// Wrong tokens with the same beginning, from one address: so many at once, and then so many each second.
 const GUESSES: (f64, f64) = (5.0, 0.1);
 /// How many are remembered before those who ask for nothing are forgotten.
 const REMEMBERED: usize = 4096;
 
-/// `[limits]`: what a caller may ask for.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Limits {
-    /// The largest request, in bytes.
-    pub request_bytes: usize,
-    /// How many requests are answered each second, in the long run.
-    pub requests_per_second: u32,
-    /// How many may come at once after a pause.
-    pub burst: u32,
-    /// How many may be under way at a time; streams count as long as they are open.
-    pub concurrent_requests: u32,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            request_bytes: 4 * 1024 * 1024,
-            requests_per_second: 50,
-            burst: 250,
-            concurrent_requests: 256,
-        }
-    }
-}
-
-impl Limits {
-    /// What cannot be meant: a service that answers nobody.
-    pub fn fault(&self) -> Option<&'static str> {
-        let all = [
-            (self.request_bytes == 0, "request_bytes"),
-            (self.requests_per_second == 0, "requests_per_second"),
-            (self.burst == 0, "burst"),
-            (self.concurrent_requests == 0, "concurrent_requests"),
-        ];
-        all.into_iter()
-            .find_map(|(is_zero, key)| is_zero.then_some(key))
-    }
-}
-
 /// Who asks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Who {
+pub(super) enum Who {
     Caller(String),
     Address(IpAddr),
     /// Somebody who tries out tokens that begin like this.
     Guesser(IpAddr, String),
+    /// Somebody who tries to sign in at the page.
+    AtTheDoor(IpAddr),
+}
+
+/// What somebody tries to be known by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Try<'a> {
+    /// This token, which a program brings along with every request.
+    Token(&'a str),
+    /// A token or a code at the page, where people type what they have.
+    SignIn,
 }
 
 struct Usage {
@@ -85,16 +45,16 @@ struct Usage {
 
 /// Counts for all.
 #[derive(Default)]
-pub(super) struct Gate {
+pub struct Gate {
     usages: Mutex<HashMap<Who, Usage>>,
 }
 
 /// Too much; the seconds after which it is worth trying again.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct TooMuch(u64);
+pub(crate) struct TooMuch(pub(crate) u64);
 
 impl TooMuch {
-    pub(super) fn answer(&self) -> Response<Body> {
+    pub(in crate::http) fn answer(&self) -> Response<Body> {
         let mut answer = say(
             StatusCode::TOO_MANY_REQUESTS,
             "too many requests: wait as many seconds as Retry-After says\n",
@@ -107,7 +67,7 @@ impl TooMuch {
 }
 
 /// A request that is under way, until it is dropped.
-struct Pass {
+pub(super) struct Pass {
     gate: Arc<Gate>,
     who: Who,
 }
@@ -121,7 +81,12 @@ impl Drop for Pass {
 }
 
 impl Gate {
-    fn enter(self: &Arc<Self>, who: Who, limits: &Limits, now: Instant) -> Result<Pass, TooMuch> {
+    pub(super) fn enter(
+        self: &Arc<Self>,
+        who: Who,
+        limits: &Limits,
+        now: Instant,
+    ) -> Result<Pass, TooMuch> {
         let (most, pace) = (
             f64::from(limits.burst),
             f64::from(limits.requests_per_second),
@@ -140,22 +105,22 @@ impl Gate {
         })
     }
 
-    /// Whether a token may be tried: guesses at the secret of a token are slow. Their cost is ours.
-    pub(super) fn may_try(&self, from: Option<IpAddr>, token: &str) -> Result<(), TooMuch> {
+    /// Whether somebody may try once more: guesses are slow. Their cost is ours.
+    pub(crate) fn may_try(&self, from: Option<IpAddr>, what: Try<'_>) -> Result<(), TooMuch> {
         let Some(from) = from else { return Ok(()) };
         let usages = &mut self.usages();
-        let usage = usage(usages, &guesser(from, token), GUESSES, Instant::now());
+        let usage = usage(usages, &guesser(from, what), GUESSES, Instant::now());
         if usage.left < 1.0 {
             return Err(wait(usage, GUESSES.1));
         }
         Ok(())
     }
 
-    /// The token was wrong.
-    pub(super) fn failed(&self, from: Option<IpAddr>, token: &str) {
+    /// It was wrong.
+    pub(crate) fn failed(&self, from: Option<IpAddr>, what: Try<'_>) {
         if let Some(from) = from {
             let usages = &mut self.usages();
-            let usage = usage(usages, &guesser(from, token), GUESSES, Instant::now());
+            let usage = usage(usages, &guesser(from, what), GUESSES, Instant::now());
             let _ = take(usage, GUESSES.1);
         }
     }
@@ -204,17 +169,24 @@ fn wait(usage: &Usage, pace: f64) -> TooMuch {
     TooMuch(seconds.as_secs() + 1)
 }
 
-/// The open part of a token says which one is tried.
-fn guesser(from: IpAddr, token: &str) -> Who {
-    let open = token
-        .split('_')
-        .take(2)
-        .map(|part| tools::words::clip(part, 16));
-    Who::Guesser(network(from), open.collect())
+/// The open part of a token says which one is tried, so that guesses at one hold up no other. At the page everything that
+/// is tried counts: nobody has reason to try there often.
+fn guesser(from: IpAddr, what: Try<'_>) -> Who {
+    let from = network(from);
+    match what {
+        Try::SignIn => Who::AtTheDoor(from),
+        Try::Token(token) => {
+            let open = token
+                .split('_')
+                .take(2)
+                .map(|part| tools::words::clip(part, 16));
+            Who::Guesser(from, open.collect())
+        }
+    }
 }
 
 /// Who has one address of IPv6 has a whole network of them.
-fn network(address: IpAddr) -> IpAddr {
+pub(super) fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
         IpAddr::V6(v6) => {
@@ -224,106 +196,9 @@ fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// What the layer needs.
-#[derive(Clone)]
-pub(super) struct Limiter {
-    pub(super) gate: Arc<Gate>,
-    pub(super) live: watch::Receiver<Arc<Live>>,
-}
-
-impl Limiter {
-    fn enter(&self, request: &Request) -> Result<Option<Pass>, TooMuch> {
-        let live = self.live.borrow().clone();
-        let extensions = request.extensions();
-        let caller = extensions.get::<Holder>();
-        let caller = caller.map(|holder| Who::Caller(holder.caller.name.clone()));
-        let peer = extensions.get::<Peer>();
-        let who = caller.or_else(|| peer.map(|peer| Who::Address(network(peer.address))));
-        who.map(|who| self.gate.enter(who, &live.limits, Instant::now()))
-            .transpose()
-    }
-
-    /// One more of somebody who is not let in.
-    pub(super) fn refused(&self, request: &Request) -> Result<(), TooMuch> {
-        self.enter(request).map(drop)
-    }
-}
-
-/// Lets through as much as a caller may ask for.
-pub(super) async fn limit(
-    State(limiter): State<Limiter>,
-    request: Request,
-    next: Next,
-) -> Response<Body> {
-    let pass = match limiter.enter(&request) {
-        Ok(pass) => pass,
-        Err(too_much) => return too_much.answer(),
-    };
-    let most = limiter.live.borrow().limits.request_bytes;
-    let answer = match whole(request, most).await {
-        Ok(request) => next.run(request).await,
-        Err(refusal) => refusal,
-    };
-    answer.map(|body| Body::new(Held { body, _pass: pass }))
-}
-
-/// An answer: it is under way until its last byte was taken.
-struct Held {
-    body: Body,
-    _pass: Option<Pass>,
-}
-
-impl hyper::body::Body for Held {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
-/// The request with all of its body, if that is small enough and comes in time.
-async fn whole(request: Request, most: usize) -> Result<Request, Response<Body>> {
-    let (parts, body) = request.into_parts();
-    let read = tokio::time::timeout(BODY, axum::body::to_bytes(body, most)).await;
-    match read {
-        Ok(Ok(bytes)) => Ok(Request::from_parts(parts, Body::from(bytes))),
-        Ok(Err(error)) if is_too_long(&error) => Err(say(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            format!("a request may have {most} bytes\n"),
-        )),
-        Ok(Err(_)) => Err(say(StatusCode::BAD_REQUEST, "the request broke off\n")),
-        Err(_) => Err(say(
-            StatusCode::REQUEST_TIMEOUT,
-            "the request did not come in time\n",
-        )),
-    }
-}
-
-fn is_too_long(error: &axum::Error) -> bool {
-    let mut cause: Option<&dyn std::error::Error> = Some(error);
-    while let Some(error) = cause {
-        if error.is::<LengthLimitError>() {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::Limits;
     use super::*;
 
     fn limits() -> Limits {
@@ -369,13 +244,17 @@ mod tests {
         let gate = Gate::default();
         let from = Some("10.0.0.7".parse().unwrap());
         for guess in 0..5 {
-            assert!(gate.may_try(from, "oxmox_abcd_x").is_ok(), "{guess}");
-            gate.failed(from, &format!("oxmox_abcd_{guess}"));
+            assert!(
+                gate.may_try(from, Try::Token("oxmox_abcd_x")).is_ok(),
+                "{guess}"
+            );
+            gate.failed(from, Try::Token(&format!("oxmox_abcd_{guess}")));
         }
-        assert!(gate.may_try(from, "oxmox_abcd_y").is_err());
-        assert!(gate.may_try(from, "oxmox_efgh_y").is_ok());
+        assert!(gate.may_try(from, Try::Token("oxmox_abcd_y")).is_err());
+        assert!(gate.may_try(from, Try::Token("oxmox_efgh_y")).is_ok());
+        assert!(gate.may_try(from, Try::SignIn).is_ok());
         let elsewhere = Some("10.0.0.8".parse().unwrap());
-        assert!(gate.may_try(elsewhere, "oxmox_abcd_y").is_ok());
+        assert!(gate.may_try(elsewhere, Try::Token("oxmox_abcd_y")).is_ok());
     }
 
     #[test]

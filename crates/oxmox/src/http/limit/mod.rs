@@ -1,0 +1,188 @@
+//! How much one caller may ask for: how fast, how much at a time, and how large. Who is not known counts by address.
+
+mod gate;
+
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{Response, StatusCode};
+use axum::middleware::Next;
+use http_body_util::LengthLimitError;
+use hyper::body::{Bytes, Frame, SizeHint};
+use serde::Deserialize;
+use tokio::sync::watch;
+
+use super::accept::Peer;
+use super::say;
+use super::settings::Live;
+use crate::token::Holder;
+pub use gate::Gate;
+use gate::{Pass, Who, network};
+pub(crate) use gate::{TooMuch, Try};
+
+/// Whom a proxy asks for, it says here; the last one is its own word.
+const FORWARDED: &str = "x-forwarded-for";
+
+/// `[limits]`: what a caller may ask for.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// The largest request, in bytes.
+    pub request_bytes: usize,
+    /// How many requests are answered each second, in the long run.
+    pub requests_per_second: u32,
+    /// How many may come at once after a pause.
+    pub burst: u32,
+    /// How many may be under way at a time; streams count as long as they are open.
+    pub concurrent_requests: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            request_bytes: 4 * 1024 * 1024,
+            requests_per_second: 50,
+            burst: 250,
+            concurrent_requests: 256,
+        }
+    }
+}
+
+impl Limits {
+    /// What cannot be meant: a service that answers nobody.
+    pub fn fault(&self) -> Option<&'static str> {
+        let all = [
+            (self.request_bytes == 0, "request_bytes"),
+            (self.requests_per_second == 0, "requests_per_second"),
+            (self.burst == 0, "burst"),
+            (self.concurrent_requests == 0, "concurrent_requests"),
+        ];
+        all.into_iter()
+            .find_map(|(is_zero, key)| is_zero.then_some(key))
+    }
+}
+
+/// What the layer needs.
+#[derive(Clone)]
+pub(super) struct Limiter {
+    pub(super) gate: Arc<Gate>,
+    pub(super) live: watch::Receiver<Arc<Live>>,
+}
+
+/// The address that a request counts for, among its extensions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asker(pub(crate) IpAddr);
+
+impl Limiter {
+    fn enter(&self, request: &Request) -> Result<Option<Pass>, TooMuch> {
+        let live = self.live.borrow().clone();
+        let caller = request.extensions().get::<Holder>();
+        let caller = caller.map(|holder| Who::Caller(holder.caller.name.clone()));
+        let asker = || self.asker(request).map(|from| Who::Address(network(from)));
+        let who = caller.or_else(asker);
+        who.map(|who| self.gate.enter(who, &live.limits, Instant::now()))
+            .transpose()
+    }
+
+    /// The other end of the connection or, where that is a proxy that the configuration knows of, whom it asks for.
+    pub(super) fn asker(&self, request: &Request) -> Option<IpAddr> {
+        let peer = request.extensions().get::<Peer>()?.address;
+        if !self.live.borrow().behind_proxy {
+            return Some(peer);
+        }
+        let mut named = request.headers().get_all(FORWARDED).iter();
+        let last = named.next_back().and_then(|value| value.to_str().ok());
+        let last = last.and_then(|value| value.rsplit(',').next()?.trim().parse().ok());
+        Some(last.map_or(peer, |last: IpAddr| last.to_canonical()))
+    }
+
+    /// One more of somebody who is not let in.
+    pub(super) fn refused(&self, request: &Request) -> Result<(), TooMuch> {
+        self.enter(request).map(drop)
+    }
+}
+
+/// Lets through as much as a caller may ask for.
+pub(super) async fn limit(
+    State(limiter): State<Limiter>,
+    mut request: Request,
+    next: Next,
+) -> Response<Body> {
+    let pass = match limiter.enter(&request) {
+        Ok(pass) => pass,
+        Err(too_much) => return too_much.answer(),
+    };
+    if let Some(from) = limiter.asker(&request) {
+        request.extensions_mut().insert(Asker(from));
+    }
+    let live = limiter.live.borrow().clone();
+    let answer = match whole(request, live.limits.request_bytes, live.pace.body).await {
+        Ok(request) => next.run(request).await,
+        Err(refusal) => refusal,
+    };
+    answer.map(|body| Body::new(Held { body, _pass: pass }))
+}
+
+/// An answer: it is under way until its last byte was taken.
+struct Held {
+    body: Body,
+    _pass: Option<Pass>,
+}
+
+impl hyper::body::Body for Held {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// The request with all of its body, if that is small enough and comes in time.
+async fn whole(
+    request: Request,
+    most: usize,
+    patience: Duration,
+) -> Result<Request, Response<Body>> {
+    let (parts, body) = request.into_parts();
+    let read = tokio::time::timeout(patience, axum::body::to_bytes(body, most)).await;
+    match read {
+        Ok(Ok(bytes)) => Ok(Request::from_parts(parts, Body::from(bytes))),
+        Ok(Err(error)) if is_too_long(&error) => Err(say(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("a request may have {most} bytes\n"),
+        )),
+        Ok(Err(_)) => Err(say(StatusCode::BAD_REQUEST, "the request broke off\n")),
+        Err(_) => Err(say(
+            StatusCode::REQUEST_TIMEOUT,
+            "the request did not come in time\n",
+        )),
+    }
+}
+
+fn is_too_long(error: &axum::Error) -> bool {
+    let mut cause: Option<&dyn std::error::Error> = Some(error);
+    while let Some(error) = cause {
+        if error.is::<LengthLimitError>() {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
