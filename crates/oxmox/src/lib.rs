@@ -7,6 +7,7 @@
 //! | [`session`], [`demo`] | from a configuration, or from nothing, to an engine |
 //! | [`mcp`], [`http`] | the transports; rmcp's API is used there and nowhere else, since it moves |
 //! | `lasting` | answers that go on, and when they end |
+//! | [`syslog`] | copies of the audit trail for the system's log |
 //! | [`token`] | how callers over the network are known |
 //! | [`web`] | the page for people, and what it asks for |
 //! | [`generate`] | the documents that are made from the registry |
@@ -19,5 +20,6 @@ pub mod http;
 mod lasting;
 pub mod mcp;
 pub mod session;
+pub mod syslog;
 pub mod token;
 pub mod web;

@@ -10,7 +10,7 @@ use tools::fault::Fault;
 use tools::uploads::Uploads;
 
 use crate::config::{Config, Environment};
-use crate::{demo, http};
+use crate::{demo, http, syslog};
 
 /// An engine, and the simulator that it talks to where there is one.
 pub struct Session {
@@ -72,6 +72,8 @@ fn engine(
         let (reader, writer) = pve::connect(settings)?;
         connected.push((Cluster::new(&name, reader), writer));
     }
+    let copyist = config.audit_copy.as_deref().map(syslog::copyist);
+    let copyist = copyist.transpose()?;
     Ok(Engine::new(
         connected,
         Setup {
@@ -82,6 +84,7 @@ fn engine(
             uploads: Uploads::from_dirs(config.upload_from.clone()).but_not(config.own_paths()),
             approve: approve.to_owned(),
             scripts: config.community_scripts.clone(),
+            copyist,
         },
     ))
 }

@@ -16,6 +16,7 @@ use super::cluster::Login;
 use super::http::{HttpTable, OAuthTable};
 use super::secret::SecretSource;
 use crate::http::Limits;
+use crate::syslog;
 
 /// What may stand in `config.toml`.
 #[derive(Debug, Default, Deserialize)]
@@ -45,6 +46,10 @@ pub struct File {
     pub allow_model_confirm: bool,
     /// Whether whoever asks for a change may not be the one who says yes to it.
     pub four_eyes: bool,
+    /// Where a copy of the audit trail goes.
+    pub audit_copy: Option<AuditCopy>,
+    /// Where the system's log listens, if not where it usually does.
+    pub audit_copy_socket: Option<PathBuf>,
     /// Directories of this machine whose files may be uploaded.
     pub upload_from: Vec<PathBuf>,
     /// `[clusters.NAME]`
@@ -57,6 +62,14 @@ pub struct File {
     pub limits: Limits,
     /// `[oauth]`
     pub oauth: Option<OAuthTable>,
+}
+
+/// Where a copy of the audit trail goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AuditCopy {
+    /// To the system's log.
+    Syslog,
 }
 
 /// `[clusters.NAME]`
@@ -156,6 +169,22 @@ fn one(sources: [Option<SecretSource>; 3], key: &str) -> Result<SecretSource, Fa
 }
 
 impl File {
+    /// The socket to which the audit trail is copied. `resolve` makes a path of the file a real one.
+    pub(super) fn audit_copy_to(
+        &self,
+        resolve: &dyn Fn(&Path) -> PathBuf,
+    ) -> Result<Option<PathBuf>, Fault> {
+        match (self.audit_copy, &self.audit_copy_socket) {
+            (Some(AuditCopy::Syslog), None) => Ok(Some(PathBuf::from(syslog::SOCKET))),
+            (Some(AuditCopy::Syslog), Some(socket)) => Ok(Some(resolve(socket))),
+            (None, None) => Ok(None),
+            (None, Some(_)) => Err(Fault::bad_input(
+                "`audit_copy_socket` is there, and `audit_copy` is not",
+            )
+            .hint("write audit_copy = \"syslog\" as well")),
+        }
+    }
+
     /// Reads the file.
     pub fn read(path: &Path) -> Result<Self, Fault> {
         let text = std::fs::read_to_string(path).map_err(|error| {

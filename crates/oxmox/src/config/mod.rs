@@ -63,6 +63,8 @@ pub struct Config {
     pub allow_model_confirm: bool,
     /// Whether whoever asks for a change may not be the one who says yes to it.
     pub four_eyes: bool,
+    /// The socket to which each entry of the audit trail is copied.
+    pub audit_copy: Option<PathBuf>,
     /// Directories of this machine whose files may be uploaded.
     pub upload_from: Vec<PathBuf>,
     /// Where the configuration file is.
@@ -163,6 +165,7 @@ impl Config {
                 .map(|clone| paths::resolve(dir, clone, environment)),
             allow_model_confirm: file.allow_model_confirm,
             four_eyes: file.four_eyes,
+            audit_copy: file.audit_copy_to(&resolve)?,
             found_in: dir.to_owned(),
             upload_from: file
                 .upload_from

@@ -15,3 +15,4 @@ mod mcp;
 mod raw;
 mod replicas;
 mod server;
+mod syslog;

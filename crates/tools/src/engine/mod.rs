@@ -55,7 +55,7 @@ use crate::plan::Plan;
 use crate::policy::{Decision, Policy};
 use crate::registry::{Extras, Registry};
 use crate::spec::{Risk, Toolset};
-use crate::store::{Shared, Store};
+use crate::store::{Copyist, Shared, Store};
 use crate::tool::{Object, Ran, Rendered, Tool};
 use crate::uploads::Uploads;
 use consent::{Consent, Frozen, Given};
@@ -81,6 +81,7 @@ pub struct Engine {
     most: Risk,
     state: State,
     store: Arc<OnceCell<Store>>,
+    copyist: Option<Copyist>,
     clock: Clock,
     /// The files of this machine that it may send.
     uploads: Arc<Uploads>,
@@ -116,6 +117,8 @@ pub struct Setup {
     pub approve: String,
     /// A clone of the community's scripts on this machine.
     pub scripts: Option<PathBuf>,
+    /// Who keeps a copy of the audit trail.
+    pub copyist: Option<Copyist>,
 }
 
 /// Where the store is.
@@ -211,6 +214,7 @@ impl Engine {
             policy: Arc::new(RwLock::new(Arc::new(setup.policy))),
             state: setup.state,
             store: Arc::default(),
+            copyist: setup.copyist,
             clock: setup.clock,
             uploads: Arc::new(setup.uploads),
             approve: setup.approve,
@@ -241,6 +245,7 @@ impl Engine {
             most: self.most,
             state: self.state.clone(),
             store: self.store.clone(),
+            copyist: self.copyist.clone(),
             clock: self.clock.clone(),
             uploads: self.uploads.clone(),
             approve: self.approve.clone(),
@@ -504,10 +509,13 @@ impl Engine {
 
     /// The store, opened on first use.
     pub async fn store(&self) -> Result<&Store, Fault> {
-        let open = async || match &self.state {
-            State::Dir(dir) => Store::open(dir),
-            State::Shared(at, dir) => Store::shared(at, dir).await,
-            State::Memory => Store::in_memory(),
+        let open = async || {
+            let opened = match &self.state {
+                State::Dir(dir) => Store::open(dir),
+                State::Shared(at, dir) => Store::shared(at, dir).await,
+                State::Memory => Store::in_memory(),
+            };
+            opened.map(|store| store.copied_by(self.copyist.clone()))
         };
         self.store.get_or_try_init(open).await
     }

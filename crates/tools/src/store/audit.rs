@@ -1,5 +1,7 @@
 //! The audit trail: opened and closed entries, each linked to the one before it by a keyed hash.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -69,6 +71,28 @@ pub struct Link {
     pub link: String,
 }
 
+/// An entry as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// Its number.
+    pub seq: i64,
+    /// What was kept, as JSON.
+    pub entry: String,
+    /// Its link: a head, until the next one is written.
+    pub link: String,
+}
+
+/// Who keeps a copy of the trail elsewhere. Told of each entry once it is on disk, where others wait: it may neither wait for
+/// anything nor fail.
+pub type Copyist = Arc<dyn Fn(&Written) + Send + Sync>;
+
+/// Tells of these.
+pub(super) fn tell(copyist: Option<&Copyist>, written: &[Written]) {
+    if let Some(copyist) = copyist {
+        written.iter().for_each(|entry| copyist(entry));
+    }
+}
+
 /// What checking the chain showed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verified {
@@ -104,17 +128,27 @@ impl Store {
     pub async fn append_audits(&self, entries: &[AuditEntry]) -> Result<(), Fault> {
         let entries: Vec<_> = entries.iter().map(json).collect::<Result<_, _>>()?;
         let keys = self.keys.clone();
-        self.write(move |tx| entries.iter().try_for_each(|entry| chain(tx, &keys, entry)))
-            .await?;
+        self.record(move |tx| {
+            let written = entries.iter().map(|entry| chain(tx, &keys, entry));
+            Ok(((), written.collect::<Result<_, _>>()?))
+        })
+        .await?;
         Ok(())
     }
 
     /// The same for whoever cannot wait for it.
     pub fn append_audit_soon(&self, entry: &AuditEntry) {
         let Ok(entry) = json(entry) else { return };
-        let keys = self.keys.clone();
+        let (keys, copyist) = (self.keys.clone(), self.copyist.clone());
         self.threads.give(move |database| {
-            let _ = database.transact(Purpose::Write, &mut |tx| chain(tx, &keys, &entry));
+            let mut written = None;
+            let done = database.transact(Purpose::Write, &mut |tx| {
+                written = Some(chain(tx, &keys, &entry)?);
+                Ok(())
+            });
+            if let (Ok(()), Some(written)) = (done, written) {
+                tell(copyist.as_ref(), &[written]);
+            }
         });
     }
 
@@ -142,6 +176,32 @@ impl Store {
             });
         }
         Ok(trail)
+    }
+
+    /// The entries before that number, newest first, a page of them, and where the next page begins, if there is one.
+    pub async fn audit_before(&self, seq: i64) -> Result<(Vec<Link>, Option<i64>), Fault> {
+        let values = [seq.into(), PAGE.into()];
+        let rows = self
+            .read(move |tx| {
+                tx.query(
+                    "SELECT seq, entry, link FROM audit WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2",
+                    &values,
+                )
+            })
+            .await?;
+        let last = rows.last().map(|row| row.number(0)).transpose()?;
+        let mut page = Vec::new();
+        for row in rows {
+            // As above: one that cannot be read hides no other.
+            if let Ok(entry) = serde_json::from_str(&row.text(1)?) {
+                page.push(Link {
+                    seq: row.number(0)?,
+                    entry,
+                    link: row.text(2)?,
+                });
+            }
+        }
+        Ok((page, last))
     }
 
     /// The entries after that number, oldest first, a page of them: each exactly as it was written, with its link.
@@ -219,7 +279,7 @@ pub(super) fn is_whole<'a>(
 }
 
 /// Links an entry to the last one, as a part of a transaction.
-pub(super) fn chain(tx: &mut dyn Transaction, keys: &Keys, json: &str) -> Result<(), Trouble> {
+pub(super) fn chain(tx: &mut dyn Transaction, keys: &Keys, json: &str) -> Result<Written, Trouble> {
     tx.hold_audit()?;
     let last = tx.query("SELECT seq, link FROM audit ORDER BY seq DESC LIMIT 1", &[])?;
     let (seq, previous) = match last.first() {
@@ -234,5 +294,9 @@ pub(super) fn chain(tx: &mut dyn Transaction, keys: &Keys, json: &str) -> Result
         "INSERT INTO audit (seq, entry, link) VALUES (?1, ?2, ?3)",
         &[next.into(), json.into(), (&link).into()],
     )?;
-    Ok(())
+    Ok(Written {
+        seq: next,
+        entry: json.to_owned(),
+        link,
+    })
 }

@@ -46,7 +46,7 @@ impl Store {
         for (position, step) in (0_i64..).zip(steps) {
             rows.push([plan.into(), position.into(), (&json(step)?).into()]);
         }
-        self.write(move |tx| {
+        self.record(move |tx| {
             tx.execute(
                 "INSERT INTO handles (plan, worker, begun, updated) VALUES (?1, ?2, ?3, ?3)",
                 &handle,
@@ -57,7 +57,7 @@ impl Store {
                     row,
                 )?;
             }
-            chain(tx, &keys, &opened)
+            Ok(((), vec![chain(tx, &keys, &opened)?]))
         })
         .await?;
         Ok(())

@@ -19,7 +19,7 @@ mod threads;
 mod tokens;
 mod transfer;
 
-pub use audit::{AuditEntry, Link, Verified};
+pub use audit::{AuditEntry, Copyist, Link, Verified, Written};
 pub use handles::{StoredHandle, StoredStep};
 pub use life::Sign;
 pub use plans::{PlanState, StoredPlan};
@@ -50,6 +50,8 @@ const CONNECTIONS: usize = 6;
 pub struct Store {
     threads: Threads,
     life: Life,
+    /// Who is told of each entry of the audit trail.
+    copyist: Option<Copyist>,
     /// Seals approvals and links audit entries.
     pub keys: Keys,
 }
@@ -118,10 +120,17 @@ impl Store {
         Ok(store)
     }
 
+    /// The same store, of whose audit trail somebody keeps a copy.
+    #[must_use]
+    pub fn copied_by(self, copyist: Option<Copyist>) -> Self {
+        Self { copyist, ..self }
+    }
+
     fn on(databases: Vec<Box<dyn Database>>, keys: Keys, life: Life) -> Self {
         Self {
             threads: Threads::start(databases),
             life,
+            copyist: None,
             keys,
         }
     }
@@ -130,7 +139,7 @@ impl Store {
         &self,
         work: impl Fn(&mut dyn Transaction) -> Result<T, Trouble> + Send + 'static,
     ) -> Result<T, Trouble> {
-        self.threads.run(Purpose::Read, work).await
+        self.threads.run(Purpose::Read, work, |_| ()).await
     }
 
     /// Runs `work` as one transaction that others see as a whole or not at all.
@@ -138,7 +147,18 @@ impl Store {
         &self,
         work: impl Fn(&mut dyn Transaction) -> Result<T, Trouble> + Send + 'static,
     ) -> Result<T, Trouble> {
-        self.threads.run(Purpose::Write, work).await
+        self.threads.run(Purpose::Write, work, |_| ()).await
+    }
+
+    /// The same for what adds to the audit trail: whoever keeps a copy of it is told once it is there.
+    async fn record<T: Send + 'static>(
+        &self,
+        work: impl Fn(&mut dyn Transaction) -> Result<(T, Vec<Written>), Trouble> + Send + 'static,
+    ) -> Result<T, Trouble> {
+        let copyist = self.copyist.clone();
+        let tell = move |(_, written): &(T, Vec<Written>)| audit::tell(copyist.as_ref(), written);
+        let recorded = self.threads.run(Purpose::Write, work, tell).await;
+        recorded.map(|(value, _)| value)
     }
 }
 

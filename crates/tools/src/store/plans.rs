@@ -264,7 +264,7 @@ impl Store {
         };
         let (kept, entry) = (json(outcome)?, json(closing)?);
         let (plan, keys) = (outcome.plan.clone(), self.keys.clone());
-        let closed = self.write(move |tx| {
+        let closed = self.record(move |tx| {
             if let Some(seen) = &seen {
                 let sql = "SELECT outcome FROM steps WHERE plan = ?1 ORDER BY position";
                 let rows = tx.query(sql, &[(&plan).into()])?;
@@ -273,7 +273,7 @@ impl Store {
                     .map(|row| row.text(0))
                     .collect::<Result<_, _>>()?;
                 if now != *seen {
-                    return Ok(false);
+                    return Ok((false, Vec::new()));
                 }
             }
             let changed = tx.execute(
@@ -285,11 +285,10 @@ impl Store {
                 Ok(!found.is_empty())
             };
             if changed == 0 && is_kept(tx)? {
-                return Ok(false);
+                return Ok((false, Vec::new()));
             }
             tx.execute("DELETE FROM steps WHERE plan = ?1", &[(&plan).into()])?;
-            chain(tx, &keys, &entry)?;
-            Ok(true)
+            Ok((true, vec![chain(tx, &keys, &entry)?]))
         });
         Ok(closed.await?)
     }

@@ -34,11 +34,13 @@ impl Threads {
         }
     }
 
-    /// Runs a transaction and waits for its end. It runs to its end also if nobody waits any longer.
+    /// Runs a transaction and waits for its end. It runs to its end also if nobody waits any longer, and so does what is
+    /// to be done `then`, once it holds.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         purpose: Purpose,
         work: impl Fn(&mut dyn Transaction) -> Result<T, Trouble> + Send + 'static,
+        then: impl FnOnce(&T) + Send + 'static,
     ) -> Result<T, Trouble> {
         let (answer, answered) = oneshot::channel();
         self.give(move |database| {
@@ -47,6 +49,9 @@ impl Threads {
                 value = Some(work(transaction)?);
                 Ok(())
             });
+            if let (Ok(()), Some(value)) = (&done, &value) {
+                then(value);
+            }
             let _ = answer.send(done.map(|()| value));
         });
         match answered.await {

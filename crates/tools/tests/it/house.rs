@@ -328,6 +328,7 @@ fn logged_in(
             uploads: uploads(),
             approve: "oxmox approve".to_owned(),
             scripts: Some(scripts()),
+            copyist: None,
         },
     )
 }

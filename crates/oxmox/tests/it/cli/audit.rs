@@ -1,5 +1,8 @@
 //! The trail, and what a check of it finds.
 
+use std::os::unix::net::UnixDatagram;
+use std::path::Path;
+
 use rusqlite::Connection;
 use serde_json::Value;
 
@@ -133,4 +136,65 @@ fn values_before_and_after_stand_in_the_closing_entry() {
     assert_eq!(closed["result"], "applied", "{closed:#}");
     let affects = closed["affects"].to_string();
     assert!(affects.contains("2048 -> 4096"), "{closed:#}");
+}
+
+/// A machine whose trail is copied to this socket. Its cluster does not answer, which is written down, too.
+fn copying_to(socket: &Path) -> Machine {
+    let config = socket.with_extension("toml");
+    let text = format!(
+        "audit_copy = \"syslog\"\naudit_copy_socket = \"{}\"\n[clusters.gone]\nhosts = [\"127.0.0.1:1\"]\n\
+         token = \"root@pam!oxmox\"\ntoken_secret_env = \"SECRET\"\n",
+        socket.display()
+    );
+    std::fs::write(&config, text).unwrap();
+    Machine::new()
+        .with("OXMOX_CONFIG", config.to_str().unwrap())
+        .with("SECRET", "canary-4be1")
+}
+
+#[test]
+fn each_entry_is_copied_to_the_log_of_the_system_with_its_place_in_the_chain() {
+    let dir = tempfile::tempdir().unwrap();
+    let socket = dir.path().join("log");
+    let log = UnixDatagram::bind(&socket).unwrap();
+    log.set_nonblocking(true).unwrap();
+    let machine = copying_to(&socket);
+    machine
+        .run(&["call", "start_proxmox_vm", "--vmid", "105"])
+        .exits(1);
+    let mut copies = Vec::new();
+    let mut message = [0; 65536];
+    while let Ok(length) = log.recv(&mut message) {
+        let text = std::str::from_utf8(&message[..length]).unwrap();
+        // As the C library sends it: authpriv.notice, the time, who.
+        assert!(text.starts_with("<85>"), "{text}");
+        let (head, entry) = text.split_once("]: ").unwrap();
+        assert!(head.contains(" oxmox["), "{head}");
+        copies.push(entry.to_owned());
+    }
+    let exported = machine.run(&["audit", "export"]).exits(0).stdout;
+    assert_eq!(copies, exported.lines().collect::<Vec<_>>());
+    assert_eq!(copies.len(), 2);
+    assert!(!copies.concat().contains("canary-4be1"));
+    // Any copy shows later whether the trail still holds it.
+    for copy in copies {
+        let copy: Value = serde_json::from_str(&copy).unwrap();
+        let link = copy["link"].as_str().unwrap();
+        machine.run(&["audit", "verify", "--head", link]).exits(0);
+    }
+}
+
+#[test]
+fn a_log_that_is_not_there_is_told_once_and_holds_up_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let machine = copying_to(&dir.path().join("log"));
+    let ran = machine
+        .run(&["call", "start_proxmox_vm", "--vmid", "105"])
+        .exits(1)
+        .says("cannot be copied to the system's log");
+    assert_eq!(ran.stderr.matches("cannot be copied").count(), 1);
+    machine
+        .run(&["audit", "verify"])
+        .exits(0)
+        .prints("whole: 2 entries");
 }

@@ -214,3 +214,29 @@ fn a_named_file_must_be_there_and_the_default_one_need_not() {
     assert_eq!(config.mode, Mode::Ask);
     assert_eq!(config.state_dir, Path::new("/nowhere/.local/state/oxmox"));
 }
+
+#[test]
+fn what_a_proxy_in_front_speaks_is_said_together_with_its_name() {
+    let behind = "[http]\nbehind_proxy = true\n";
+    for public in ["", "public_url = \"http://ox.example\"\n"] {
+        let said = refused(&format!("{behind}{public}"));
+        assert!(said.contains("https://"), "{said}");
+    }
+    let public = "public_url = \"https://ox.example\"\n";
+    let config = Written::new(&format!("{behind}{public}")).load().unwrap();
+    assert!(config.http.behind_proxy);
+}
+
+#[test]
+fn the_trail_is_copied_to_where_the_system_logs_unless_said_otherwise() {
+    let to = |text: &str| Written::new(text).load().unwrap().audit_copy;
+    assert_eq!(to(""), None);
+    let syslog = "audit_copy = \"syslog\"\n";
+    assert_eq!(to(syslog).as_deref(), Some(Path::new("/dev/log")));
+    let elsewhere = format!("{syslog}audit_copy_socket = \"/run/log\"\n");
+    assert_eq!(to(&elsewhere).as_deref(), Some(Path::new("/run/log")));
+    let said = refused("audit_copy_socket = \"/run/log\"\n");
+    assert!(said.contains("audit_copy = \"syslog\""), "{said}");
+    let said = refused("audit_copy = \"journal\"\n");
+    assert!(said.contains("syslog"), "{said}");
+}

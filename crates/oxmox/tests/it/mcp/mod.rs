@@ -89,6 +89,7 @@ fn engine_with(sim: &sim::Sim, state: State, policy: Policy) -> Arc<Engine> {
             uploads: Uploads::default(),
             approve: "oxmox approve".to_owned(),
             scripts: None,
+            copyist: None,
         },
     )
 }
