@@ -29,6 +29,17 @@ impl Caller {
     }
 }
 
+/// Whether two names may be one person's. "cli:anna" is anna at a terminal, "oauth:anna@example.com" what an OAuth server
+/// calls her, and "anna" her own token. Where two people are asked for it is better to take two for one than one for two:
+/// a third can still say yes.
+pub fn may_be_one_person(one: &str, other: &str) -> bool {
+    fn person(name: &str) -> &str {
+        let name = name.rsplit(':').next().unwrap_or(name);
+        name.split('@').next().unwrap_or(name)
+    }
+    person(one).eq_ignore_ascii_case(person(other))
+}
+
 impl From<&str> for Caller {
     fn from(name: &str) -> Self {
         Self::unbound(name)
@@ -211,5 +222,27 @@ impl fmt::Display for Bounds {
             write!(f, ", in cluster {}", words::list(&self.clusters))?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_is_one_by_whatever_door_they_come() {
+        for name in [
+            "anna",
+            "cli:anna",
+            "oauth:anna",
+            "oauth:Anna@example.com",
+            "anna@example.com",
+        ] {
+            assert!(may_be_one_person(name, "anna"), "{name}");
+            assert!(may_be_one_person("anna", name), "{name}");
+        }
+        for name in ["annabel", "oauth:bert", "http:anna-agent"] {
+            assert!(!may_be_one_person(name, "anna"), "{name}");
+        }
     }
 }

@@ -42,9 +42,10 @@ enum Command {
 struct Add {
     /// The caller's name, as the audit trail will show it
     name: String,
-    /// What they may do: look; also change and interrupt; or all that the configuration allows
-    #[arg(long, default_value = "operate", value_parser = scope_parser())]
-    scope: Scope,
+    /// What they may do: look; also change and interrupt; or all that the configuration allows [default: operate; full for
+    /// a person]
+    #[arg(long, value_parser = scope_parser())]
+    scope: Option<Scope>,
     /// The clusters that they reach [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     clusters: Vec<String>,
@@ -54,7 +55,8 @@ struct Add {
     /// The guests that they may change, like 105 or 100-199 [default: all]
     #[arg(long, value_name = "IDS", value_delimiter = ',', value_parser = vmids)]
     vmids: Vec<Vmids>,
-    /// It is a person's: they may sign in at the page and decide on what waits
+    /// It is a person's: they may sign in at the page and decide on what waits. Nobody approves what they could not do, so
+    /// its scope is full unless you say otherwise
     #[arg(long)]
     person: bool,
     /// After how many days it ends [default: never]
@@ -94,8 +96,14 @@ async fn give(add: Add, global: &Global) -> Result<Exit, Fault> {
         let fault = Fault::bad_input(format!("there is no cluster {unknown}"));
         return Err(fault.hint(format!("there are: {}", known.join(", "))));
     }
+    // Nobody approves what they could not do themselves, and deletes are what people are asked about most.
+    let usual = if add.person {
+        Scope::Full
+    } else {
+        Scope::Operate
+    };
     let bounds = Bounds {
-        scope: add.scope,
+        scope: add.scope.unwrap_or(usual),
         clusters: add.clusters,
         pools: add.pools,
         vmids: add.vmids,

@@ -194,3 +194,56 @@ fn taken(headers: &mut HeaderMap) -> Vec<String> {
     headers.remove(HEADER);
     tokens
 }
+
+#[cfg(test)]
+mod tests {
+    use tools::engine::{Setup, State};
+    use tools::policy::Policy;
+    use tools::uploads::Uploads;
+
+    use super::*;
+
+    fn engine() -> Arc<Engine> {
+        Engine::new(
+            Vec::new(),
+            Setup {
+                toolsets: Vec::new(),
+                policy: Policy::default(),
+                state: State::Memory,
+                clock: Arc::new(|| 0),
+                uploads: Uploads::default(),
+                approve: String::new(),
+                scripts: None,
+                copyist: None,
+            },
+        )
+    }
+
+    #[test]
+    fn the_ways_of_those_who_came_last_are_kept() {
+        let credentials = Credentials::Token {
+            user: "root@pam".to_owned(),
+            name: "oxmox".to_owned(),
+            secret: "x".into(),
+        };
+        let settings = pve::Settings::new(vec!["pve1".parse().unwrap()], credentials);
+        let estates = Estates::new(vec![("lab".to_owned(), settings)]);
+        let engine = engine();
+        let way = |caller: usize| {
+            let token = format!("caller{caller}@pve!own=secret");
+            let made = estates.engine(&engine, caller.to_string(), &[&token]);
+            made.unwrap()
+        };
+        let first = way(0);
+        let second = way(1);
+        for caller in 2..KEPT {
+            way(caller);
+        }
+        // All are known again, and who comes again counts as new.
+        assert!(Arc::ptr_eq(&way(0), &first));
+        way(KEPT);
+        assert!(Arc::ptr_eq(&way(0), &first));
+        assert!(!Arc::ptr_eq(&way(1), &second));
+        assert_eq!(estates.made.lock().unwrap().len(), KEPT);
+    }
+}

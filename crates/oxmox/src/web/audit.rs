@@ -8,6 +8,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tools::caller::Caller;
 use tools::store::{AuditEntry, Link, Verified};
 use tools::tool::Object;
 
@@ -15,8 +16,8 @@ use super::Page;
 use super::answer::{Answer, Json, sent};
 use super::door::Person;
 
-/// So many of the last entries are searched.
-const SEARCHED: u32 = 10_000;
+/// So many of the last entries are searched at most.
+const SEARCHED: usize = 100_000;
 /// So many attempts are shown at a time.
 const SHOWN: usize = 100;
 
@@ -41,30 +42,62 @@ pub(super) async fn list(
 ) -> Answer {
     let filter: Filter = sent(&body)?;
     let store = page.engine.store().await?;
-    let trail = store.audit_trail(SEARCHED).await?;
-    let all = person.caller.bounds.clusters.is_empty();
-    let words: Vec<_> = filter
-        .words
-        .split_whitespace()
-        .map(str::to_lowercase)
-        .collect();
-    let is = |row: &Object, field: &str, wanted: &str| {
-        row.get(field).is_some_and(|value| value == wanted)
-    };
-    let mut found = attempts(trail).into_iter().rev().filter(|row| {
-        let name = &person.caller.name;
-        // An entry does not say which cluster it is about: whoever does not reach all of them sees what is their own.
-        let own = all || is(row, "caller", name) || is(row, "confirmed_by", name);
-        let seq = row.get("seq").and_then(Value::as_i64);
-        let before = filter.before.is_none_or(|before| seq < Some(before));
-        let result = filter.result.is_empty() || is(row, "result", &filter.result);
-        own && before && result && holds(row, &words)
-    });
-    let rows: Vec<_> = found.by_ref().take(SHOWN).map(Value::Object).collect();
-    let more = found.next().is_some();
+    let wanted = Wanted::new(filter, &person.caller);
+    let mut attempts = Attempts::default();
+    let (mut rows, mut searched, mut oldest) = (Vec::new(), 0, None);
+    let mut next = Some(i64::MAX);
+    while let Some(before) = next.filter(|_| rows.len() <= SHOWN && searched < SEARCHED) {
+        let (links, after) = store.audit_before(before).await?;
+        next = after;
+        for link in links {
+            searched += 1;
+            let (AuditEntry::Opened { at, .. } | AuditEntry::Closed { at, .. }) = &link.entry;
+            oldest = Some(*at);
+            let row = attempts.back_to(link);
+            rows.extend(row.filter(|row| wanted.matches(row)));
+        }
+    }
+    let more = rows.len() > SHOWN;
+    rows.truncate(SHOWN);
+    let rows: Vec<_> = rows.into_iter().map(Value::Object).collect();
+    // Plainly how far it looked, where that is not to the beginning.
+    let back_to = oldest.filter(|_| next.is_some());
     Ok(Json(
-        json!({ "rows": rows, "more": more, "searched": SEARCHED }),
+        json!({ "rows": rows, "more": more, "searched": searched, "back_to": back_to }),
     ))
+}
+
+/// Which attempts are asked for, and may be seen.
+struct Wanted {
+    words: Vec<String>,
+    result: String,
+    before: Option<i64>,
+    /// Whose; `None`: anybody's.
+    name: Option<String>,
+}
+
+impl Wanted {
+    fn new(filter: Filter, person: &Caller) -> Self {
+        let words = filter.words.split_whitespace().map(str::to_lowercase);
+        // An entry does not say which cluster it is about: whoever does not reach all of them sees what is their own.
+        let all = person.bounds.clusters.is_empty();
+        Self {
+            words: words.collect(),
+            result: filter.result,
+            before: filter.before,
+            name: (!all).then(|| person.name.clone()),
+        }
+    }
+
+    fn matches(&self, row: &Object) -> bool {
+        let is = |field: &str, wanted: &str| row.get(field).is_some_and(|value| value == wanted);
+        let is_whose = |name: &String| is("caller", name) || is("confirmed_by", name);
+        let seq = row.get("seq").and_then(Value::as_i64);
+        self.name.as_ref().is_none_or(is_whose)
+            && self.before.is_none_or(|before| seq < Some(before))
+            && (self.result.is_empty() || is("result", &self.result))
+            && holds(row, &self.words)
+    }
 }
 
 /// Whether nobody tampered with the trail, as far as it can be seen without a head from before.
@@ -78,33 +111,38 @@ pub(super) async fn chain(State(page): State<Arc<Page>>) -> Answer {
     }))
 }
 
-/// One row for each attempt, oldest first, with what became of it.
-fn attempts(trail: Vec<Link>) -> Vec<Object> {
-    let mut rows: Vec<Object> = Vec::new();
-    let mut open: BTreeMap<String, usize> = BTreeMap::new();
-    for Link { seq, entry, .. } in trail {
-        let plan = match &entry {
-            AuditEntry::Opened { plan, .. } | AuditEntry::Closed { plan, .. } => plan.clone(),
-        };
-        let is_new = matches!(entry, AuditEntry::Opened { .. });
+/// One row for each attempt, from the newest entry backwards.
+#[derive(Default)]
+struct Attempts {
+    /// What became of those whose beginning is further back.
+    closings: BTreeMap<String, Object>,
+}
+
+impl Attempts {
+    /// One entry further back: a row, if it is the beginning of an attempt.
+    fn back_to(&mut self, Link { seq, entry, .. }: Link) -> Option<Object> {
+        let (AuditEntry::Opened { plan, .. } | AuditEntry::Closed { plan, .. }) = &entry;
+        let plan = plan.clone();
+        let is_opening = matches!(entry, AuditEntry::Opened { .. });
         let Ok(Value::Object(mut entry)) = serde_json::to_value(&entry) else {
-            continue;
+            return None;
         };
         entry.remove("kind");
         tools::clean::object(&mut entry);
-        if is_new {
-            entry.insert("seq".to_owned(), json!(seq));
-            open.insert(plan, rows.len());
-            rows.push(entry);
-        } else if let Some(row) = open.get(&plan).and_then(|at| rows.get_mut(*at)) {
-            // The entry that it closes; one that is too old to be shown is passed over.
+        if !is_opening {
             if let Some(at) = entry.remove("at") {
                 entry.insert("ended".to_owned(), at);
             }
-            row.append(&mut entry);
+            // The last word on it counts.
+            self.closings.entry(plan).or_insert(entry);
+            return None;
         }
+        entry.insert("seq".to_owned(), json!(seq));
+        if let Some(mut closing) = self.closings.remove(&plan) {
+            entry.append(&mut closing);
+        }
+        Some(entry)
     }
-    rows
 }
 
 fn holds(row: &Object, words: &[String]) -> bool {

@@ -29,7 +29,14 @@ async function request(method, path, body, signal) {
   const data = await answer.json().catch(() => ({}));
   if (answer.ok) return data;
   if (answer.status === 401 && path !== "sign-in") whenSignedOut();
-  throw new Failed(answer.status, data.error ?? `The server answered ${answer.status}.`, data.hint);
+  throw new Failed(answer.status, data.error ?? inWords(answer), data.hint);
+}
+
+/// An answer that came without words for people.
+function inWords(answer) {
+  if (answer.status !== 429) return `The server answered ${answer.status}.`;
+  const seconds = Number(answer.headers.get("Retry-After")) || 1;
+  return `Too many requests came from here: try again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.`;
 }
 
 export const get = (path, signal) => request("GET", path, undefined, signal);

@@ -22,6 +22,7 @@ const WITHIN = { guest: "inventory", task: "tasks" }; // where one finds them
 
 const main = document.getElementById("main");
 const top = document.getElementById("top");
+const AGAIN = 3000; // milliseconds
 let shown = null; // what is on the page: {leave, seen}
 let events = null;
 let waiting = 0;
@@ -106,6 +107,15 @@ function listen() {
     const seen = JSON.parse(event.data);
     count();
     shown?.seen?.(seen);
+  });
+  // A browser comes back by itself to a stream that broke off, but not to one that was refused.
+  events.addEventListener("error", ({ target }) => {
+    if (target.readyState !== EventSource.CLOSED || target !== events) return;
+    setTimeout(async () => {
+      if (target !== events) return;
+      // Who is signed out meanwhile is told so by this.
+      try { await get("me"); listen(); } catch (error) { if (error.status !== 401) listen(); }
+    }, AGAIN);
   });
 }
 

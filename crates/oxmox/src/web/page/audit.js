@@ -31,7 +31,8 @@ export function audit(view) {
       rows.append(...answer.rows.map(entry));
       if (!rows.firstChild) rows.append(h("p", { class: "empty" }, "Nothing was recorded that matches."));
       const oldest = answer.rows.at(-1)?.seq;
-      fill(more, answer.more && h("button", { type: "button", class: "plain", onclick: () => load(oldest) }, "Older ones"));
+      fill(more, !answer.more && answer.back_to && h("span", { class: "quiet" }, `The last ${answer.searched.toLocaleString()} entries were searched, back to ${time(answer.back_to)}. `,
+        h("code", {}, "oxmox audit export"), " prints all."), answer.more && h("button", { type: "button", class: "plain", onclick: () => load(oldest) }, "Older ones"));
     } catch (error) { fill(rows, failure(error)); }
   }
 

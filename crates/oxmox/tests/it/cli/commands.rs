@@ -1,5 +1,7 @@
 //! The smaller commands, and what is the same for all.
 
+use tools::caller::{Bounds, Scope};
+
 use super::Machine;
 
 #[test]
@@ -65,6 +67,26 @@ fn other_machines_are_not_served() {
             .run(&words)
             .exits(2)
             .says("can be reached from other machines");
+    }
+}
+
+#[test]
+fn a_person_may_approve_what_destroys_unless_said_otherwise() {
+    let machine = Machine::new();
+    for (words, may) in [
+        (&["program"][..], "operate"),
+        (&["anna", "--person"], "full"),
+        (&["bert", "--person", "--scope", "operate"], "operate"),
+    ] {
+        let may = Scope::parse(may).unwrap();
+        let bounds = Bounds {
+            scope: may,
+            ..Bounds::default()
+        };
+        machine
+            .run(&[&["token", "add"], words].concat())
+            .exits(0)
+            .says(&format!("{} may {bounds}", words[0]));
     }
 }
 

@@ -127,6 +127,23 @@ fn it_tells_the_service_manager_how_it_is_and_reads_its_configuration_again() {
 }
 
 #[test]
+fn what_cannot_be_served_is_never_ready() {
+    let dir = tempfile::tempdir().unwrap();
+    let socket = dir.path().join("notify");
+    let manager = UnixDatagram::bind(&socket).unwrap();
+    manager.set_nonblocking(true).unwrap();
+    let machine = Machine::new().with("NOTIFY_SOCKET", socket.to_str().unwrap());
+    let serve = ["serve", "--http", "0.0.0.0:0"];
+    machine.run(&serve).exits(2).says("no caller has a token");
+    machine.run(&["token", "add", "ci"]).exits(0);
+    let refused = machine.run(&serve).exits(2);
+    let refused = refused.says("would not be encrypted").says("behind_proxy");
+    assert!(!refused.stderr.contains("is served at"), "{refused:?}");
+    let told = manager.recv(&mut [0; 64]).unwrap_err();
+    assert_eq!(told.kind(), std::io::ErrorKind::WouldBlock);
+}
+
+#[test]
 fn the_unit_starts_it_as_it_can_be_started() {
     let unit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/oxmox.service");
     let unit = std::fs::read_to_string(unit).unwrap();

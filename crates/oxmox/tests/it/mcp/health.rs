@@ -1,11 +1,13 @@
 //! How the process is, and what it has done.
 
 use serde_json::{Value, json};
+use sim::worlds::homelab;
 use tools::caller::Bounds;
+use tools::engine::State;
 
 use super::http::serve;
 use super::tokens::token;
-use super::world;
+use super::{World, engine, world};
 
 #[tokio::test]
 async fn it_lives_and_is_ready_until_its_end_is_ordered() {
@@ -24,6 +26,26 @@ async fn it_lives_and_is_ready_until_its_end_is_ordered() {
         world.sim.requests().is_empty(),
         "nothing is sent to find out"
     );
+}
+
+#[tokio::test]
+async fn it_is_not_ready_when_its_store_is_gone_and_lives_all_the_same() {
+    let sim = sim::Sim::start(homelab()).await.unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let engine = engine(&sim, State::Dir(dir.path().to_owned()));
+    let world = World { sim, engine };
+    let served = serve(&world).await;
+    assert_eq!(served.get("/readyz", &[]).await.status, 200);
+    let database = rusqlite::Connection::open(dir.path().join("oxmox.db")).unwrap();
+    database.execute_batch("DROP TABLE plans").unwrap();
+    let ready = served.get("/readyz", &[]).await;
+    assert_eq!(ready.status, 503);
+    let told: Value = serde_json::from_str(&ready.body).unwrap();
+    assert_eq!(
+        (&told["ready"], &told["store"]),
+        (&json!(false), &json!("silent"))
+    );
+    assert_eq!(served.get("/healthz", &[]).await.status, 200);
 }
 
 #[tokio::test]

@@ -1,10 +1,11 @@
 //! How much one caller may ask for.
 
-use oxmox::http::{Limits, Live, Settings};
+use oxmox::http::{Limits, Live, PublicUrl, Settings};
 use serde_json::json;
 use tools::caller::Bounds;
 
 use super::http::{Served, serve_as};
+use super::page::{Browser, token_of};
 use super::tokens::token;
 use super::{World, world};
 
@@ -103,4 +104,89 @@ async fn guesses_at_a_token_are_slowed_down() {
         assert_eq!(answer.status, 401);
     }
     panic!("nobody was slowed down");
+}
+
+/// Tries to sign in with what is wrong, until it is refused to try at all.
+async fn guess(page: &Browser, headers: &[(&str, &str)]) -> super::page::Answered {
+    let mut all = vec![("X-Oxmox-Page", "1")];
+    all.extend(headers);
+    for guess in 0..20 {
+        // Another one each time: whose token it is does not matter.
+        let wrong = match guess % 2 {
+            0 => json!({"token": format!("oxmox_{guess}_x")}),
+            _ => json!({"code": guess.to_string()}),
+        };
+        let answer = page
+            .raw("POST", "/api/sign-in", &all, &wrong.to_string())
+            .await;
+        if answer.status == 429 {
+            return answer;
+        }
+        assert_eq!(answer.status, 401);
+    }
+    panic!("nobody was slowed down");
+}
+
+#[tokio::test]
+async fn guesses_at_the_door_of_the_page_are_slowed_down_and_told_in_words() {
+    let world = world().await;
+    let right = token_of(&world, "owner", Bounds::default(), true).await;
+    let served = served(&world, Limits::default()).await;
+    let page = Browser::at(&served);
+    // Whoever gets in has guessed nothing.
+    for _ in 0..10 {
+        let entered = page.post("/api/sign-in", json!({"token": right})).await;
+        assert_eq!(entered.status, 200);
+    }
+    // Where no proxy is known of, nobody is believed to be somebody else.
+    let refused = guess(&page, &[("X-Forwarded-For", "203.0.113.7")]).await;
+    let told = refused.body["error"].as_str().unwrap();
+    assert!(told.contains("try again in"), "{told}");
+    assert!(refused.head.contains("retry-after: "), "{}", refused.head);
+    // The right one has to wait, too, or it could be guessed on.
+    let held = page.post("/api/sign-in", json!({"token": right})).await;
+    assert_eq!(held.status, 429);
+}
+
+#[tokio::test]
+async fn behind_a_proxy_each_of_those_it_asks_for_counts() {
+    let world = world().await;
+    token_of(&world, "owner", Bounds::default(), true).await;
+    let settings = Settings {
+        public_url: Some(PublicUrl::parse("https://ox.example").unwrap()),
+        behind_proxy: true,
+        ..Settings::default()
+    };
+    let served = serve_as(&world, Live::new(&settings).unwrap()).await;
+    let page = Browser::at(&served);
+    // What comes before the proxy's own word, anybody can write.
+    guess(&page, &[("X-Forwarded-For", "198.51.100.1, 203.0.113.7")]).await;
+    let headers = |from| [("X-Oxmox-Page", "1"), ("X-Forwarded-For", from)];
+    let wrong = json!({"code": "x"}).to_string();
+    for (from, status) in [("198.51.100.2, 203.0.113.7", 429), ("203.0.113.8", 401)] {
+        let answer = page
+            .raw("POST", "/api/sign-in", &headers(from), &wrong)
+            .await;
+        assert_eq!(answer.status, status, "{from}");
+    }
+}
+
+#[tokio::test]
+async fn the_page_is_asked_for_no_faster_than_the_rest() {
+    let world = world().await;
+    let limits = Limits {
+        requests_per_second: 1,
+        burst: 3,
+        ..Limits::default()
+    };
+    let served = served(&world, limits).await;
+    let page = Browser::at(&served);
+    for _ in 0..30 {
+        let answer = page.get("/api/inbox").await;
+        if answer.status == 429 {
+            assert!(answer.head.contains("retry-after: "), "{}", answer.head);
+            return;
+        }
+    }
+    panic!("nobody was refused");
 }

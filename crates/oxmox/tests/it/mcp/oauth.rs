@@ -1,6 +1,7 @@
 //! Callers whom an OAuth server vouches for.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -8,16 +9,23 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use oxmox::http::{Jwks, Live, OAuth, PublicUrl, Settings};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
+use rustls::ServerConfig;
+use rustls::pki_types::PrivateKeyDer;
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpListener;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
 use tools::caller::{Bounds, Scope};
 
 use super::http::{Served, serve_as};
 use super::tokens::token;
 use super::{World, world};
+use crate::cli::Machine;
+use crate::raw;
+use crate::server::Server;
 
 const ISSUER: &str = "https://id.example/realms/team";
 const PUBLIC: &str = "https://ox.example";
@@ -267,19 +275,89 @@ async fn keys_at(told: Value) -> (String, Arc<AtomicUsize>) {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = asked.clone();
     tokio::spawn(async move {
-        while let Ok((mut stream, _)) = listener.accept().await {
+        while let Ok((stream, _)) = listener.accept().await {
             count.fetch_add(1, Ordering::SeqCst);
-            let mut head = [0; 4096];
-            let _ = stream.read(&mut head).await;
-            let body = told.to_string();
-            let answer = format!(
-                "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-                body.len()
-            );
-            let _ = stream.write_all(answer.as_bytes()).await;
+            tell(stream, &told).await;
         }
     });
     (url, asked)
+}
+
+/// Answers a request with this.
+async fn tell(mut stream: impl AsyncRead + AsyncWrite + Unpin, told: &Value) {
+    let mut head = [0; 4096];
+    let _ = stream.read(&mut head).await;
+    let body = told.to_string();
+    let answer = format!(
+        "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    let _ = stream.write_all(answer.as_bytes()).await;
+    let _ = stream.shutdown().await;
+}
+
+/// A server of keys for localhost, for which only this authority vouches.
+async fn keys_over_tls(told: Value, authority: &Path) -> String {
+    let mut params = CertificateParams::new([]).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let ca = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+    std::fs::write(authority, ca.pem()).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let params = CertificateParams::new(["localhost".to_owned()]).unwrap();
+    let certificate = params.signed_by(&key, &ca).unwrap();
+    let config =
+        ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(
+                vec![certificate.der().clone()],
+                PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
+            )
+            .unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            // Whoever does not trust it ends the greeting.
+            if let Ok(stream) = acceptor.accept(stream).await {
+                tell(stream, &told).await;
+            }
+        }
+    });
+    format!("https://localhost:{port}/jwks")
+}
+
+/// In a process of its own: whom the system trusts is found out from its environment.
+#[tokio::test]
+async fn keys_come_over_tls_from_a_server_that_the_system_trusts() {
+    let issuer = Issuer::new("one");
+    let dir = tempfile::tempdir().unwrap();
+    let authority = dir.path().join("ca.pem");
+    let url = keys_over_tls(issuer.jwks(), &authority).await;
+    let other = dir.path().join("other.pem");
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    std::fs::write(&other, made.cert.pem()).unwrap();
+    let config = dir.path().join("config.toml");
+    let text = format!(
+        "[http]\npublic_url = \"{PUBLIC}\"\n[oauth]\nissuer = \"{ISSUER}\"\njwks_url = \"{url}\"\n"
+    );
+    std::fs::write(&config, text).unwrap();
+    for (trusted, status) in [(&authority, 200), (&other, 503)] {
+        let machine = Machine::new()
+            .with("SSL_CERT_FILE", trusted.to_str().unwrap())
+            .with("OXMOX_CONFIG", config.to_str().unwrap());
+        let server = Server::start(machine.command(&["serve", "--http", "127.0.0.1:0"])).await;
+        let token = issuer.token(&json!({}));
+        let headers = [("Authorization", token.as_str())];
+        let host = server.address.to_string();
+        let able = (&json!({}), &json!({}));
+        let request = raw::stateless(&host, ("tools/list", json!({})), able, &headers);
+        let stream = TcpStream::connect(server.address).await.unwrap();
+        let answer = raw::exchange(stream, &request).await.unwrap();
+        assert_eq!(answer.status, status, "{}", answer.body);
+    }
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tools::caller::{Bounds, Scope};
 use tools::engine::{Call, Reply, Silent, State};
 use tools::policy::Policy;
+use tools::store::AuditEntry;
 
 use super::http::Served;
 use super::{World, engine_with, world};
@@ -81,7 +82,7 @@ impl Browser {
     }
 
     /// With these headers and no others.
-    async fn raw(
+    pub(super) async fn raw(
         &self,
         method: &str,
         path: &str,
@@ -347,6 +348,58 @@ async fn with_four_eyes_whoever_asked_cannot_approve() {
     assert_eq!(refused.status, 403, "{}", refused.body);
     assert_eq!(colleague.decide(&plan, true).await.status, 200);
     assert_eq!(delete(&world, "owner").await["status"], "applied");
+}
+
+#[tokio::test]
+async fn with_four_eyes_it_does_not_help_to_come_by_another_door() {
+    let sim = sim::Sim::start(homelab()).await.unwrap();
+    let policy = Policy {
+        four_eyes: true,
+        ..Policy::default()
+    };
+    let engine = engine_with(&sim, State::Memory, policy);
+    let world = World { sim, engine };
+    let page = served(&world, false).await;
+    let alice = page.person(&world, "alice", Bounds::default()).await;
+    for caller in ["oauth:alice", "oauth:Alice@example.com"] {
+        delete(&world, caller).await;
+        let plans = alice.inbox().await;
+        let plan = plans.iter().find(|plan| plan["caller"] == caller).unwrap();
+        let refused = alice.decide(plan, true).await;
+        assert_eq!(refused.status, 403, "{caller}: {}", refused.body);
+    }
+    assert!(world.writes().is_empty());
+}
+
+#[tokio::test]
+async fn the_search_in_the_trail_goes_far_back_and_says_how_far() {
+    let world = world().await;
+    let owner = served(&world, false)
+        .await
+        .person(&world, "owner", Bounds::default())
+        .await;
+    delete(&world, "needle").await;
+    let later: Vec<_> = (0..12_000).map(closed).collect();
+    let store = world.engine.store().await.unwrap();
+    store.append_audits(&later).await.unwrap();
+    let found = owner.post("/api/audit", json!({"words": "needle"})).await;
+    let found = found.body;
+    assert_eq!(found["rows"][0]["caller"], "needle", "{found}");
+    assert_eq!(found["rows"][0]["result"], "needs_confirmation", "{found}");
+    // To the very beginning.
+    assert_eq!(found["searched"], 12_002);
+    assert_eq!(found["back_to"], Value::Null);
+}
+
+fn closed(number: i64) -> AuditEntry {
+    AuditEntry::Closed {
+        at: number,
+        plan: format!("of elsewhere {number}"),
+        result: "applied".to_owned(),
+        reason: None,
+        affects: Vec::new(),
+        steps: Vec::new(),
+    }
 }
 
 #[tokio::test]
