@@ -90,7 +90,7 @@ async function open(browser, options = {}) {
   page.setDefaultTimeout(30_000);
   page.on("console", (message) => {
     // A browser complains of every refusal, also of the one by which the page learns that nobody is signed in.
-    const expected = /40[13]/.test(message.text()) && !page.signedIn;
+    const expected = /40[13]|429/.test(message.text()) && !page.signedIn;
     if (["error", "warning"].includes(message.type()) && !expected) check(false, `console: ${message.text()}`);
   });
   page.on("pageerror", (error) => check(false, `page error: ${error.message}`));
@@ -310,6 +310,20 @@ async function searches(browser) {
   await page.keyboard.type("vmid:5000-5009");
   await page.waitForFunction(() => /^10 found/.test(document.getElementById("found").textContent));
   check(true, `a search among ${GUESTS} guests answered in ${Date.now() - began} ms (${name} before)`);
+
+  // Nobody touches the page: it hears by itself that its token was taken back.
+  page.signedIn = false;
+  await output(["token", "remove", "owner"], environment);
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  check(true, "a page whose token was taken back asks to sign in");
+  for (let guess = 0; guess < 8; guess += 1) {
+    await page.getByLabel("Your token").fill(`oxmox_aaaaaaa${guess}_wrong`);
+    const answered = page.waitForResponse(/sign-in/);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await answered;
+  }
+  await page.getByText(/try again in \d+ seconds/).waitFor();
+  check(true, "who guesses is told in words how long to wait");
   await page.context().close();
 }
 
