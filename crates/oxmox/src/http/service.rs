@@ -74,7 +74,6 @@ impl Service {
         };
         let page = Page::new(engine.clone(), manner, &stop);
         let service = Self {
-            page,
             engine,
             listener,
             address,
@@ -82,6 +81,7 @@ impl Service {
             stop,
             is_open,
             limiter,
+            page,
         };
         if let Some(address) = service.page_address() {
             service.engine.serves_page_at(&address);

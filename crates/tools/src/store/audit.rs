@@ -89,7 +89,9 @@ pub type Copyist = Arc<dyn Fn(&Written) + Send + Sync>;
 /// Tells of these.
 pub(super) fn tell(copyist: Option<&Copyist>, written: &[Written]) {
     if let Some(copyist) = copyist {
-        written.iter().for_each(|entry| copyist(entry));
+        for entry in written {
+            copyist(entry);
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tools::caller::Bounds;
 
-use super::page::delete;
+use super::browser::delete;
 use super::tls::certificate;
 use super::tokens::token;
 use super::{World, world};

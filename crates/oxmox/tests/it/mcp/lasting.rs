@@ -8,8 +8,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tools::caller::Bounds;
 
+use super::browser::Browser;
 use super::http::{Served, serve_as, session};
-use super::page::Browser;
 use super::tokens::token;
 use super::{World, world};
 use crate::raw;

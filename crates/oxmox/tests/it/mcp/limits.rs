@@ -4,8 +4,8 @@ use oxmox::http::{Limits, Live, PublicUrl, Settings};
 use serde_json::json;
 use tools::caller::Bounds;
 
+use super::browser::{Answered, Browser, token_of};
 use super::http::{Served, serve_as};
-use super::page::{Browser, token_of};
 use super::tokens::token;
 use super::{World, world};
 
@@ -107,7 +107,7 @@ async fn guesses_at_a_token_are_slowed_down() {
 }
 
 /// Tries to sign in with what is wrong, until it is refused to try at all.
-async fn guess(page: &Browser, headers: &[(&str, &str)]) -> super::page::Answered {
+async fn guess(page: &Browser, headers: &[(&str, &str)]) -> Answered {
     let mut all = vec![("X-Oxmox-Page", "1")];
     all.extend(headers);
     for guess in 0..20 {

@@ -1,10 +1,12 @@
 //! The MCP server on the simulator, spoken to in raw messages: what is on the wire is what counts.
 
 mod behalf;
+mod browser;
 mod calls;
 mod confirmation;
 mod health;
 mod http;
+mod keys;
 mod lasting;
 mod limits;
 mod listening;

@@ -1,7 +1,6 @@
 //! Callers whom an OAuth server vouches for.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,36 +8,29 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use oxmox::http::{Jwks, Live, OAuth, PublicUrl, Settings};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
-use rustls::ServerConfig;
-use rustls::pki_types::PrivateKeyDer;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
-use tokio_rustls::TlsAcceptor;
+use tokio::net::TcpListener;
 use tools::caller::{Bounds, Scope};
 
 use super::http::{Served, serve_as};
 use super::tokens::token;
 use super::{World, world};
-use crate::cli::Machine;
-use crate::raw;
-use crate::server::Server;
 
-const ISSUER: &str = "https://id.example/realms/team";
-const PUBLIC: &str = "https://ox.example";
+pub(super) const ISSUER: &str = "https://id.example/realms/team";
+pub(super) const PUBLIC: &str = "https://ox.example";
 const RESOURCE: &str = "https://ox.example/mcp";
 
 /// An OAuth server: a key, and where it tells the public half.
-struct Issuer {
+pub(super) struct Issuer {
     id: &'static str,
     key: EcdsaKeyPair,
 }
 
 impl Issuer {
-    fn new(id: &'static str) -> Self {
+    pub(super) fn new(id: &'static str) -> Self {
         let random = SystemRandom::new();
         let how = &ECDSA_P256_SHA256_FIXED_SIGNING;
         let made = EcdsaKeyPair::generate_pkcs8(how, &random).unwrap();
@@ -46,7 +38,7 @@ impl Issuer {
         Self { id, key }
     }
 
-    fn jwks(&self) -> Value {
+    pub(super) fn jwks(&self) -> Value {
         let point = self.key.public_key().as_ref();
         let text = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
         json!({"keys": [
@@ -66,7 +58,7 @@ impl Issuer {
     }
 
     /// A token with these claims in place of the usual ones.
-    fn token(&self, other: &Value) -> String {
+    pub(super) fn token(&self, other: &Value) -> String {
         let header = json!({"alg": "ES256", "typ": "at+jwt", "kid": self.id});
         self.sign(&header, &claims(other))
     }
@@ -284,7 +276,7 @@ async fn keys_at(told: Value) -> (String, Arc<AtomicUsize>) {
 }
 
 /// Answers a request with this.
-async fn tell(mut stream: impl AsyncRead + AsyncWrite + Unpin, told: &Value) {
+pub(super) async fn tell(mut stream: impl AsyncRead + AsyncWrite + Unpin, told: &Value) {
     let mut head = [0; 4096];
     let _ = stream.read(&mut head).await;
     let body = told.to_string();
@@ -294,70 +286,6 @@ async fn tell(mut stream: impl AsyncRead + AsyncWrite + Unpin, told: &Value) {
     );
     let _ = stream.write_all(answer.as_bytes()).await;
     let _ = stream.shutdown().await;
-}
-
-/// A server of keys for localhost, for which only this authority vouches.
-async fn keys_over_tls(told: Value, authority: &Path) -> String {
-    let mut params = CertificateParams::new([]).unwrap();
-    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let ca = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
-    std::fs::write(authority, ca.pem()).unwrap();
-    let key = KeyPair::generate().unwrap();
-    let params = CertificateParams::new(["localhost".to_owned()]).unwrap();
-    let certificate = params.signed_by(&key, &ca).unwrap();
-    let config =
-        ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(
-                vec![certificate.der().clone()],
-                PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
-            )
-            .unwrap();
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let acceptor = TlsAcceptor::from(Arc::new(config));
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            // Whoever does not trust it ends the greeting.
-            if let Ok(stream) = acceptor.accept(stream).await {
-                tell(stream, &told).await;
-            }
-        }
-    });
-    format!("https://localhost:{port}/jwks")
-}
-
-/// In a process of its own: whom the system trusts is found out from its environment.
-#[tokio::test]
-async fn keys_come_over_tls_from_a_server_that_the_system_trusts() {
-    let issuer = Issuer::new("one");
-    let dir = tempfile::tempdir().unwrap();
-    let authority = dir.path().join("ca.pem");
-    let url = keys_over_tls(issuer.jwks(), &authority).await;
-    let other = dir.path().join("other.pem");
-    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    std::fs::write(&other, made.cert.pem()).unwrap();
-    let config = dir.path().join("config.toml");
-    let text = format!(
-        "[http]\npublic_url = \"{PUBLIC}\"\n[oauth]\nissuer = \"{ISSUER}\"\njwks_url = \"{url}\"\n"
-    );
-    std::fs::write(&config, text).unwrap();
-    for (trusted, status) in [(&authority, 200), (&other, 503)] {
-        let machine = Machine::new()
-            .with("SSL_CERT_FILE", trusted.to_str().unwrap())
-            .with("OXMOX_CONFIG", config.to_str().unwrap());
-        let server = Server::start(machine.command(&["serve", "--http", "127.0.0.1:0"])).await;
-        let token = issuer.token(&json!({}));
-        let headers = [("Authorization", token.as_str())];
-        let host = server.address.to_string();
-        let able = (&json!({}), &json!({}));
-        let request = raw::stateless(&host, ("tools/list", json!({})), able, &headers);
-        let stream = TcpStream::connect(server.address).await.unwrap();
-        let answer = raw::exchange(stream, &request).await.unwrap();
-        assert_eq!(answer.status, status, "{}", answer.body);
-    }
 }
 
 #[tokio::test]

@@ -12,8 +12,8 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tools::caller::Bounds;
 
+use super::browser::token_of;
 use super::http::{Served, serve_as};
-use super::page::token_of;
 use super::world;
 use crate::raw::{self, Response};
 
