@@ -163,7 +163,7 @@ fn each_entry_is_copied_to_the_log_of_the_system_with_its_place_in_the_chain() {
         .run(&["call", "start_proxmox_vm", "--vmid", "105"])
         .exits(1);
     let mut copies = Vec::new();
-    let mut message = [0; 65536];
+    let mut message = [0; 16384];
     while let Ok(length) = log.recv(&mut message) {
         let text = std::str::from_utf8(&message[..length]).unwrap();
         // As the C library sends it: authpriv.notice, the time, who.

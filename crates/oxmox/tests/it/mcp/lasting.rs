@@ -54,7 +54,7 @@ impl Stream {
         length > 0
     }
 
-    async fn to_the_end(mut self) -> String {
+    async fn until_it_ends(mut self) -> String {
         while self.more().await {}
         self.heard
     }
@@ -88,7 +88,7 @@ async fn who_listens_hears_nothing_more_once_their_token_is_taken_back() {
         listening(&served, &kept).await,
     );
     take_back(&world, "gone").await;
-    ends.to_the_end().await;
+    ends.until_it_ends().await;
     // The other one was looked at as often.
     let none = stays.stream.try_read(&mut [0; 1]).unwrap_err();
     assert_eq!(none.kind(), std::io::ErrorKind::WouldBlock);
@@ -111,7 +111,7 @@ async fn so_does_the_stream_of_a_session() {
     let request = raw::request("GET /mcp", &served.address.to_string(), &headers, None);
     let stream = Stream::begin(&served, &request, "HTTP/1.1 200").await;
     take_back(&world, "gone").await;
-    stream.to_the_end().await;
+    stream.until_it_ends().await;
 }
 
 #[tokio::test]
@@ -120,7 +120,7 @@ async fn who_was_let_in_unasked_hears_nothing_more_once_tokens_are_given_out() {
     let served = served(&world).await;
     let stream = listening(&served, "").await;
     token(&world, "first", Bounds::default()).await;
-    stream.to_the_end().await;
+    stream.until_it_ends().await;
 }
 
 #[tokio::test]
@@ -138,7 +138,7 @@ async fn the_page_is_told_nothing_more_once_its_person_is_gone_or_has_left() {
     };
     let (of_anna, of_bert) = (events(&anna).await, events(&bert).await);
     take_back(&world, "anna").await;
-    of_anna.to_the_end().await;
+    of_anna.until_it_ends().await;
     assert_eq!(bert.post("/api/sign-out", json!({})).await.status, 200);
-    of_bert.to_the_end().await;
+    of_bert.until_it_ends().await;
 }
