@@ -5,7 +5,7 @@
 //!
 //! | module | what lives there |
 //! |---|---|
-//! | [`spec`] | what a tool declares about itself |
+//! | [`spec`], [`deed`] | what a tool declares about itself |
 //! | [`tool`], [`schema`], [`registry`] | from a declaration to tools/list and to parsed arguments |
 //! | [`context`], [`begun`], [`claim`], [`filter`] | what a tool may look at, and how a caller picks from it |
 //! | [`plan`], [`preview`], [`outcome`] | a change before, shown, and after |
@@ -28,6 +28,7 @@ pub mod caller;
 pub mod claim;
 pub mod clean;
 pub mod context;
+pub mod deed;
 pub mod engine;
 pub mod fault;
 pub mod filter;

@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::context::Context;
+use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
 use crate::outcome::Outcome;
 pub use crate::plain::Plain;
@@ -37,6 +38,9 @@ pub trait Reads: DeserializeOwned + JsonSchema + Send + 'static {
 pub trait Changes: DeserializeOwned + JsonSchema + Send + 'static {
     /// Its declaration.
     const SPEC: Spec;
+    /// What counts as doing what it does, whoever does it: a rule about this tool holds for all of it. Nothing, where its
+    /// plans are whatever the caller names.
+    const DEEDS: &'static [Deed];
     /// Works out what would be sent. Everything that can be refused beforehand is refused here.
     fn plan(self, cx: &Context) -> impl Future<Output = Result<Plan, Fault>> + Send;
 }
@@ -127,6 +131,10 @@ pub trait Tool: Send + Sync {
     fn input(&self) -> Object;
     /// The schema of its answer, cleaned.
     fn output(&self) -> Object;
+    /// What counts as doing what it does, if it has code of its own.
+    fn deeds(&self) -> &'static [Deed] {
+        &[]
+    }
     /// What it is.
     fn nature(&self) -> Nature<'_> {
         Nature::Thinks
@@ -245,6 +253,10 @@ impl<T: Changes> Tool for Change<T> {
 
     fn output(&self) -> Object {
         schema::output::<Outcome>()
+    }
+
+    fn deeds(&self) -> &'static [Deed] {
+        T::DEEDS
     }
 
     fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>> {

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::sdn::Networks;
 use crate::context::{Context, Guest, label};
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Impact, Needs, Plan, Step, Target, Trace};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -74,6 +75,8 @@ impl Changes for CloneVm {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/{guest}/clone")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let source = cx.guest(self.vmid, None, None).await?;

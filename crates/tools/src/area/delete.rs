@@ -8,6 +8,7 @@ use super::dependents::Dependents;
 use super::power::{State, locked, stop_step};
 use super::users::{self, Users};
 use crate::context::{Context, Guest};
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::preview::{self, Preview};
@@ -56,6 +57,8 @@ impl Changes for DeleteVm {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::delete("/nodes/{}/{guest}")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let guest = cx.guest(self.vmid, None, None).await?;

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::context::{Cluster, Context, arguments};
+use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
 use crate::plain::{Need, Plain, only_cluster, read};
 use crate::plan::{Check, Effect, Expect, Impact, Needs, Plan, Step, Undo, parts};
@@ -85,6 +86,8 @@ impl Changes for UpdateAcl {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::put("/access/acl")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let cluster = only_cluster(cx, Self::SPEC.name)?;

@@ -16,6 +16,7 @@ use super::subject::Subject;
 use super::{needs, place};
 use crate::clean;
 use crate::context::{Cluster, Context};
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plan::{Blocker, Needs, Plan, Step};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -86,6 +87,8 @@ impl Changes for WriteApi {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let cluster = place::cluster(cx, &self.path).await?;

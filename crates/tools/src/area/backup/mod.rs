@@ -19,6 +19,7 @@ use super::backups::{Backup, Backups};
 use super::power::{State, locked};
 use super::snapshot::unlocked;
 use crate::context::{Context, Guest};
+use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
 use crate::plan::{Blocker, Check, Expect, Guard, Needs, Plan, Step, Trace, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -78,6 +79,8 @@ impl Changes for BackupVm {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/vzdump")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let guest = cx.guest(self.vmid, None, None).await?;

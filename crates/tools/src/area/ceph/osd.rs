@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::area::storage::making::{By, Making, find, impact, unused};
 use crate::context::{Cluster, Context};
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plain::login_only;
 use crate::plan::{Blocker, Expect, Plan};
@@ -51,6 +52,8 @@ impl Changes for CreateOsd {
             args: r#"{"node": "pve3", "dev": "/dev/sdb"}"#,
         }],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/ceph/osd")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let cluster = cx.online_node(&self.node).await?;

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::context::{Cluster, Context};
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo, parts};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -43,6 +44,8 @@ impl Changes for OrderCertificate {
             args: r#"{"node": "pve2"}"#,
         }],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/certificates/acme/certificate")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let cluster = cx.online_node(&self.node).await?;

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::context::{Cluster, Context};
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plain::only_cluster;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Undo};
@@ -53,6 +54,8 @@ impl Changes for JoinCluster {
             args: r#"{"hostname": "192.168.1.11", "fingerprint": "AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA", "password": "its root password"}"#,
         }],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/cluster/config/join")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         if let Err(error) = self.fingerprint.parse::<pve::Fingerprint>() {

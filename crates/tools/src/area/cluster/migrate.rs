@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::area::migrate::MigrateVm;
 use crate::context::{Context, Guest, READS, arguments};
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plan::{Effect, Impact, Needs, Plan, Undo, parts};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -59,6 +60,11 @@ impl Changes for MigrateGuests {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[
+        Deed::post("/nodes/{}/migrateall"),
+        Deed::post("/cluster/bulk-action/guest/migrate"),
+    ];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let (cluster, _) = cx.node(&self.target).await?;

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::target::{self, Way};
 use crate::context::Context;
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::keyboard;
 use crate::plan::{Action, Keys, Plan, Step, Tell, Typed};
@@ -64,6 +65,8 @@ impl Changes for SendVmKey {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::put("/nodes/{}/{guest}/sendkey"), Deed::Keys];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let combos = self.combos()?;

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::target::{self, Way};
 use crate::context::Context;
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::keyboard::{self, Layout};
 use crate::plan::{Action, Keys, Plan, Step, Tell, Typed};
@@ -73,6 +74,8 @@ impl Changes for TypeVmText {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::Keys];
 
     async fn plan(mut self, cx: &Context) -> Result<Plan, Fault> {
         let pace = self.pace.unwrap_or(PACE).max(FASTEST);

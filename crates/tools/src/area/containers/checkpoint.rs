@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::area::power::{State, locked};
 use crate::context::{Context, Guest, arguments};
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset, Wants};
@@ -46,6 +47,8 @@ impl Changes for SuspendContainer {
         }],
     };
 
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/lxc/{}/status/suspend")];
+
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let there = There::of(self.vmid, cx, &Self::SPEC).await?;
         let summary = format!("Suspend {} to the disk of its node", there.guest.label());
@@ -80,6 +83,8 @@ impl Changes for ResumeContainer {
             args: r#"{"vmid": 203}"#,
         }],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/lxc/{}/status/resume")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let there = There::of(self.vmid, cx, &Self::SPEC).await?;

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use crate::area::conversion::conversion;
 use crate::context::Context;
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plan::Plan;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -35,6 +36,8 @@ impl Changes for ConvertContainer {
             args: r#"{"vmid": 203}"#,
         }],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/lxc/{}/template")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let cx = cx.only(GuestKind::Lxc, Self::SPEC.name);

@@ -15,6 +15,7 @@ use super::space::{self, Limit};
 use super::values::{SshKeys, Tags, secret};
 use super::{NewGuest, in_order, media};
 use crate::context::Context;
+use crate::deed::{Deed, When};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Effect, Impact, Needs, Plan};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -129,6 +130,8 @@ impl Changes for CreateLxc {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/lxc").when(When::Lacks("restore"))];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         self.check_password()?;

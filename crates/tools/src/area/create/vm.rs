@@ -10,6 +10,7 @@ use super::network::{self, Vlan};
 use super::values::{Line, SshKeys, Tags, secret};
 use super::vm_more::More;
 use crate::context::Context;
+use crate::deed::{Deed, When};
 use crate::fault::Fault;
 use crate::plan::Plan;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -162,6 +163,8 @@ impl Changes for CreateVm {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/qemu").when(When::Lacks("archive"))];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let keys = self.sshkeys.clone();

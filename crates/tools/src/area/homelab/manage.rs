@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::area::power::{StartVm, StopVm};
 use crate::context::Context;
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plan::Plan;
 use crate::schema;
@@ -62,6 +63,8 @@ impl Changes for ManageVm {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let mut args = Object::new();

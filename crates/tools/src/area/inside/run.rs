@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::command::{Command, one_or_many};
 use crate::context::Context;
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plan::Plan;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -53,6 +54,11 @@ impl Changes for RunCommand {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[
+        Deed::post("/nodes/{}/{guest}/agent/exec"),
+        Deed::TerminalExec,
+    ];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let command = Command {

@@ -17,6 +17,7 @@ use serde::Deserialize;
 
 use super::users::Users;
 use crate::context::{Context, Guest};
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plan::{Blocker, Plan};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -94,6 +95,15 @@ impl Changes for MigrateVm {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[
+        Deed::post("/nodes/{}/{guest}/migrate"),
+        Deed::post("/nodes/{}/{guest}/remote_migrate"),
+        Deed::post("/nodes/{}/migrateall"),
+        Deed::post("/cluster/bulk-action/guest/migrate"),
+        Deed::post("/cluster/ha/resources/{}/migrate"),
+        Deed::post("/cluster/ha/resources/{}/relocate"),
+    ];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let guest = cx.guest(self.vmid, None, None).await?;

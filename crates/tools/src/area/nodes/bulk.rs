@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::context::{Cluster, Context, Guest, READS};
+use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
 use crate::plan::{Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::preview;
@@ -64,6 +65,8 @@ impl Changes for StartAll {
         }],
     };
 
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/startall")];
+
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let all = Herd::on(cx, &self.node, self.vms.as_deref()).await?;
         let starts = |(guest, config): &(Guest, GuestConfig)| {
@@ -110,6 +113,8 @@ impl Changes for StopAll {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/stopall")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let all = Herd::on(cx, &self.node, self.vms.as_deref()).await?;

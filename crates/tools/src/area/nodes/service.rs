@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::context::{Context, arguments};
+use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -78,6 +79,8 @@ impl Changes for ManageService {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/services/{}/{}")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let cluster = cx.online_node(&self.node).await?;

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::context::{Cluster, Context};
+use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
 use crate::plan::{Check, Effect, Expect, Impact, Needs, Plan, Step, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -40,6 +41,8 @@ impl Changes for StopTask {
             args: r#"{"node": "pve2", "upid": "UPID:pve2:000003FF:000186A0:6AF94A60:aptupdate::root@pam:"}"#,
         }],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::delete("/nodes/{}/tasks/{}")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         if self.upid.node() != &self.node {

@@ -9,11 +9,15 @@ use super::locked;
 use super::many::{Order, Part, Seen, Sorted};
 use super::which::Which;
 use crate::context::{Context, Guest, label};
+use crate::deed::{Deed, When};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Plan, Step, Trace, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 use crate::words;
+
+/// What HA is told where it is to run a guest.
+const STARTED: When = When::Is("state", &["started", "enabled"]);
 
 /// Starts a stopped VM or container, resumes a paused VM, wakes a hibernated one, or many at once.
 ///
@@ -61,6 +65,17 @@ impl Changes for StartVm {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[
+        Deed::post("/nodes/{}/{guest}/status/start"),
+        Deed::post("/nodes/{}/{guest}/status/resume"),
+        Deed::post("/nodes/{}/startall"),
+        Deed::post("/cluster/bulk-action/guest/start"),
+        Deed::post("/cluster/ha/resources").when(STARTED),
+        // HA starts what it is told nothing about.
+        Deed::post("/cluster/ha/resources").when(When::Lacks("state")),
+        Deed::put("/cluster/ha/resources/{}").when(STARTED),
+    ];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let which = Which {

@@ -9,10 +9,14 @@ use super::many::{Order, Part, Seen, Sorted};
 use super::which::Which;
 use super::{State, locked};
 use crate::context::{Context, Guest};
+use crate::deed::{Deed, When};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Plan, Step, Trace, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
+
+/// What HA is told where it is to end a guest.
+const STOPPED: When = When::Is("state", &["stopped", "disabled"]);
 
 /// Shuts down, switches off, reboots, resets or pauses a running VM or container, or many at once.
 ///
@@ -74,6 +78,25 @@ impl Changes for StopVm {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[
+        Deed::post("/nodes/{}/{guest}/status/shutdown"),
+        Deed::post("/nodes/{}/{guest}/status/stop"),
+        Deed::post("/nodes/{}/{guest}/status/reboot"),
+        Deed::post("/nodes/{}/{guest}/status/reset"),
+        Deed::post("/nodes/{}/{guest}/status/suspend"),
+        Deed::post("/nodes/{}/{guest}/agent/shutdown"),
+        Deed::post("/nodes/{}/{guest}/agent/suspend-disk"),
+        Deed::post("/nodes/{}/{guest}/agent/suspend-hybrid"),
+        Deed::post("/nodes/{}/{guest}/agent/suspend-ram"),
+        Deed::agent(&["shutdown", "suspend-disk", "suspend-hybrid", "suspend-ram"]),
+        Deed::post("/nodes/{}/stopall"),
+        Deed::post("/nodes/{}/suspendall"),
+        Deed::post("/cluster/bulk-action/guest/shutdown"),
+        Deed::post("/cluster/bulk-action/guest/suspend"),
+        Deed::post("/cluster/ha/resources").when(STOPPED),
+        Deed::put("/cluster/ha/resources/{}").when(STOPPED),
+    ];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let how = How {

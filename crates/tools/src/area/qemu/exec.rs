@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use crate::area::inside::{Command, one_or_many};
 use crate::context::Context;
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plan::Plan;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -43,6 +44,8 @@ impl Changes for Exec {
             args: r#"{"node": "pve3", "vmid": 106, "command": "sleep 5; uptime"}"#,
         }],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/{guest}/agent/exec")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let command = Command {

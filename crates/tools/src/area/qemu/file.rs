@@ -8,6 +8,7 @@ use super::vm;
 use crate::agent::{Right, to_wire};
 use crate::clean;
 use crate::context::Context;
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plan::{Action, AgentFile, Effect, Impact, Plan, Step, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -52,6 +53,8 @@ impl Changes for FileRead {
             args: r#"{"node": "pve3", "vmid": 106, "file": "/etc/hostname"}"#,
         }],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::get("/nodes/{}/{guest}/agent/file-read")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let guest = vm::vm(cx, self.vmid, self.node.as_ref()).await?;
@@ -107,6 +110,8 @@ impl Changes for FileWrite {
             args: r#"{"node": "pve3", "vmid": 106, "file": "/etc/motd", "content": "moved to pve3\n"}"#,
         }],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/{guest}/agent/file-write")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let content = to_wire(&self.content);

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::vm;
 use crate::agent::Right;
 use crate::context::{Context, arguments};
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::outcome::Outcome;
 use crate::plan::{Effect, Impact, Plan, Step, Undo};
@@ -22,6 +23,8 @@ pub(super) struct Order {
     description: &'static str,
     /// As PVE and, behind `guest-`, the agent call it.
     command: (&'static str, &'static str),
+    /// The same, in both ways that PVE has for it.
+    deeds: &'static [Deed],
     /// "Trim the file systems of"
     says: &'static str,
     /// What becomes of the VM.
@@ -69,6 +72,10 @@ pub(super) const FSTRIM: Order = Order {
     ),
     description: "Has a VM's guest agent trim its file systems, so that storage gets back what the guest deleted.\n\nUse it on thin storage after much was deleted inside; the disks must have discard=on, which update_proxmox_vm sets. vm_agent_get_info with get-fsinfo shows what is used. Nothing that is in use is touched, nothing is interrupted; disks are busy for a while. Needs VM.GuestAgent.FileSystemMgmt (PVE 8: VM.Monitor). There is nothing to undo.",
     command: ("fstrim", "guest-fstrim"),
+    deeds: &[
+        Deed::post("/nodes/{}/{guest}/agent/fstrim"),
+        Deed::agent(&["fstrim"]),
+    ],
     says: "Trim the file systems of",
     effect: (Effect::Changed, "unused space goes back to the storage"),
     warning: None,
@@ -87,6 +94,10 @@ pub(super) const FREEZE: Order = Order {
     ),
     description: "Has a VM's guest agent freeze its file systems: what was written is flushed, and every write inside waits until they are thawed.\n\nUse it around a snapshot that the storage itself takes; snapshot_proxmox_vm and backup_proxmox_vm freeze by themselves. Services inside stall meanwhile, and the agent does nothing else: thaw within seconds. It asks for a confirmation. Needs VM.GuestAgent.FileSystemMgmt (PVE 8: VM.Monitor). Undo: vm_agent_fsfreeze_thaw.",
     command: ("fsfreeze-freeze", "guest-fsfreeze-freeze"),
+    deeds: &[
+        Deed::post("/nodes/{}/{guest}/agent/fsfreeze-freeze"),
+        Deed::agent(&["fsfreeze-freeze"]),
+    ],
     says: "Freeze the file systems of",
     effect: (Effect::Interrupted, "every write inside waits"),
     warning: Some("whatever writes inside the VM stalls until its file systems are thawed"),
@@ -105,6 +116,10 @@ pub(super) const THAW: Order = Order {
     ),
     description: "Has a VM's guest agent thaw its file systems, so that what waited for them goes on.\n\nUse it after vm_agent_fsfreeze_freeze, or where a backup broke off and left them frozen: then run_proxmox_vm_command and most else of the agent is refused. vm_agent_get_info with fsfreeze-status tells. File systems that are not frozen stay as they are. Needs VM.GuestAgent.FileSystemMgmt (PVE 8: VM.Monitor). There is nothing to undo.",
     command: ("fsfreeze-thaw", "guest-fsfreeze-thaw"),
+    deeds: &[
+        Deed::post("/nodes/{}/{guest}/agent/fsfreeze-thaw"),
+        Deed::agent(&["fsfreeze-thaw"]),
+    ],
     says: "Thaw the file systems of",
     effect: (Effect::Changed, "what waited to write goes on"),
     warning: None,
@@ -124,6 +139,10 @@ impl Tool for Order {
 
     fn output(&self) -> Object {
         schema::output::<Outcome>()
+    }
+
+    fn deeds(&self) -> &'static [Deed] {
+        self.deeds
     }
 
     fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>> {

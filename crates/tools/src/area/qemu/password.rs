@@ -9,6 +9,7 @@ use super::vm;
 use crate::agent::{Right, to_wire};
 use crate::clean;
 use crate::context::Context;
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plan::{Effect, Impact, Plan, Step, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -51,6 +52,8 @@ impl Changes for SetPassword {
             args: r#"{"node": "pve3", "vmid": 106, "username": "build", "password": "correct-horse"}"#,
         }],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/{guest}/agent/set-user-password")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         // One character per byte, as PVE hands it on.

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::context::Context;
+use crate::deed::{Deed, When};
 use crate::fault::Fault;
 use crate::plan::Plan;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -70,6 +71,12 @@ impl Changes for RollbackVm {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[
+        Deed::post("/nodes/{}/{guest}/snapshot/{}/rollback"),
+        Deed::post("/nodes/{}/qemu").when(When::Has("archive")),
+        Deed::post("/nodes/{}/lxc").when(When::Has("restore")),
+    ];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         match (&self.snapshot, &self.backup) {

@@ -9,6 +9,7 @@ use super::found::{Found, taken};
 use super::needs;
 use crate::area::power::locked;
 use crate::context::{Context, Guest};
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Plan, Step, Trace, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -49,6 +50,8 @@ impl Changes for DeleteSnapshot {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::delete("/nodes/{}/{guest}/snapshot/{}")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let guest = cx.guest(self.vmid, None, None).await?;

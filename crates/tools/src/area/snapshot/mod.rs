@@ -16,6 +16,7 @@ use serde_json::json;
 use super::power::{State, locked};
 use super::quiesce::{self, By};
 use crate::context::{Context, Guest, arguments};
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -66,6 +67,8 @@ impl Changes for SnapshotVm {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/{guest}/snapshot")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let guest = cx.guest(self.vmid, None, None).await?;

@@ -11,6 +11,7 @@ use super::owners;
 use crate::area::users::Users;
 use crate::area::volume::{self, backup_of, last_part, storage};
 use crate::context::{Cluster, Context};
+use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::preview;
@@ -57,6 +58,8 @@ impl Changes for DeleteVolume {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::delete("/nodes/{}/storage/{}/content/{}")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let cluster = cx.online_node(&self.node).await?;

@@ -11,6 +11,7 @@ use super::file_restore::whole_path;
 use super::owners;
 use crate::area::volume::backup_of;
 use crate::context::{Cluster, Context};
+use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
 use crate::plan::{Action, Download, Effect, Impact, Needs, Plan, Step, Undo};
 use crate::preview;
@@ -49,6 +50,8 @@ impl Changes for DownloadFileRestore {
             args: r#"{"node": "pve1", "storage": "vault", "volume": "vault:backup/ct/202/2026-11-15T01:00:04Z", "filepath": "/root.pxar.didx/home/demo/notes.txt"}"#,
         }],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::get("/nodes/{}/storage/{}/file-restore/download")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         whole_path(&self.filepath)?;

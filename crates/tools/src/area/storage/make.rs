@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::making::{By, Making};
 use crate::context::Context;
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plan::{Expect, Plan};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -215,6 +216,8 @@ impl Changes for CreateLvm {
         }],
     );
 
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/disks/lvm")];
+
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let what = format!("LVM volume group {}", self.name);
         let disk = Disk {
@@ -238,6 +241,8 @@ impl Changes for CreateLvmThin {
         }],
     );
 
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/disks/lvmthin")];
+
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let what = format!("LVM thin pool {}", self.name);
         let disk = Disk {
@@ -260,6 +265,8 @@ impl Changes for CreateZfsPool {
             args: r#"{"node": "pve3", "name": "flash", "raidlevel": "single", "devices": "/dev/sdb", "compression": "lz4"}"#,
         }],
     );
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/disks/zfs")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let disks: Vec<String> = self
@@ -303,6 +310,8 @@ impl Changes for CreateDirectory {
         }],
     );
 
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/disks/directory")];
+
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let what = format!("file system /mnt/pve/{}", self.name);
         let disk = Disk {
@@ -327,6 +336,8 @@ impl Changes for InitializeGpt {
             args: r#"{"node": "pve3", "disk": "/dev/sdb"}"#,
         }],
     );
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/disks/initgpt")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let path = format!("/nodes/{}/disks/initgpt", self.node);

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::owners;
 use crate::area::backups::Backup;
 use crate::context::{Cluster, Context};
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plan::{Check, Effect, Expect, Guard, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -61,6 +62,8 @@ impl Changes for Pruning {
             args: r#"{"node": "pve1", "storage": "nas", "vmid": 200, "prune_backups": "keep-last=1", "dry_run": false}"#,
         }],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::delete("/nodes/{}/storage/{}/prunebackups")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let cluster = cx.online_node(&self.node).await?;

@@ -29,6 +29,7 @@ use serde_json::{Map, Value};
 
 use super::power::locked;
 use crate::context::Context;
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plan::{Blocker, Needs, Plan};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -104,6 +105,13 @@ impl Changes for UpdateVm {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[
+        Deed::post("/nodes/{}/{guest}/config"),
+        Deed::put("/nodes/{}/{guest}/config"),
+        Deed::put("/nodes/{}/{guest}/resize"),
+        Deed::put("/nodes/{}/{guest}/cloudinit"),
+    ];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let guest = cx.guest(self.vmid, None, None).await?;

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::vm;
 use crate::area::power::{State, StopVm, locked};
 use crate::context::{Context, Guest, arguments};
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::schema;
@@ -53,6 +54,8 @@ impl Changes for SuspendVm {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/qemu/{}/status/suspend")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let guest = vm(cx, self.vmid, Self::SPEC.name).await?;

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::vm;
 use crate::area::power::State;
 use crate::context::{Context, Guest};
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plan::{Blocker, Effect, Impact, Needs, Plan, Step, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -80,6 +81,8 @@ impl Changes for MonitorCommand {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/{guest}/monitor")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let command = one_line(&self.command)?;

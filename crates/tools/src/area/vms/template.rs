@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::vm;
 use crate::area::conversion::conversion;
 use crate::context::Context;
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plan::Plan;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -36,6 +37,8 @@ impl Changes for ConvertVm {
             args: r#"{"vmid": 105}"#,
         }],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/qemu/{}/template")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let guest = vm(cx, self.vmid, Self::SPEC.name).await?;

@@ -1,12 +1,24 @@
 //! A rule about a tool is one about what it does: each tool that changes something is known by what it sends.
 
 use tools::policy::{Mode, deeds};
+use tools::registry;
+use tools::spec::Risk;
 use tools::tool::Ran;
 
 use crate::house::{House, object};
 
 /// Tools that are about any method, or hand on to the tool whose plan it is.
 const OTHERS: &[&str] = &["write_proxmox_api", "manage_proxmox_vm"];
+
+#[test]
+fn a_tool_that_thinks_says_what_it_does() {
+    for tool in registry::all() {
+        let spec = tool.spec();
+        let is_other = tool.alias_of().is_some() || tool.relays() || OTHERS.contains(&spec.name);
+        let thinks = spec.risk > Risk::Read && tool.methods().is_empty() && !is_other;
+        assert_eq!(thinks, !tool.deeds().is_empty(), "{}", spec.name);
+    }
+}
 
 #[tokio::test]
 async fn a_tool_is_known_by_what_it_sends() {

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use crate::clean;
 use crate::context::{Context, Guest};
+use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::plan::{Action, Blocker, Plan, Step, TerminalLine, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset, Wants};
@@ -71,6 +72,8 @@ impl Changes for SendTerminalLine {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::TerminalLine];
 
     async fn plan(mut self, cx: &Context) -> Result<Plan, Fault> {
         let (text, is_secret) = self.typed()?;

@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use crate::area::power::{State, locked};
 use crate::context::{Context, Guest};
+use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
 use crate::plan::{Blocker, Plan};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -64,6 +65,8 @@ impl Changes for MoveVolume {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/lxc/{}/move_volume")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let cx = cx.only(GuestKind::Lxc, Self::SPEC.name);

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::context::{Cluster, Context, arguments};
+use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
 use crate::plan::{
     Action, Blocker, Check, Effect, Expect, Guard, Impact, Needs, Plan, Step, Trace, Undo, Upload,
@@ -61,6 +62,8 @@ impl Changes for UploadToStorage {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/storage/{}/upload")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let cluster = cx.online_node(&self.node).await?;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::vm;
 use crate::area::power::{State, locked};
 use crate::context::{Context, Guest};
+use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
 use crate::plan::{Blocker, Needs, Plan};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -85,6 +86,8 @@ impl Changes for MoveDisk {
             },
         ],
     };
+
+    const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/qemu/{}/move_disk")];
 
     async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
         let source = Source::of(cx, self.vmid, &self.disk).await?;
