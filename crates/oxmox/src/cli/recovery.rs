@@ -18,12 +18,10 @@ pub async fn keep_closing(engine: Arc<Engine>) {
         looks.tick().await;
         match engine.close_left_open().await {
             Ok(closed) => {
-                for handle in closed {
+                for left in closed {
                     out::say(format_args!(
                         "plan {}, left open by an oxmox that ended, is closed as {}: {}",
-                        handle.outcome.plan,
-                        handle.outcome.status.word(),
-                        handle.outcome.summary
+                        left.plan, left.result, left.summary
                     ));
                 }
             }

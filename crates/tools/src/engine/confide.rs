@@ -80,7 +80,7 @@ impl Drop for Scratch {
 }
 
 /// The first of several names that is not taken: what is there already may be somebody's, or a link to elsewhere.
-fn first_free<T>(make: impl Fn(u32) -> std::io::Result<T>) -> std::io::Result<T> {
+pub(super) fn first_free<T>(make: impl Fn(u32) -> std::io::Result<T>) -> std::io::Result<T> {
     let is_taken = |made: &std::io::Result<T>| matches!(made, Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists);
     let free = (1..MOST).map(make).find(|made| !is_taken(made));
     free.unwrap_or_else(|| Err(std::io::ErrorKind::AlreadyExists.into()))
@@ -116,10 +116,7 @@ impl Place {
 }
 
 /// A new file in a directory of ours, under the first of the names that is free; only its owner may read it.
-pub(super) fn private_file(
-    dir: &Path,
-    name: impl Fn(u32) -> String,
-) -> std::io::Result<(File, PathBuf)> {
+fn private_file(dir: &Path, name: impl Fn(u32) -> String) -> std::io::Result<(File, PathBuf)> {
     create_private_dir(dir)?;
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

@@ -1,16 +1,14 @@
 //! A file that PVE gives, kept in a directory of oxmox's own. Nothing on the cluster changes by it.
 
-use std::fs::File;
-use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::io;
 
 use futures_util::future::BoxFuture;
 use pve::{Reader, Sink};
 use serde_json::json;
-use sha2::{Digest as _, Sha256};
 
 use super::Engine;
-use super::confide::{plain, private_file};
+use super::coming::{self, Coming, Kept};
+use super::confide::plain;
 use super::halt_point;
 use super::report::Report;
 use super::step::{Known, refused};
@@ -24,6 +22,13 @@ use crate::words;
 const DIR: &str = "downloads";
 
 impl Engine {
+    /// Removes what processes that died have left of files that they were fetching.
+    pub(super) fn remove_parts_left_behind(&self) {
+        if let Some(dir) = self.state.dir() {
+            coming::remove_left_behind(&dir.join(DIR));
+        }
+    }
+
     /// Fetches the file of a step. It is kept only if it is whole.
     pub(super) async fn fetch(
         &self,
@@ -34,11 +39,11 @@ impl Engine {
         report: &Report,
     ) -> Result<Known, Known> {
         let name = plain(&download.name);
-        let place = self
+        let made = self
             .private_dir(DIR)
-            .and_then(|dir| private_file(&dir, |number| format!("{}-{number}-{name}", self.now())));
-        let mut coming = match place {
-            Ok((file, path)) => Coming::new(file, path, download.size),
+            .and_then(|dir| Coming::make(&dir, self.now(), &name, download.size));
+        let mut coming = match made {
+            Ok(coming) => coming,
             Err(error) => {
                 let why = format!("there is no place for the file: {error}; it was not asked for");
                 return Err(Known::new(StepState::Failed, why));
@@ -49,6 +54,7 @@ impl Engine {
             report,
             step: (index, step),
             coming: &mut coming,
+            size: download.size,
             told: None,
             stopped: None,
         };
@@ -57,15 +63,21 @@ impl Engine {
         halt_point::at("answered").await;
         // An empty file is whole before PVE has answered.
         if coming.is_whole() && (came.is_ok() || download.size > 0) {
-            return coming.keep();
+            return match coming.keep() {
+                Ok(kept) => Ok(told(&kept, download.size)),
+                Err(error) => {
+                    let why = format!("the file could not be kept: {error}");
+                    Err(Known::new(StepState::Failed, why))
+                }
+            };
         }
-        let trouble = coming.trouble.take();
+        let trouble = coming.trouble().map(str::to_owned);
         let broke_off = format!(
             "{} of {} came, and what came was thrown away",
-            words::size(coming.got),
+            words::size(coming.got()),
             words::size(download.size)
         );
-        coming.throw_away();
+        drop(coming);
         if let Some(why) = stopped {
             return Err(Known::new(StepState::Failed, format!("{why}: {broke_off}")));
         }
@@ -93,6 +105,7 @@ struct Receiving<'a> {
     report: &'a Report,
     step: (usize, &'a Step),
     coming: &'a mut Coming,
+    size: u64,
     told: Option<u64>,
     /// Why it is not to go on.
     stopped: Option<String>,
@@ -110,7 +123,7 @@ impl Receiving<'_> {
         halt_point::at("sent").await;
         if is_news {
             let (index, step) = self.step;
-            let (got, size) = (self.coming.got, self.coming.size);
+            let (got, size) = (self.coming.got(), self.size);
             let (got, size) = (words::size(got), words::size(size));
             let message = format!("{}: {got} of {size}", step.says);
             #[expect(clippy::cast_precision_loss, reason = "a percentage")]
@@ -127,77 +140,17 @@ impl Sink for Receiving<'_> {
     }
 }
 
-/// A file that is being received.
-struct Coming {
-    file: File,
-    path: PathBuf,
-    size: u64,
-    got: u64,
-    sum: Sha256,
-    /// Why it cannot be kept.
-    trouble: Option<String>,
-}
-
-impl Coming {
-    fn new(file: File, path: PathBuf, size: u64) -> Self {
-        Self {
-            file,
-            path,
-            size,
-            got: 0,
-            sum: Sha256::new(),
-            trouble: None,
-        }
-    }
-
-    /// How much of it has come once these bytes are there.
-    fn percent_with(&self, bytes: &[u8]) -> u64 {
-        let got = self.got.saturating_add(bytes.len() as u64);
-        got.saturating_mul(100) / self.size.max(1)
-    }
-
-    fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.got += bytes.len() as u64;
-        let taken = self.write(bytes);
-        self.trouble = taken.as_ref().err().map(ToString::to_string);
-        taken
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if self.got > self.size {
-            return Err(io::Error::other("it is longer than the backup says"));
-        }
-        self.sum.update(bytes);
-        self.file.write_all(bytes)
-    }
-
-    fn is_whole(&self) -> bool {
-        self.got == self.size && self.trouble.is_none()
-    }
-
-    fn keep(self) -> Result<Known, Known> {
-        let path = self.path.display().to_string();
-        if let Err(error) = self.file.sync_all() {
-            let why = format!("{path} could not be written: {error}");
-            return Err(Known::new(StepState::Failed, why));
-        }
-        let sum = crate::keys::hex(&self.sum.finalize());
-        let detail = format!(
-            "it is in {path} ({} bytes, SHA-256 {sum}), readable by the owner of oxmox alone",
-            self.size
-        );
-        Ok(Known {
-            result: Some(Object::from_iter([
-                ("path".to_owned(), json!(path)),
-                ("bytes".to_owned(), json!(self.size)),
-                ("sha256".to_owned(), json!(sum)),
-            ])),
-            ..Known::new(StepState::Done, detail)
-        })
-    }
-
-    /// What cannot be removed is still nobody else's to read.
-    fn throw_away(self) {
-        let _ = std::fs::remove_file(&self.path);
+fn told(kept: &Kept, size: u64) -> Known {
+    let (path, sum) = (kept.path.display().to_string(), &kept.sha256);
+    let detail = format!(
+        "it is in {path} ({size} bytes, SHA-256 {sum}), readable by the owner of oxmox alone"
+    );
+    Known {
+        result: Some(Object::from_iter([
+            ("path".to_owned(), json!(path)),
+            ("bytes".to_owned(), json!(size)),
+            ("sha256".to_owned(), json!(sum)),
+        ])),
+        ..Known::new(StepState::Done, detail)
     }
 }

@@ -12,6 +12,8 @@
 //! | `task-kept` | the task, or the process inside the guest, is written down |
 //! | `step-kept` | what became of the step is written down |
 //! | `closing` | all steps are over |
+//! | `look-recorded` | the audit trail has the opening entry of a look inside a guest |
+//! | `looked` | the look was taken, and not told yet |
 //! | `closed` | the outcome and the closing entry are written down |
 
 /// Stands still here, if this is the place.

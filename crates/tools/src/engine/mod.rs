@@ -6,6 +6,7 @@
 mod agent;
 mod apply;
 mod cancel;
+mod coming;
 mod confide;
 mod consent;
 mod decide;
@@ -17,6 +18,7 @@ mod halt_point;
 mod handle;
 mod hash;
 mod hear;
+mod look;
 mod press;
 mod question;
 mod record;
@@ -34,6 +36,7 @@ pub use cancel::Cancelled;
 pub use decide::Waiting;
 pub use handle::Handle;
 pub use question::{Answered, Question};
+pub use recover::Closed;
 pub use talk::{Asked, Progress, Silent, Talk};
 
 use std::collections::BTreeMap;
@@ -61,7 +64,8 @@ use crate::uploads::Uploads;
 use consent::{Consent, Frozen, Given};
 use hash::hash_arguments;
 use hear::run;
-use record::{Attempt, Look};
+use look::Look;
+use record::Attempt;
 use worker::Worker;
 
 /// Applies plans. One per process.
@@ -324,7 +328,9 @@ impl Engine {
         talk: &dyn Talk,
     ) -> Result<Rendered, Fault> {
         let look = if tool.spec().special.looks_inside {
-            Some(Look::begin(Attempt::new(self, &call)).await?)
+            let look = Look::begin(Attempt::new(self, &call)).await?;
+            halt_point::at("look-recorded").await;
+            Some(look)
         } else {
             None
         };
@@ -339,6 +345,7 @@ impl Engine {
         };
         let seen = looking.await;
         if let Some(look) = look {
+            halt_point::at("looked").await;
             look.end(seen.as_ref().err()).await?;
         }
         seen

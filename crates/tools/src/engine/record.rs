@@ -57,6 +57,16 @@ impl Attempt {
         self.known().plan.clone()
     }
 
+    /// Who carries it.
+    pub(super) fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    /// The tool that was called.
+    pub(super) fn tool(&self) -> &str {
+        &self.tool
+    }
+
     /// What it is about to make.
     pub(super) fn held(&self) -> &Arc<Held> {
         &self.held
@@ -78,6 +88,13 @@ impl Attempt {
         known.summary = Some(plan.summary.clone());
         known.risk = Some(plan.risk);
         known.digest = Some(plan.digest());
+    }
+
+    /// What it is, where there is no plan.
+    pub(super) fn shown(&self, summary: String, risk: Risk) {
+        let mut known = self.known();
+        known.summary = Some(summary);
+        known.risk = Some(risk);
     }
 
     /// A new plan takes the place of the one that was shown.
@@ -147,7 +164,7 @@ impl Attempt {
     }
 
     /// Its closing entry, if nothing was sent.
-    fn closed(&self, result: &str, reason: Option<String>) -> AuditEntry {
+    pub(super) fn closed(&self, result: &str, reason: Option<String>) -> AuditEntry {
         AuditEntry::Closed {
             at: self.engine.now(),
             plan: self.id(),
@@ -160,47 +177,6 @@ impl Attempt {
 
     fn known(&self) -> std::sync::MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A look inside a guest: nothing is changed by it, and still somebody may want to know who looked. Closed in the trail
-/// even if the caller goes away in the middle of it.
-pub(super) struct Look(Option<Attempt>);
-
-impl Look {
-    /// Written before the look is taken.
-    pub(super) async fn begin(attempt: Attempt) -> Result<Self, Fault> {
-        {
-            let mut known = attempt.known();
-            known.summary = Some(format!("look inside a guest with {}", attempt.tool));
-            known.risk = Some(Risk::Read);
-        }
-        let opened = attempt.opened(None);
-        attempt.engine.store().await?.append_audit(&opened).await?;
-        Ok(Self(Some(attempt)))
-    }
-
-    /// It was taken, or why not.
-    pub(super) async fn end(mut self, fault: Option<&Fault>) -> Result<(), Fault> {
-        let Some(attempt) = self.0.take() else {
-            return Ok(());
-        };
-        let result = if fault.is_some() { "failed" } else { "applied" };
-        let closed = attempt.closed(result, fault.map(ToString::to_string));
-        attempt.engine.store().await?.append_audit(&closed).await
-    }
-}
-
-impl Drop for Look {
-    fn drop(&mut self) {
-        if let Some(attempt) = self.0.take() {
-            let why = "the caller went away before the end".to_owned();
-            let closed = attempt.closed("failed", Some(why));
-            // The opening entry is in the store, so that it is open.
-            if let Some(store) = attempt.engine.store.get() {
-                store.append_audit_soon(&closed);
-            }
-        }
     }
 }
 

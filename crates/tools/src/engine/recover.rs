@@ -3,19 +3,39 @@
 use pve::Request;
 use serde_json::Value;
 
-use super::{Engine, Handle, State};
+use super::{Engine, State};
 use crate::fault::Fault;
-use crate::store::Store;
+use crate::outcome::Status;
+use crate::store::{AuditEntry, Store};
+
+/// Something that was left open and is closed now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Closed {
+    /// The id that its entries in the audit trail share.
+    pub plan: String,
+    /// As what.
+    pub result: &'static str,
+    /// What it was.
+    pub summary: String,
+}
 
 impl Engine {
-    /// Reads what became of the plans whose worker has died, and closes those of which that is the last word. Sends
-    /// nothing. A plan whose cluster does not answer now, or whose task still runs, is left for another time.
-    pub async fn close_left_open(&self) -> Result<Vec<Handle>, Fault> {
-        let mut closed = Vec::new();
+    /// Reads what became of the plans whose worker has died, and closes those of which that is the last word. Closes the
+    /// looks inside guests that nobody takes any more, too, and removes files of which only a part came. Sends nothing. A
+    /// plan whose cluster does not answer now, or whose task still runs, is left for another time.
+    pub async fn close_left_open(&self) -> Result<Vec<Closed>, Fault> {
         // Looking makes no store.
         if matches!(&self.state, State::Dir(dir) if !Store::is_in(dir)) {
-            return Ok(closed);
+            return Ok(Vec::new());
         }
+        self.remove_parts_left_behind();
+        let mut closed = self.close_looks().await?;
+        closed.extend(self.close_plans().await?);
+        Ok(closed)
+    }
+
+    async fn close_plans(&self) -> Result<Vec<Closed>, Fault> {
+        let mut closed = Vec::new();
         for (id, worker) in self.store().await?.open_handles().await? {
             if self.is_at_work(&worker, &id).await? || !self.can_be_asked(&id).await {
                 continue;
@@ -24,7 +44,40 @@ impl Engine {
             if let Ok(handle) = self.handle(&id).await
                 && handle.ended
             {
-                closed.push(handle);
+                closed.push(Closed {
+                    plan: handle.outcome.plan,
+                    result: handle.outcome.status.word(),
+                    summary: handle.outcome.summary,
+                });
+            }
+        }
+        Ok(closed)
+    }
+
+    /// Nobody can tell whether PVE was asked by then, or whether the caller got to see the answer.
+    async fn close_looks(&self) -> Result<Vec<Closed>, Fault> {
+        let store = self.store().await?;
+        let mut closed = Vec::new();
+        for look in store.open_looks().await? {
+            if self.is_at_work(&look.worker, &look.id).await? {
+                continue;
+            }
+            let result = Status::Unknown.word();
+            let reason = "oxmox ended in the middle of it: whether anything was seen is not known";
+            let closing = AuditEntry::Closed {
+                at: self.now(),
+                plan: look.id.clone(),
+                result: result.to_owned(),
+                reason: Some(reason.to_owned()),
+                affects: Vec::new(),
+                steps: Vec::new(),
+            };
+            if store.close_look(&look.id, &closing).await? {
+                closed.push(Closed {
+                    plan: look.id,
+                    result,
+                    summary: look.summary,
+                });
             }
         }
         Ok(closed)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::database::{Purpose, Row, Transaction, Trouble};
+use super::database::{Row, Transaction, Trouble};
 use super::{Store, json};
 use crate::fault::Fault;
 use crate::keys::Keys;
@@ -136,22 +136,6 @@ impl Store {
         })
         .await?;
         Ok(())
-    }
-
-    /// The same for whoever cannot wait for it.
-    pub fn append_audit_soon(&self, entry: &AuditEntry) {
-        let Ok(entry) = json(entry) else { return };
-        let (keys, copyist) = (self.keys.clone(), self.copyist.clone());
-        self.threads.give(move |database| {
-            let mut written = None;
-            let done = database.transact(Purpose::Write, &mut |tx| {
-                written = Some(chain(tx, &keys, &entry)?);
-                Ok(())
-            });
-            if let (Ok(()), Some(written)) = (done, written) {
-                tell(copyist.as_ref(), &[written]);
-            }
-        });
     }
 
     /// The last `limit` entries, oldest first.

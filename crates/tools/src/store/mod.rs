@@ -9,6 +9,7 @@ mod freeze;
 mod handles;
 mod lease;
 mod life;
+mod looks;
 mod meta;
 mod plans;
 mod postgres;
@@ -22,6 +23,7 @@ mod transfer;
 pub use audit::{AuditEntry, Copyist, Link, Verified, Written};
 pub use handles::{StoredHandle, StoredStep};
 pub use life::Sign;
+pub use looks::OpenLook;
 pub use plans::{PlanState, StoredPlan};
 pub use sessions::StoredSession;
 pub use shared::Shared;
@@ -38,7 +40,7 @@ use sqlite::Sqlite;
 use threads::Threads;
 
 /// The schema version that this program writes. A newer store is refused, an older one is brought forward.
-const VERSION: i64 = 8;
+const VERSION: i64 = 9;
 /// The database in a directory.
 const FILE: &str = "oxmox.db";
 const SCHEMA: &str = include_str!("schema.sql");

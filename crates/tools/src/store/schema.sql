@@ -44,6 +44,13 @@ CREATE TABLE IF NOT EXISTS steps (
     before   TEXT,                 -- how things stood right before it was sent, as JSON
     PRIMARY KEY (plan, position)
 ) STRICT;
+
+CREATE TABLE IF NOT EXISTS looks ( -- inside guests, while they are taken
+    id      TEXT PRIMARY KEY,
+    worker  TEXT NOT NULL,         -- as with handles
+    summary TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE IF NOT EXISTS baselines (
     name   TEXT PRIMARY KEY,
     taken  INTEGER NOT NULL,

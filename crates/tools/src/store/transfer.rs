@@ -48,7 +48,7 @@ macro_rules! table {
 }
 
 /// What is moved. Which keys a store belongs to is its own.
-const TABLES: [Table; 8] = [
+const TABLES: [Table; 9] = [
     table!(
         "plans",
         "id, caller, tool, arguments, digest, plan, state, expires, decided_by, seal, outcome",
@@ -79,6 +79,13 @@ const TABLES: [Table; 8] = [
         "ORDER BY plan, position"
     ),
     table!(
+        "looks",
+        "id, worker, summary",
+        "?1, ?2, ?3",
+        3,
+        "ORDER BY id"
+    ),
+    table!(
         "baselines",
         "name, taken, estate",
         "?1, ?2, ?3",
@@ -102,16 +109,18 @@ const TABLES: [Table; 8] = [
 ];
 
 impl Store {
-    /// Everything in it, a line each. Refused while a change is under way: whoever sends it would write on into what was
-    /// left behind.
+    /// Everything in it, a line each. Refused while a change or a look inside a guest is under way: whoever does it would
+    /// write on into what was left behind.
     pub async fn export(&self) -> Result<Vec<String>, Fault> {
-        for (plan, worker) in self.open_handles().await? {
+        let changes = self.open_handles().await?.into_iter();
+        let changes = changes.map(|(plan, by)| (format!("a change is under way, plan {plan}"), by));
+        let looks = self.open_looks().await?.into_iter();
+        let looks = looks.map(|look| (format!("a {} is under way", look.summary), look.worker));
+        for (what, worker) in changes.chain(looks) {
             if self.lives(&worker).await {
-                return Err(Fault::new(
-                    Kind::Conflict,
-                    format!("a change is under way, plan {plan}"),
-                )
-                .hint("stop the servers on this store first, and start them on the other one"));
+                return Err(Fault::new(Kind::Conflict, what).hint(
+                    "stop the servers on this store first, and start them on the other one",
+                ));
             }
         }
         let tables = self

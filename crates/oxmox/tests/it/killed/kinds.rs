@@ -117,6 +117,18 @@ pub(super) fn download() -> Kind {
     }
 }
 
+/// No step, but what it looks at is in a guest.
+pub(super) fn look() -> Kind {
+    let mut arguments = download().arguments;
+    arguments["filepath"] = json!("/root.pxar.didx/etc");
+    Kind {
+        tool: "list_file_restore",
+        arguments,
+        count: |sim| requests(sim, "GET", "/file-restore/list"),
+        ..download()
+    }
+}
+
 pub(super) fn keys() -> Kind {
     Kind {
         tool: "type_vm_text",

@@ -2,8 +2,10 @@
 //! for every kind of step: the next one closes what was left open with what can be found out, and nothing is sent twice.
 
 mod kinds;
+mod left;
 
 use std::collections::BTreeMap;
+use std::pin::pin;
 use std::process::Command;
 use std::time::Duration;
 
@@ -95,12 +97,12 @@ impl Scene {
                 tokio::task::yield_now().await;
             }
         };
+        // It waits for its answer until the server is dead: one that hangs up is noticed.
+        let mut call = pin!(server::call(address, kind.tool, &kind.arguments));
         tokio::select! {
             biased;
             () = stopped => {}
-            answer = server::call(address, kind.tool, &kind.arguments) => {
-                panic!("{place}: it was answered: {answer:#?}")
-            }
+            answer = &mut call => panic!("{place}: it was answered: {answer:#?}"),
         }
         server.kill();
         self.sim.clear_faults();
@@ -138,7 +140,7 @@ impl Scene {
 fn went_out(place: &str) -> bool {
     !matches!(
         place,
-        "plan-kept" | "plan-taken" | "intent-recorded" | "step-sending"
+        "plan-kept" | "plan-taken" | "intent-recorded" | "step-sending" | "look-recorded"
     )
 }
 

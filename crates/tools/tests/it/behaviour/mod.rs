@@ -36,6 +36,7 @@ mod kept;
 mod keys;
 mod lean;
 mod lists;
+mod looks;
 mod lost_answer;
 mod metrics;
 mod migrate;
