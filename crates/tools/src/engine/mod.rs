@@ -461,8 +461,8 @@ impl Engine {
     pub fn registry_for(&self, scope: Scope) -> &Arc<Registry> {
         self.registries[scope as usize].get_or_init(|| {
             let names = self.clusters.iter().map(|cluster| cluster.name.clone());
-            let most = self.most.min(scope.most());
-            Arc::new(Registry::new(&self.toolsets, most, names.collect()))
+            let registry = Registry::new(&self.toolsets, self.most, names.collect());
+            Arc::new(registry.within(scope))
         })
     }
 

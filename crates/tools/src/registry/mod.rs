@@ -4,12 +4,14 @@
 mod described;
 mod extras;
 mod names;
+mod off;
 mod reach;
 
 use std::fmt;
 use std::sync::OnceLock;
 
 use crate::area;
+use crate::caller::Scope;
 use crate::fault::Fault;
 use crate::schema;
 use crate::search::Index;
@@ -56,8 +58,12 @@ pub fn find_change(name: &str) -> Result<&'static dyn Tool, Fault> {
 pub struct Registry {
     entries: Vec<Entry>,
     clusters: Vec<String>,
-    /// The worst that it lets happen.
-    most: Risk,
+    /// The groups that are switched on.
+    toolsets: Vec<Toolset>,
+    /// The worst that the mode lets happen.
+    mode: Risk,
+    /// What the callers may do whom it is for.
+    scope: Scope,
     /// What finds a tool by what it does, made when it is first asked.
     index: OnceLock<Index>,
 }
@@ -69,12 +75,12 @@ struct Entry {
 }
 
 impl Registry {
-    /// The tools of these toolsets that are of any use where nothing worse than `most` may happen, on clusters of these
-    /// names.
-    pub fn new(toolsets: &[Toolset], most: Risk, clusters: Vec<String>) -> Self {
+    /// The tools of these toolsets that are of any use where the mode lets nothing worse than `mode` happen, on clusters of
+    /// these names.
+    pub fn new(toolsets: &[Toolset], mode: Risk, clusters: Vec<String>) -> Self {
         let entries = all()
             .filter(|tool| toolsets.iter().any(|set| tool.spec().is_in(*set)))
-            .filter(|tool| tool.relays() || is_usable(most, *tool))
+            .filter(|tool| tool.relays() || is_usable(mode, *tool))
             .map(|tool| Entry {
                 tool,
                 described: OnceLock::new(),
@@ -83,9 +89,26 @@ impl Registry {
         Self {
             entries,
             clusters,
-            most,
+            toolsets: toolsets.to_vec(),
+            mode,
+            scope: Scope::Full,
             index: OnceLock::new(),
         }
+    }
+
+    /// Those of them that are of any use to callers who may do so much.
+    #[must_use]
+    pub fn within(mut self, scope: Scope) -> Self {
+        self.scope = scope;
+        let most = self.most();
+        self.entries
+            .retain(|entry| entry.tool.relays() || is_usable(most, entry.tool));
+        self
+    }
+
+    /// The worst that can happen here.
+    fn most(&self) -> Risk {
+        self.mode.min(self.scope.most())
     }
 
     /// Whether a call has to say which cluster it is for where that is not plain.
@@ -103,13 +126,8 @@ impl Registry {
         if let Some(tool) = self.tools().find(|tool| tool.spec().name == name) {
             return Ok(tool);
         }
-        if all().any(|tool| tool.spec().name == name) {
-            return Err(Fault::refused(format!("the tool {name} is switched off here")).hint(
-                format!(
-                    "{}, or its toolset is off; a person can change --mode, --toolsets or the caller's scope",
-                    self.too_much()
-                ),
-            ));
+        if let Some(tool) = all().find(|tool| tool.spec().name == name) {
+            return Err(self.off(tool));
         }
         let fault = Fault::bad_input(format!("there is no tool {}", crate::words::clip(name, 64)));
         Err(
@@ -120,17 +138,9 @@ impl Registry {
         )
     }
 
-    /// Why a tool is of no use here.
-    fn too_much(&self) -> &'static str {
-        match self.most {
-            Risk::Read => "it changes something and oxmox is read-only for this caller",
-            _ => "it does more than this caller may",
-        }
-    }
-
     /// The worst that it can do here.
     fn risk(&self, tool: &dyn Tool) -> Risk {
-        tool.spec().risk.min(self.most)
+        tool.spec().risk.min(self.most())
     }
 }
 

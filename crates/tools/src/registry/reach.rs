@@ -63,11 +63,9 @@ impl Registry {
         if let Some(tool) = self.reachable().find(|tool| tool.spec().name == name) {
             return Ok(tool);
         }
-        if all().any(|tool| tool.spec().name == name && !tool.relays()) {
-            return Err(
-                Fault::refused(format!("{name} is of no use here: {}", self.too_much()))
-                    .hint("a person can change --mode, or the caller's scope"),
-            );
+        let mut others = all().filter(|tool| !tool.relays());
+        if let Some(tool) = others.find(|tool| tool.spec().name == name) {
+            return Err(self.useless(tool));
         }
         let fault = Fault::bad_input(format!("there is no tool {}", crate::words::clip(name, 64)));
         let names = self.reachable().map(|tool| tool.spec().name);
@@ -78,7 +76,7 @@ impl Registry {
     }
 
     pub(super) fn reachable(&self) -> impl Iterator<Item = &'static dyn Tool> {
-        let most = self.most;
+        let most = self.most();
         all().filter(move |tool| !tool.relays() && is_usable(most, *tool))
     }
 

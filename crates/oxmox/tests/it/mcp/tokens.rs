@@ -118,7 +118,9 @@ async fn whoever_may_read_sees_and_calls_nothing_else() {
     }
     let refused = call(&served, &reader, "start_proxmox_vm", json!({"vmid": 105})).await;
     assert_eq!(refused["isError"], true);
-    assert!(text(&refused).contains("the caller's scope"), "{refused}");
+    let why = text(&refused);
+    assert!(why.contains("the scope of this caller is read"), "{why}");
+    assert!(!why.contains("mode") && !why.contains("toolset"), "{why}");
     let seen = call(
         &served,
         &reader,
