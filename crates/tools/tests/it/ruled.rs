@@ -1,6 +1,7 @@
 //! A house with rules, and rules in few words.
 
 use tools::policy::{Mode, Policy, Rule, Verdict};
+use tools::spec::Risk;
 
 use crate::house::{Furnish, House};
 
@@ -49,6 +50,22 @@ pub(crate) fn tag(name: &str, verdict: Verdict) -> Rule {
 pub(crate) fn vmid(range: &str, verdict: Verdict) -> Rule {
     Rule {
         vmid: Some(range.to_owned()),
+        ..rule(verdict)
+    }
+}
+
+/// About guests of this pool.
+pub(crate) fn pool(name: &str, verdict: Verdict) -> Rule {
+    Rule {
+        pool: Some(name.to_owned()),
+        ..rule(verdict)
+    }
+}
+
+/// About what is of this risk.
+pub(crate) fn risk(risk: Risk, verdict: Verdict) -> Rule {
+    Rule {
+        risk: Some(risk),
         ..rule(verdict)
     }
 }

@@ -1,12 +1,10 @@
 //! A person's yes, by every path, and every way to get around it.
 
 use tools::engine::{Answered, Asked, Reply};
-use tools::policy::Policy;
 
-use crate::house::{Furnish, House, Nobody, Person, call};
+use crate::house::{House, Nobody, Person, call};
 
 const DELETE: (&str, &str) = ("delete_proxmox_vm", r#"{"vmid": 105}"#);
-const STOP: (&str, &str) = ("stop_proxmox_vm", r#"{"vmid": 100}"#);
 
 #[tokio::test]
 async fn a_person_who_can_be_asked_is_asked_once() {
@@ -95,106 +93,6 @@ async fn an_approval_of_another_caller_does_not_count() {
     assert_eq!(answer.data["status"], "needs_confirmation");
 }
 
-/// Disrupt-risk: the model may send the confirm value that it was shown.
-#[tokio::test]
-async fn a_confirm_value_applies_once() {
-    let house = House::new().await;
-    let shown = house.call(STOP.0, STOP.1).await.unwrap();
-    let confirm = shown.data["confirm"].as_str().unwrap();
-    let with = |value: &str| format!(r#"{{"vmid": 100, "confirm": "{value}"}}"#);
-
-    let tampered = house
-        .call(STOP.0, &with(&format!("{confirm}0")))
-        .await
-        .unwrap_err();
-    assert!(
-        tampered.message.contains("is not one that oxmox gave"),
-        "{tampered}"
-    );
-    let elsewhere = house
-        .call(
-            STOP.0,
-            &format!(r#"{{"vmid": 110, "confirm": "{confirm}"}}"#),
-        )
-        .await
-        .unwrap_err();
-    assert!(
-        elsewhere.message.contains("was given for another call"),
-        "{elsewhere}"
-    );
-    assert_eq!(house.writes(), [""; 0]);
-
-    let done = house.call(STOP.0, &with(confirm)).await.unwrap();
-    assert_eq!(done.data["status"], "applied");
-    house
-        .call("start_proxmox_vm", r#"{"vmid": 100}"#)
-        .await
-        .unwrap();
-    let replayed = house.call(STOP.0, &with(confirm)).await.unwrap_err();
-    assert!(replayed.message.contains("was used already"), "{replayed}");
-    assert_eq!(
-        house
-            .writes()
-            .iter()
-            .filter(|write| write.ends_with("/status/shutdown"))
-            .count(),
-        1
-    );
-}
-
-#[tokio::test]
-async fn a_confirm_value_expires() {
-    let house = House::new().await;
-    let shown = house.call(STOP.0, STOP.1).await.unwrap();
-    house.later(16 * 60);
-    let args = format!(r#"{{"vmid": 100, "confirm": {}}}"#, shown.data["confirm"]);
-    let fault = house.call(STOP.0, &args).await.unwrap_err();
-    assert!(fault.message.contains("has expired"), "{fault}");
-    assert_eq!(house.writes(), [""; 0]);
-}
-
-/// Destroy-risk: no value is handed out, and the state of a question is none.
-#[tokio::test]
-async fn a_model_cannot_confirm_its_own_delete() {
-    let house = House::new().await;
-    let shown = house.call(DELETE.0, DELETE.1).await.unwrap();
-    assert!(shown.data.get("confirm").is_none());
-    let Reply::Ask(question) = house
-        .engine
-        .call(call(DELETE.0, DELETE.1), &Person::saying(Asked::Later))
-        .await
-        .unwrap()
-    else {
-        panic!("no question");
-    };
-    let args = format!(r#"{{"vmid": 105, "confirm": "{}"}}"#, question.state);
-    let fault = house.call(DELETE.0, &args).await.unwrap_err();
-    assert!(
-        fault.message.contains("is not one that oxmox gave"),
-        "{fault}"
-    );
-    assert_eq!(house.writes(), [""; 0]);
-}
-
-#[tokio::test]
-async fn a_model_can_if_a_person_configured_it_so() {
-    let policy = Policy {
-        allow_model_confirm: true,
-        ..Policy::default()
-    };
-    let house = House::furnished(Furnish {
-        policy,
-        ..Furnish::default()
-    })
-    .await;
-    let shown = house.call(DELETE.0, DELETE.1).await.unwrap();
-    let args = format!(r#"{{"vmid": 105, "confirm": {}}}"#, shown.data["confirm"]);
-    assert_eq!(
-        house.call(DELETE.0, &args).await.unwrap().data["status"],
-        "applied"
-    );
-}
-
 /// The path of 2026 clients: the question goes back, the same call comes again with the answer.
 #[tokio::test]
 async fn a_question_answered_in_a_second_call() {
@@ -262,85 +160,6 @@ async fn a_question_answered_in_a_second_call() {
     assert!(replayed.is_err(), "{replayed:?}");
 }
 
-#[tokio::test]
-async fn one_yes_may_cover_ten_minutes_of_keys_on_one_guest() {
-    let house = House::new().await;
-    let generous = Person::saying(Asked::Yes {
-        by: "person".to_owned(),
-        lease: true,
-    });
-    let press = r#"{"vmid": 100, "key": "ret"}"#;
-    house.ask("send_vm_key", press, &generous).await.unwrap();
-    assert!(generous.asked.lock().unwrap()[0].can_lease);
-    assert_eq!(
-        house.call("send_vm_key", press).await.unwrap().data["status"],
-        "applied"
-    );
-    let elsewhere = house
-        .call("send_vm_key", r#"{"vmid": 110, "key": "ret"}"#)
-        .await
-        .unwrap();
-    assert_eq!(elsewhere.data["status"], "needs_confirmation");
-    let other_tool = house.call(STOP.0, STOP.1).await.unwrap();
-    assert_eq!(other_tool.data["status"], "needs_confirmation");
-    house.later(11 * 60);
-    assert_eq!(
-        house.call("send_vm_key", press).await.unwrap().data["status"],
-        "needs_confirmation"
-    );
-}
-
-/// Two questions are open; the person lets the first cover ten minutes and says no to the second. The no holds.
-#[tokio::test]
-async fn a_no_holds_though_an_earlier_yes_would_cover_it() {
-    let house = House::new().await;
-    let later = Person::saying(Asked::Later);
-    let mut states = Vec::new();
-    for key in ["ret", "esc"] {
-        let call = call(
-            "send_vm_key",
-            &format!(r#"{{"vmid": 100, "key": "{key}"}}"#),
-        );
-        match house.engine.call(call, &later).await.unwrap() {
-            Reply::Ask(question) => states.push(question.state.clone()),
-            other => panic!("no question: {other:?}"),
-        }
-    }
-    let answer = |key: &str, state: &str, said: Asked| {
-        let mut call = call(
-            "send_vm_key",
-            &format!(r#"{{"vmid": 100, "key": "{key}"}}"#),
-        );
-        call.answer = Some(Answered {
-            state: state.to_owned(),
-            said,
-        });
-        call
-    };
-    let generous = Asked::Yes {
-        by: "person".to_owned(),
-        lease: true,
-    };
-    house
-        .engine
-        .call(answer("ret", &states[0], generous), &later)
-        .await
-        .unwrap();
-    let no = Asked::No {
-        by: "person".to_owned(),
-    };
-    let Reply::Done(answer) = house
-        .engine
-        .call(answer("esc", &states[1], no), &later)
-        .await
-        .unwrap()
-    else {
-        panic!("asked again");
-    };
-    assert_eq!(answer.data["status"], "not_applied");
-    assert_eq!(house.writes().len(), 1);
-}
-
 /// A caller that goes away before anything was sent gets nothing sent.
 #[tokio::test]
 async fn a_caller_who_has_gone_changes_nothing() {
@@ -365,21 +184,6 @@ async fn a_caller_who_has_gone_changes_nothing() {
     assert!(fault.message.contains("has gone"), "{fault}");
     assert_eq!(house.writes(), [""; 0]);
     assert_eq!(house.audit().await, (1, vec!["refused".to_owned()]));
-}
-
-/// A person who was asked and has not decided is not answered for by the model.
-#[tokio::test]
-async fn a_dismissed_question_hands_out_no_confirm_value() {
-    let house = House::new().await;
-    let answer = house
-        .ask(STOP.0, STOP.1, &Person::saying(Asked::Undecided))
-        .await
-        .unwrap();
-    assert_eq!(answer.data["status"], "needs_confirmation");
-    assert!(answer.data.get("confirm").is_none());
-    house.approve(answer.data["plan"].as_str().unwrap()).await;
-    let done = house.call(STOP.0, STOP.1).await.unwrap();
-    assert_eq!(done.data["status"], "applied");
 }
 
 /// A person approved it elsewhere, and then says no in the form: the no counts, and the approval is gone.

@@ -1,30 +1,14 @@
-//! Rules and the freeze.
+//! What rules are about: tools, guests, nodes, risks.
 
-use tools::policy::{Mode, Policy, Rule, Verdict};
+use tools::policy::{Mode, Rule, Verdict};
 use tools::spec::Risk;
 
-use crate::house::{Furnish, House};
-
-async fn with_rules(mode: Mode, rules: Vec<Rule>) -> House {
-    House::furnished(Furnish {
-        policy: Policy {
-            mode,
-            rules,
-            ..Policy::default()
-        },
-        ..Furnish::default()
-    })
-    .await
-}
+use crate::ruled::{self, pool, risk, rule, tag, vmid, with_rules};
 
 #[tokio::test]
 async fn a_rule_denies_by_pool_even_in_trusted_mode() {
-    let rule = Rule {
-        pool: Some("prod".to_owned()),
-        verdict: Some(Verdict::Deny),
-        ..Rule::default()
-    };
-    let house = with_rules(Mode::Trusted, vec![rule]).await;
+    let deny = pool("prod", Verdict::Deny);
+    let house = with_rules(Mode::Trusted, vec![deny]).await;
     let fault = house
         .call("stop_proxmox_vm", r#"{"vmid": 100}"#)
         .await
@@ -41,12 +25,8 @@ async fn a_rule_denies_by_pool_even_in_trusted_mode() {
 
 #[tokio::test]
 async fn a_rule_holds_for_the_other_names_of_a_tool() {
-    let rule = Rule {
-        tool: Some("start_proxmox_vm".to_owned()),
-        verdict: Some(Verdict::Deny),
-        ..Rule::default()
-    };
-    let house = with_rules(Mode::Trusted, vec![rule]).await;
+    let deny = ruled::tool("start_proxmox_vm", Verdict::Deny);
+    let house = with_rules(Mode::Trusted, vec![deny]).await;
     for (tool, args) in [
         ("start_proxmox_vm", r#"{"vmid": 105}"#),
         ("manage_proxmox_vm", r#"{"vmid": 105, "action": "start"}"#),
@@ -65,11 +45,7 @@ async fn a_rule_holds_for_the_other_names_of_a_tool() {
 
 #[tokio::test]
 async fn a_rule_holds_for_what_is_planned_by_another_tool() {
-    let deny = |tool: &str| Rule {
-        tool: Some(tool.to_owned()),
-        verdict: Some(Verdict::Deny),
-        ..Rule::default()
-    };
+    let deny = |tool: &str| ruled::tool(tool, Verdict::Deny);
     let rules = vec![deny("stop_proxmox_vm"), deny("migrate_proxmox_vm")];
     let house = with_rules(Mode::Trusted, rules).await;
     for (tool, args) in [
@@ -85,11 +61,7 @@ async fn a_rule_holds_for_what_is_planned_by_another_tool() {
 
 #[tokio::test]
 async fn what_a_rule_asks_about_is_confirmed_by_the_value_in_the_answer() {
-    let ask = Rule {
-        tool: Some("start_proxmox_vm".to_owned()),
-        verdict: Some(Verdict::Ask),
-        ..Rule::default()
-    };
+    let ask = ruled::tool("start_proxmox_vm", Verdict::Ask);
     let house = with_rules(Mode::Ask, vec![ask]).await;
     let asked = house.call("start_vm", r#"{"vmid": 105}"#).await.unwrap();
     assert_eq!(asked.data["status"], "needs_confirmation");
@@ -103,16 +75,10 @@ async fn what_a_rule_asks_about_is_confirmed_by_the_value_in_the_answer() {
 #[tokio::test]
 async fn a_rule_allows_a_range_and_asks_for_the_rest() {
     let allow = Rule {
-        vmid: Some("100-105".to_owned()),
         risk: Some(Risk::Disrupt),
-        verdict: Some(Verdict::Allow),
-        ..Rule::default()
+        ..vmid("100-105", Verdict::Allow)
     };
-    let ask = Rule {
-        tag: Some("lab".to_owned()),
-        verdict: Some(Verdict::Ask),
-        ..Rule::default()
-    };
+    let ask = tag("lab", Verdict::Ask);
     let house = with_rules(Mode::Ask, vec![allow, ask]).await;
     assert_eq!(
         house
@@ -140,42 +106,10 @@ async fn a_rule_allows_a_range_and_asks_for_the_rest() {
     );
 }
 
-#[tokio::test]
-async fn a_freeze_stops_everything_and_a_thaw_lets_it_go_on() {
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("frozen");
-    let policy = Policy {
-        mode: Mode::Trusted,
-        freeze: Some(file.clone()),
-        ..Policy::default()
-    };
-    let house = House::furnished(Furnish {
-        policy,
-        ..Furnish::default()
-    })
-    .await;
-    std::fs::write(&file, "").unwrap();
-    let fault = house
-        .call("start_proxmox_vm", r#"{"vmid": 105}"#)
-        .await
-        .unwrap_err();
-    assert!(fault.message.contains("frozen"), "{fault}");
-    assert_eq!(house.writes(), [""; 0]);
-    std::fs::remove_file(&file).unwrap();
-    house
-        .call("start_proxmox_vm", r#"{"vmid": 105}"#)
-        .await
-        .unwrap();
-}
-
 /// A preview says what would become of the change, rules and freeze included.
 #[tokio::test]
 async fn a_preview_knows_the_rules() {
-    let deny = Rule {
-        risk: Some(Risk::Destroy),
-        verdict: Some(Verdict::Deny),
-        ..Rule::default()
-    };
+    let deny = risk(Risk::Destroy, Verdict::Deny);
     let house = with_rules(Mode::Trusted, vec![deny]).await;
     let answer = house
         .call("delete_proxmox_vm_preview", r#"{"vmid": 105}"#)
@@ -192,19 +126,9 @@ async fn a_preview_knows_the_rules() {
 /// A range or pool that is closed stays closed for guests that do not exist yet.
 #[tokio::test]
 async fn a_rule_looks_at_the_guest_that_a_plan_makes() {
-    let closed = |rule: Rule| Rule {
-        verdict: Some(Verdict::Deny),
-        ..rule
-    };
     let rules = vec![
-        closed(Rule {
-            vmid: Some("1000-1999".to_owned()),
-            ..Rule::default()
-        }),
-        closed(Rule {
-            pool: Some("prod".to_owned()),
-            ..Rule::default()
-        }),
+        vmid("1000-1999", Verdict::Deny),
+        pool("prod", Verdict::Deny),
     ];
     let house = with_rules(Mode::Trusted, rules).await;
     for args in [
@@ -227,20 +151,15 @@ async fn a_rule_sees_what_a_plan_does_beside_its_gravest() {
         "update_proxmox_vm",
         r#"{"vmid": 111, "delete": ["scsi0"], "set": {"ciuser": "x"}}"#,
     );
-    let rule = |risk, verdict| Rule {
-        risk: Some(risk),
-        verdict: Some(verdict),
-        ..Rule::default()
-    };
-    let deny = rule(Risk::Destroy, Verdict::Deny);
+    let deny = risk(Risk::Destroy, Verdict::Deny);
     // A rule on the other half neither hides the one that denies nor allows more than it says.
     for first in [Verdict::Allow, Verdict::Ask] {
-        let rules = vec![rule(Risk::Grant, first), deny.clone()];
+        let rules = vec![risk(Risk::Grant, first), deny.clone()];
         let house = with_rules(Mode::Trusted, rules).await;
         let fault = house.call(BOTH.0, BOTH.1).await.unwrap_err();
         assert!(fault.message.contains("denies this"), "{fault}");
     }
-    let allow = rule(Risk::Grant, Verdict::Allow);
+    let allow = risk(Risk::Grant, Verdict::Allow);
     let house = with_rules(Mode::Ask, vec![allow.clone()]).await;
     let asked = house.call(BOTH.0, BOTH.1).await.unwrap();
     assert_eq!(asked.data["status"], "needs_confirmation");
@@ -249,69 +168,12 @@ async fn a_rule_sees_what_a_plan_does_beside_its_gravest() {
     assert_eq!(granted.data["status"], "applied", "{}", granted.text);
 }
 
-/// An agent that calls again while a person looks at the question does not take it from them: how much is free and what
-/// time it is are no reason for another one.
-#[tokio::test]
-async fn words_that_move_leave_an_open_question_alone() {
-    let ask = Rule {
-        verdict: Some(Verdict::Ask),
-        ..Rule::default()
-    };
-    for (tool, args) in [
-        (
-            "update_proxmox_vm",
-            r#"{"vmid": 105, "grow": {"scsi0": "+1G"}}"#,
-        ),
-        ("snapshot_proxmox_vm", r#"{"vmid": 105}"#),
-        ("migrate_proxmox_vm", r#"{"vmid": 105}"#),
-    ] {
-        let house = with_rules(Mode::Ask, vec![ask.clone()]).await;
-        let shown = house.call(tool, args).await.unwrap();
-        house.later(61);
-        house.sim.world(|world| {
-            for storage in world.storages.values_mut() {
-                storage.capacity *= 2;
-            }
-            for node in world.nodes.values_mut() {
-                node.memory *= 2;
-            }
-        });
-        let again = house.call(tool, args).await.unwrap();
-        assert_eq!(again.data["plan"], shown.data["plan"], "{}", again.text);
-        house.approve(shown.data["plan"].as_str().unwrap()).await;
-        let applied = house.call(tool, args).await.unwrap();
-        assert_eq!(applied.data["status"], "applied", "{}", applied.text);
-        // What is applied is what was shown.
-        assert_eq!(applied.data["summary"], shown.data["summary"]);
-    }
-}
-
-/// What would be sent, or to what, has moved: that is another question.
-#[tokio::test]
-async fn a_guest_that_has_changed_is_asked_about_anew() {
-    let ask = Rule {
-        verdict: Some(Verdict::Ask),
-        ..Rule::default()
-    };
-    let house = with_rules(Mode::Ask, vec![ask]).await;
-    let (tool, args) = ("snapshot_proxmox_vm", r#"{"vmid": 105}"#);
-    let shown = house.call(tool, args).await.unwrap();
-    house.set(105, "cores", "7");
-    let again = house.call(tool, args).await.unwrap();
-    assert_ne!(again.data["plan"], shown.data["plan"], "{}", again.text);
-}
-
 /// Each guest by its own first rule, and the strictest of them counts.
 #[tokio::test]
 async fn a_rule_about_one_guest_does_not_hide_one_about_another() {
-    let rule = |vmid: &str, verdict| Rule {
-        vmid: Some(vmid.to_owned()),
-        verdict: Some(verdict),
-        ..Rule::default()
-    };
-    let deny = rule("110", Verdict::Deny);
+    let deny = vmid("110", Verdict::Deny);
     for first in [Verdict::Allow, Verdict::Ask] {
-        let house = with_rules(Mode::Trusted, vec![rule("100", first), deny.clone()]).await;
+        let house = with_rules(Mode::Trusted, vec![vmid("100", first), deny.clone()]).await;
         let fault = house
             .call("stop_proxmox_vm", r#"{"vmids": [100, 110]}"#)
             .await
@@ -319,7 +181,7 @@ async fn a_rule_about_one_guest_does_not_hide_one_about_another() {
         assert!(fault.message.contains("denies this"), "{fault}");
     }
     // What is allowed for a guest stays allowed for it, whatever a later rule says of it.
-    let rules = vec![rule("110", Verdict::Allow), deny];
+    let rules = vec![vmid("110", Verdict::Allow), deny];
     let house = with_rules(Mode::Ask, rules).await;
     let answer = house.call("stop_proxmox_vm", r#"{"vmid": 110}"#).await;
     assert_eq!(answer.unwrap().data["status"], "applied");
@@ -330,20 +192,14 @@ async fn a_rule_about_one_guest_does_not_hide_one_about_another() {
 async fn a_rule_looks_at_the_guest_whose_disk_is_copied() {
     const COPY: &str =
         r#"{"vmid": 105, "set": {"scsi1": "local-lvm:0,import-from=local-lvm:vm-101-disk-1"}}"#;
-    let deny = Rule {
-        vmid: Some("101".to_owned()),
-        verdict: Some(Verdict::Deny),
-        ..Rule::default()
-    };
+    let deny = vmid("101", Verdict::Deny);
     let house = with_rules(Mode::Trusted, vec![deny]).await;
     let fault = house.call("update_proxmox_vm", COPY).await.unwrap_err();
     assert!(fault.message.contains("denies this"), "{fault}");
     // It loses nothing by it, so that neither its protection counts nor a rule on what destroys.
     let keep = Rule {
         vmid: Some("101".to_owned()),
-        risk: Some(Risk::Destroy),
-        verdict: Some(Verdict::Deny),
-        ..Rule::default()
+        ..risk(Risk::Destroy, Verdict::Deny)
     };
     let house = with_rules(Mode::Trusted, vec![keep]).await;
     let replaced = COPY.replace("scsi1", "scsi0");
@@ -361,8 +217,7 @@ async fn a_rule_looks_at_the_guest_whose_disk_is_copied() {
 async fn a_rule_about_a_node_holds_for_what_is_done_to_the_node_itself() {
     let deny = Rule {
         node: Some("pve1".to_owned()),
-        verdict: Some(Verdict::Deny),
-        ..Rule::default()
+        ..rule(Verdict::Deny)
     };
     let house = with_rules(Mode::Trusted, vec![deny]).await;
     let on = |node: &str| {
@@ -394,11 +249,7 @@ async fn a_rule_about_a_node_holds_for_what_is_done_to_the_node_itself() {
 
 #[tokio::test]
 async fn a_rule_that_allows_guests_allows_nothing_to_their_node() {
-    let allow = Rule {
-        vmid: Some("100-999".to_owned()),
-        verdict: Some(Verdict::Allow),
-        ..Rule::default()
-    };
+    let allow = vmid("100-999", Verdict::Allow);
     let house = with_rules(Mode::Ask, vec![allow]).await;
     let reboot =
         r#"{"method": "POST", "path": "/nodes/pve1/status", "params": {"command": "reboot"}}"#;

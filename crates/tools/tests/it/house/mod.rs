@@ -1,8 +1,14 @@
 //! A simulator and an engine of one's own, on free ports, for every test.
 
-use std::path::{Path, PathBuf};
+mod files;
+mod people;
+
+pub(crate) use files::shelf;
+pub(crate) use people::{Meanwhile, Nobody, Person};
+
+use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use pve::{Credentials, Fingerprint, Host, Settings};
@@ -10,13 +16,14 @@ use serde_json::{Map, Value};
 use sim::{Sim, World};
 use tools::claim::Claim;
 use tools::context::Cluster;
-use tools::engine::{Asked, Call, Engine, Progress, Question, Reply, Setup, State, Talk};
+use tools::engine::{Call, Engine, Reply, Setup, State, Talk};
 use tools::fault::Fault;
 use tools::policy::{Mode, Policy};
 use tools::spec::Toolset;
 use tools::store::{AuditEntry, PlanState};
 use tools::tool::Rendered;
-use tools::uploads::Uploads;
+
+use files::{scripts, uploads};
 
 /// Who calls in these tests.
 pub(crate) const CALLER: &str = "test";
@@ -100,7 +107,7 @@ impl House {
     }
 
     /// A second engine as another process would have it: on the same cluster and in this state directory.
-    pub(crate) fn beside(&self, dir: &std::path::Path) -> Arc<Engine> {
+    pub(crate) fn beside(&self, dir: &Path) -> Arc<Engine> {
         self.replica(State::Dir(dir.to_owned()))
     }
 
@@ -121,7 +128,7 @@ impl House {
     }
 
     /// A second engine that logs in with a password and keeps its state in this directory.
-    pub(crate) fn kept_in(&self, dir: &std::path::Path, policy: Policy) -> Arc<Engine> {
+    pub(crate) fn kept_in(&self, dir: &Path, policy: Policy) -> Arc<Engine> {
         let credentials = Credentials::Password {
             user: "root@pam".to_owned(),
             password: sim::worlds::ROOT_PASSWORD.into(),
@@ -333,11 +340,6 @@ fn logged_in(
     )
 }
 
-/// A clone of the community's scripts, in small.
-fn scripts() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/scripts")
-}
-
 fn settings(sim: &Sim, credentials: Credentials) -> Settings {
     let pin: Fingerprint = sim.fingerprint().parse().unwrap();
     let host = Host {
@@ -349,31 +351,6 @@ fn settings(sim: &Sim, credentials: Credentials) -> Settings {
     settings.timeouts.task_poll = Duration::from_millis(1);
     settings.timeouts.retry = Duration::from_millis(20);
     settings
-}
-
-/// The files that the tools' examples upload, and place for others. They are made once, below the directory that is there
-/// for such tests.
-pub(crate) fn shelf() -> &'static Path {
-    static SHELF: OnceLock<PathBuf> = OnceLock::new();
-    SHELF.get_or_init(|| {
-        let shelf = Path::new(env!("CARGO_TARGET_TMPDIR")).join("uploads");
-        std::fs::create_dir_all(shelf.join("builds")).unwrap();
-        for (name, size) in [("my-installer.iso", 36_870), ("builds/app.tar.zst", 2_048)] {
-            let path = shelf.join(name);
-            // Tests run in other processes beside this one: what is there is the same, and stays untouched.
-            if path.metadata().is_ok_and(|it| it.len() == size) {
-                continue;
-            }
-            let made = path.with_extension(std::process::id().to_string());
-            std::fs::write(&made, vec![7; usize::try_from(size).unwrap()]).unwrap();
-            std::fs::rename(&made, &path).unwrap();
-        }
-        shelf
-    })
-}
-
-fn uploads() -> Uploads {
-    Uploads::from_dirs(vec![shelf().to_owned()])
 }
 
 /// A call from the test's caller.
@@ -391,70 +368,5 @@ pub(crate) fn done(reply: Result<Reply, Fault>) -> Result<Rendered, Fault> {
     match reply? {
         Reply::Done(answer) | Reply::Running(answer, _) => Ok(answer),
         Reply::Ask(question) => panic!("a question: {}", question.outcome.summary),
-    }
-}
-
-/// Nobody can be asked.
-pub(crate) use tools::engine::Silent as Nobody;
-
-/// Somebody who always says the same, and remembers what they were asked.
-pub(crate) struct Person {
-    says: Asked,
-    pub(crate) asked: Mutex<Vec<Question>>,
-    pub(crate) progress: Mutex<Vec<Progress>>,
-}
-
-impl Person {
-    pub(crate) fn saying(says: Asked) -> Self {
-        Self {
-            says,
-            asked: Mutex::default(),
-            progress: Mutex::default(),
-        }
-    }
-
-    pub(crate) fn saying_yes() -> Self {
-        Self::saying(Asked::Yes {
-            by: "person".to_owned(),
-            lease: false,
-        })
-    }
-
-    pub(crate) fn saying_no() -> Self {
-        Self::saying(Asked::No {
-            by: "person".to_owned(),
-        })
-    }
-
-    pub(crate) fn times_asked(&self) -> usize {
-        self.asked.lock().unwrap().len()
-    }
-}
-
-impl Talk for Person {
-    fn progress(&self, progress: Progress) {
-        self.progress.lock().unwrap().push(progress);
-    }
-
-    fn ask<'a>(&'a self, question: &'a Question) -> futures_util::future::BoxFuture<'a, Asked> {
-        self.asked.lock().unwrap().push(question.clone());
-        let says = self.says.clone();
-        Box::pin(async move { says })
-    }
-}
-
-/// Somebody who agrees, after something has happened meanwhile.
-pub(crate) struct Meanwhile<F>(pub(crate) F);
-
-impl<F: Fn() + Send + Sync> Talk for Meanwhile<F> {
-    fn progress(&self, _: Progress) {}
-
-    fn ask<'a>(&'a self, _: &'a Question) -> futures_util::future::BoxFuture<'a, Asked> {
-        (self.0)();
-        let yes = Asked::Yes {
-            by: "person".to_owned(),
-            lease: false,
-        };
-        Box::pin(async move { yes })
     }
 }
