@@ -174,12 +174,14 @@ fn map(name: &str, words: &[&String]) -> Result<Value, Fault> {
     let mut map = Object::new();
     for word in words {
         if word.starts_with('{') {
-            if let Value::Object(more) = parse(name, word, Value::is_object)? {
-                map.extend(more);
+            let more = tools::schema::object(word)
+                .map_err(|what| Fault::bad_input(format!("argument `{name}`: {what}")))?;
+            for (key, value) in more {
+                add(name, &mut map, key, value)?;
             }
         } else if let Some((key, value)) = word.split_once('=') {
             let scalar = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
-            map.insert(key.to_owned(), scalar);
+            add(name, &mut map, key.to_owned(), scalar)?;
         } else {
             return Err(
                 Fault::bad_input(format!("argument `{name}`: \"{word}\" is no key=value"))
@@ -188,6 +190,19 @@ fn map(name: &str, words: &[&String]) -> Result<Value, Fault> {
         }
     }
     Ok(Value::Object(map))
+}
+
+/// Of two values under one key the last would hold, and nobody would be told.
+fn add(name: &str, map: &mut Object, key: String, value: Value) -> Result<(), Fault> {
+    if map.contains_key(&key) {
+        let key = tools::words::clip(&key, 64);
+        return Err(
+            Fault::bad_input(format!("argument `{name}`: `{key}` is given twice"))
+                .hint("give each key once"),
+        );
+    }
+    map.insert(key, value);
+    Ok(())
 }
 
 fn parse(name: &str, json: &str, is_right: fn(&Value) -> bool) -> Result<Value, Fault> {

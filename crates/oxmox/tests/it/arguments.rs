@@ -116,6 +116,24 @@ fn an_object_is_json_or_pairs() {
 }
 
 #[test]
+fn a_key_that_is_given_twice_is_told() {
+    let (tool, spec) = tool("preview_proxmox_change");
+    for (values, said) in [
+        (&["vmid=105", "vmid=100"][..], "`vmid` is given twice"),
+        (&[r#"{"vmid": 105}"#, "vmid=100"], "`vmid` is given twice"),
+        (
+            &[r#"{"vmid": 105, "vmid": 100}"#],
+            "`vmid` stands there twice",
+        ),
+    ] {
+        let words = values.iter().flat_map(|value| ["--arguments", value]);
+        let words: Vec<_> = words.map(str::to_owned).collect();
+        let fault = read(&tool, spec, &words).unwrap_err();
+        assert!(fault.message.contains(said), "{fault}");
+    }
+}
+
+#[test]
 fn what_is_no_number_is_left_to_the_tool() {
     is_read(
         "get_proxmox_vm_status",

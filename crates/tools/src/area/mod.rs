@@ -14,6 +14,7 @@ mod conversion;
 mod create;
 mod delete;
 mod dependents;
+mod disk_moves;
 mod firewall;
 mod guest_status;
 mod ha;

@@ -195,6 +195,10 @@ async fn what_pve_does_not_move_is_refused_beforehand() {
             "is running",
         ),
         (
+            r#"{"vmid": 203, "volume": "rootfs", "storage": "tank"}"#,
+            "no storage tank that takes disks of containers on pve3",
+        ),
+        (
             r#"{"vmid": 208, "volume": "rootfs", "target_vmid": 205}"#,
             "a root disk stays",
         ),

@@ -5,10 +5,11 @@
 mod to_container;
 mod to_storage;
 
-use pve::{GuestConfig, GuestKind, Request, StorageId, Vmid};
+use pve::{GuestConfig, GuestKind, StorageId, Vmid};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::area::disk_moves::snapshots_holding;
 use crate::area::power::{State, locked};
 use crate::context::{Context, Guest};
 use crate::deed::Deed;
@@ -168,18 +169,6 @@ impl Source {
 
     /// The snapshots that hold the volume.
     async fn snapshots(&self) -> Result<Vec<String>, Fault> {
-        let mut holding = Vec::new();
-        for entry in self.guest.pve().snapshots(&self.guest.at).await? {
-            let read = Request::get(
-                self.guest
-                    .at
-                    .path(&format!("snapshot/{}/config", entry.name)),
-            );
-            let config: GuestConfig = self.guest.pve().get(read).await?;
-            if config.volumes().iter().any(|(_, it)| *it == self.volume) {
-                holding.push(entry.name);
-            }
-        }
-        Ok(holding)
+        snapshots_holding(&self.guest, &self.volume).await
     }
 }

@@ -5,10 +5,11 @@ use serde_json::json;
 
 use super::{MoveVolume, Source};
 use crate::area::create::space;
+use crate::area::disk_moves::storage_for;
 use crate::area::snapshot::unlocked;
 use crate::area::users::{self, Users};
 use crate::context::arguments;
-use crate::fault::{Fault, Kind};
+use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::spec::Risk;
 use crate::tool::Changes;
@@ -30,21 +31,9 @@ pub(super) async fn plan(
     let mut plan = Plan::new(spec, &guest.cluster.name, risk, summary);
     guest.bind(&mut plan, &source.config);
     plan.blockers = blockers(source, delete).await?;
-    let there = guest.pve().storages(&guest.at.node).await?;
-    let fit = there.iter().filter(|it| it.enabled && it.holds("rootdir"));
-    let Some(found) = fit.clone().find(|it| it.storage == storage.as_str()) else {
-        let names: Vec<_> = fit.map(|it| it.storage.as_str()).collect();
-        let message = format!(
-            "there is no storage {storage} on {} that takes disks of containers",
-            guest.at.node
-        );
-        return Err(Fault::new(Kind::NotFound, message).hint(format!(
-            "those that do are {}; one shows with Datastore.AllocateSpace on /storage/{storage}",
-            words::list(&names)
-        )));
-    };
+    let there = storage_for(guest, storage, "rootdir").await?;
     if let Some(bytes) = source.bytes {
-        space::check_disk(&mut plan, found, bytes);
+        space::check_disk(&mut plan, &there, bytes);
     }
     plan.impact = impact(source, storage, delete);
     let path = guest.at.acl_path();

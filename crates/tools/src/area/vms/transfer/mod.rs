@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::vm;
+use crate::area::disk_moves::snapshots_holding;
 use crate::area::power::{State, locked};
 use crate::context::{Context, Guest};
 use crate::deed::Deed;
@@ -129,7 +130,7 @@ impl Source {
         let config = guest.config().await?;
         let state = State::of(&guest).await?;
         let disk = find(&guest, &config, key)?;
-        let snapshots = snapshots_of(&guest, &disk.volume).await?;
+        let snapshots = snapshots_holding(&guest, &disk.volume).await?;
         Ok(Self {
             guest,
             config,
@@ -182,18 +183,4 @@ fn find(guest: &Guest, config: &GuestConfig, key: &str) -> Result<Disk, Fault> {
             keys => format!("its disks are {}", words::list(keys)),
         }),
     )
-}
-
-/// The snapshots whose settings name the volume.
-async fn snapshots_of(guest: &Guest, volume: &str) -> Result<Vec<String>, Fault> {
-    let mut found = Vec::new();
-    for entry in guest.pve().snapshots(&guest.at).await? {
-        let name = pve::encode_segment(&entry.name);
-        let read = Request::get(guest.at.path(&format!("snapshot/{name}/config")));
-        let then: GuestConfig = guest.pve().get(read).await?;
-        if then.volumes().iter().any(|(_, named)| named == volume) {
-            found.push(entry.name);
-        }
-    }
-    Ok(found)
 }

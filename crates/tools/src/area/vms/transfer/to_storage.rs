@@ -1,14 +1,15 @@
 //! A disk is copied to another storage, and the VM goes on with the copy.
 
-use pve::{StorageId, StorageStatus};
+use pve::StorageId;
 use serde_json::json;
 
 use super::{Format, MoveDisk, Source};
 use crate::area::create::space;
+use crate::area::disk_moves::storage_for;
 use crate::area::snapshot::unlocked;
 use crate::area::users::{self, Users};
 use crate::context::arguments;
-use crate::fault::{Fault, Kind};
+use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::spec::Risk;
 use crate::tool::Changes as _;
@@ -20,7 +21,7 @@ pub(super) async fn plan(
     source: &Source,
 ) -> Result<Plan, Fault> {
     let guest = &source.guest;
-    let there = takes_disks(source, storage).await?;
+    let there = storage_for(guest, storage, "images").await?;
     let from = source.disk.storage.as_deref().unwrap_or_default();
     let was = Format::of(&source.disk.volume);
     if from == storage.as_str() && asked.format.is_none_or(|format| format == was) {
@@ -76,33 +77,6 @@ pub(super) async fn plan(
     let users = Users::of(guest, users::lost(&plan)).await?;
     users.keep_theirs(&mut plan);
     Ok(plan)
-}
-
-/// The storage, if it is on the node and for disks.
-async fn takes_disks(source: &Source, storage: &StorageId) -> Result<StorageStatus, Fault> {
-    let node = &source.guest.at.node;
-    let mut storages = source.guest.pve().storages(node).await?;
-    // One that belongs to other nodes is listed, too.
-    storages.retain(|it| it.enabled && it.active && it.holds("images"));
-    if let Some(at) = storages
-        .iter()
-        .position(|it| it.storage == storage.as_str())
-    {
-        return Ok(storages.swap_remove(at));
-    }
-    let names: Vec<_> = storages.iter().map(|it| it.storage.as_str()).collect();
-    let message = format!("there is no storage {storage} that takes disks on {node}");
-    Err(
-        Fault::new(Kind::NotFound, message).hint(match names.as_slice() {
-            [] => format!(
-                "none is to be seen; the token needs Datastore.AllocateSpace on /storage/{storage}"
-            ),
-            names => format!(
-                "those that do are {}; others take Datastore.AllocateSpace on /storage/{storage} to be seen",
-                words::list(names)
-            ),
-        }),
-    )
 }
 
 fn impact(asked: &MoveDisk, source: &Source, storage: &StorageId) -> Vec<Impact> {

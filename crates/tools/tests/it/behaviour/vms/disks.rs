@@ -65,7 +65,7 @@ async fn what_cannot_be_moved_there_is_answered_with_what_can() {
         ),
         (
             r#"{"vmid": 106, "disk": "scsi0", "storage": "tank"}"#,
-            "no storage tank that takes disks on pve3",
+            "no storage tank that takes disks of VMs on pve3",
         ),
         (
             r#"{"vmid": 105, "disk": "scsi0", "storage": "local-lvm"}"#,
