@@ -21,6 +21,8 @@ pub enum Kind {
     Refused,
     /// The world is not as the plan expects it.
     Conflict,
+    /// What came back is not what oxmox gave.
+    Forged,
     /// PVE refused, or a task failed.
     Failed,
     /// PVE could not be reached, or did not answer as PVE.
@@ -38,6 +40,7 @@ impl Kind {
             Self::Forbidden => "forbidden",
             Self::Refused => "refused",
             Self::Conflict => "conflict",
+            Self::Forged => "forged",
             Self::Failed => "failed",
             Self::Unreachable => "unreachable",
             Self::Internal => "internal",
@@ -77,7 +80,7 @@ impl Fault {
     /// A failure of this kind with the retry advice that is usual for it.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         let retry = match kind {
-            Kind::BadInput | Kind::NotFound | Kind::Conflict => Retry::Corrected,
+            Kind::BadInput | Kind::NotFound | Kind::Conflict | Kind::Forged => Retry::Corrected,
             Kind::Unreachable => Retry::Later,
             Kind::Forbidden | Kind::Refused | Kind::Failed | Kind::Internal => Retry::No,
         };

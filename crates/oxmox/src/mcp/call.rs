@@ -3,6 +3,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ElicitResult,
     InputRequest, InputRequests, InputRequiredResult,
@@ -25,12 +26,13 @@ impl Server {
         &self,
         request: CallToolRequestParams,
         ctx: &Context,
-    ) -> CallToolResponse {
+    ) -> Result<CallToolResponse, ErrorData> {
         let _waits = self.shared.calls.token();
         let engine = self.engine(ctx);
         let caller = peer::caller(ctx);
         let span = trace::begin(self.traces.as_ref(), &request.name, &caller.name, ctx);
         let call = engine_call(request, &caller, ctx);
+        let came_back = call.answer.is_some();
         let only_reads = engine.only_reads(&call);
         let (line, mut news) = Line::new(ctx, &caller.name, self.shared.patience);
         let mut notes = Notes::new(ctx);
@@ -53,7 +55,7 @@ impl Server {
         while let Ok(progress) = news.try_recv() {
             notes.send(progress).await;
         }
-        match answer {
+        Ok(match answer {
             Ok(Reply::Running(rendered, plan)) if peer::follows_tasks(ctx) => {
                 match self.created_task(&plan, ctx).await {
                     Ok(task) => task.into(),
@@ -63,8 +65,13 @@ impl Server {
             }
             Ok(Reply::Done(rendered) | Reply::Running(rendered, _)) => done(rendered).into(),
             Ok(Reply::Ask(question)) => ask(&question).into(),
+            // The state is the client's to bring back, not the model's: no other call would mend that.
+            Err(fault) if came_back && fault.kind == Kind::Forged => {
+                let message = tools::clean::text(&fault.to_string());
+                return Err(ErrorData::invalid_params(message, None));
+            }
             Err(fault) => failed(&fault).into(),
-        }
+        })
     }
 }
 

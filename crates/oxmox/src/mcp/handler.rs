@@ -10,8 +10,8 @@ use rmcp::model::{
     GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, SetLevelRequestMethod, SubscribeRequestParams, SubscriptionFilter, Tool,
-    UnsubscribeRequestParams, UpdateTaskParams,
+    ServerConfig, SetLevelRequestMethod, SubscribeRequestMethod, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestMethod, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::SubscriptionContext;
 use rmcp::{ErrorData, ServerHandler};
@@ -61,6 +61,9 @@ const KNOWN: &[&str] = &[
     "tasks/update",
     "tasks/cancel",
 ];
+
+/// Those of them that 2026 does not have, whatever their parameters.
+const REMOVED: &[&str] = &["resources/subscribe", "resources/unsubscribe"];
 
 /// How long a list may be kept, which only 2026 clients are told. rmcp's list types share the methods, not a trait.
 macro_rules! with_ttl {
@@ -127,14 +130,14 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let tool = request.name.clone();
         let ran = caught(Box::pin(self.run(request, &ctx))).await;
-        Ok(ran.unwrap_or_else(|_| {
+        ran.unwrap_or_else(|_| {
             let fault = Fault::new(
                 Kind::Internal,
                 format!("{tool} failed by a defect in oxmox"),
             )
             .hint("what it may have sent is not known; look before sending anything again");
-            call::failed(&fault).into()
-        }))
+            Ok(call::failed(&fault).into())
+        })
     }
 
     async fn list_resources(
@@ -190,14 +193,20 @@ impl ServerHandler for Server {
         request: SubscribeRequestParams,
         ctx: Context,
     ) -> Result<(), ErrorData> {
+        if is_stateless(&ctx) {
+            return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
+        }
         caught(Box::pin(self.begin_listening(&request.uri, &ctx))).await?
     }
 
     async fn unsubscribe(
         &self,
         request: UnsubscribeRequestParams,
-        _: Context,
+        ctx: Context,
     ) -> Result<(), ErrorData> {
+        if is_stateless(&ctx) {
+            return Err(ErrorData::method_not_found::<UnsubscribeRequestMethod>());
+        }
         self.end_listening(&request.uri);
         Ok(())
     }
@@ -261,9 +270,12 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: Context,
+        ctx: Context,
     ) -> Result<CustomResult, ErrorData> {
         let method = request.method;
+        if is_stateless(&ctx) && REMOVED.contains(&method.as_str()) {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None));
+        }
         if method == "tools/call" {
             let message = "tools/call takes `name`, a string, and `arguments`, an object";
             return Err(ErrorData::invalid_params(message, None));

@@ -60,7 +60,7 @@ impl From<Fault> for Failure {
         let status = match fault.kind {
             Kind::BadInput => StatusCode::BAD_REQUEST,
             Kind::NotFound => StatusCode::NOT_FOUND,
-            Kind::Conflict => StatusCode::CONFLICT,
+            Kind::Conflict | Kind::Forged => StatusCode::CONFLICT,
             Kind::Refused => StatusCode::FORBIDDEN,
             Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             // The cluster's failure, not the server's.

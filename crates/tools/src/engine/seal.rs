@@ -47,14 +47,14 @@ impl Engine {
     ) -> Result<StoredPlan, Fault> {
         let (id, seal) = value
             .split_once('.')
-            .ok_or_else(|| unusable("is not one that oxmox gave"))?;
+            .ok_or_else(|| forged("is not one that oxmox gave"))?;
         let store = self.store().await?;
         let stored = store
             .plan(id)
             .await?
-            .ok_or_else(|| unusable("is not one that oxmox gave"))?;
+            .ok_or_else(|| forged("is not one that oxmox gave"))?;
         if !store.keys.is_sealed(&bound_to(purpose, &stored), seal) {
-            return Err(unusable("is not one that oxmox gave for this plan"));
+            return Err(forged("is not one that oxmox gave for this plan"));
         }
         let same_call = stored.caller == call.caller.name
             && stored.plan.tool == call.tool
@@ -85,12 +85,17 @@ fn no_such_task() -> Fault {
     Fault::new(Kind::NotFound, "there is no such task")
 }
 
+fn forged(why: &str) -> Fault {
+    worthless(Kind::Forged, why)
+}
+
 fn unusable(why: &str) -> Fault {
-    Fault::new(
-        Kind::Conflict,
-        format!("the confirmation {why}; nothing was sent"),
-    )
-    .hint("make the same call without `confirm` for a new preview")
+    worthless(Kind::Conflict, why)
+}
+
+fn worthless(kind: Kind, why: &str) -> Fault {
+    Fault::new(kind, format!("the confirmation {why}; nothing was sent"))
+        .hint("make the same call without `confirm` for a new preview")
 }
 
 fn bound_to<'a>(purpose: &'a str, stored: &'a StoredPlan) -> [&'a [u8]; 5] {

@@ -199,11 +199,13 @@ async fn a_tampered_state_is_refused() {
         String::new(),
     ];
     for state in forged {
-        let result = wire
-            .result("tools/call", retry(&json!(state), &approval()))
+        let answer = wire
+            .request("tools/call", retry(&json!(state), &approval()))
             .await;
-        assert!(is_error(&result), "{state}: {result}");
-        assert!(text(&result).contains("confirmation"), "{}", text(&result));
+        // The client's fault and not the model's, so it is a protocol error.
+        assert_eq!(answer["error"]["code"], -32602, "{state}: {answer}");
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains("confirmation"), "{message}");
     }
     assert_eq!(world.writes(), Vec::<String>::new());
     // The real one is none the worse for it.

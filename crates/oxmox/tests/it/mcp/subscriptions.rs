@@ -184,3 +184,15 @@ async fn what_is_no_resource_cannot_be_listened_to() {
     let granted = &heard["params"]["notifications"];
     assert!(granted.get("resourceSubscriptions").is_none(), "{heard}");
 }
+
+#[tokio::test]
+async fn the_methods_of_2025_are_unknown_in_2026_whatever_they_bring() {
+    let world = world().await;
+    let mut wire = Wire::on(server(&world), Era::Y2026, Person::Absent).await;
+    for method in ["resources/subscribe", "resources/unsubscribe"] {
+        for params in [json!({"uri": GUEST}), json!({})] {
+            let refused = wire.request(method, params).await;
+            assert_eq!(refused["error"]["code"], -32601, "{method}: {refused}");
+        }
+    }
+}
