@@ -72,10 +72,10 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def running(*args: str, port: int, **extra: str) -> Iterator[Path]:
+def running(*args: str, port: int, binary: str = OXMOX, **extra: str) -> Iterator[Path]:
     """Run oxmox with these arguments until the block ends; entered once the port answers. Yields its stderr file."""
     with clean_env(**extra) as env, tempfile.NamedTemporaryFile("wb", suffix=".stderr") as log:
-        process = subprocess.Popen([OXMOX, *args], env=env, stdin=subprocess.DEVNULL,
+        process = subprocess.Popen([binary, *args], env=env, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=log)
         try:
             _await_port(process, port, Path(log.name))
@@ -107,10 +107,11 @@ def _await_words(log: Path, word: str) -> str:
 
 
 @contextlib.contextmanager
-def http_server(*flags: str) -> Iterator[str]:
+def http_server(*flags: str, binary: str = OXMOX, **extra: str) -> Iterator[str]:
     """The demo served over Streamable HTTP; yields the address of its MCP endpoint."""
     port = free_port()
-    with running("--demo", *flags, "serve", "--http", f"127.0.0.1:{port}", port=port):
+    serve = ["--demo", *flags, "serve", "--http", f"127.0.0.1:{port}"]
+    with running(*serve, port=port, binary=binary, **extra):
         yield f"http://127.0.0.1:{port}/mcp"
 
 

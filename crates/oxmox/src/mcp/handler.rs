@@ -19,6 +19,8 @@ use tools::caller::Scope;
 use tools::fault::{Fault, Kind};
 use tools::registry::Registry;
 
+#[cfg(feature = "conformance")]
+use super::conformance;
 use super::peer::{Context, caller, is_stateless};
 use super::{Server, call, complete, prompts, resources};
 
@@ -89,6 +91,8 @@ impl ServerHandler for Server {
             .enable_tasks()
             .enable_tools()
             .build();
+        #[cfg(feature = "conformance")]
+        let able = conformance::able(able);
         ServerConfig::new(able)
             .with_server_info(
                 Implementation::new("oxmox", env!("CARGO_PKG_VERSION"))
@@ -128,6 +132,11 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         ctx: Context,
     ) -> Result<CallToolResponse, ErrorData> {
+        #[cfg(feature = "conformance")]
+        let request = match Box::pin(conformance::answer(self, request, &ctx)).await {
+            conformance::Answer::Given(answer) => return answer,
+            conformance::Answer::Meant(request) => request,
+        };
         let tool = request.name.clone();
         let ran = caught(Box::pin(self.run(request, &ctx))).await;
         ran.unwrap_or_else(|_| {
@@ -146,6 +155,8 @@ impl ServerHandler for Server {
         ctx: Context,
     ) -> Result<ListResourcesResult, ErrorData> {
         let listed = resources::list(&self.reached(&ctx));
+        #[cfg(feature = "conformance")]
+        let listed = conformance::resources::and_ours(listed);
         Ok(with_ttl!(ListResourcesResult::with_all_items(listed), ctx))
     }
 
@@ -155,6 +166,8 @@ impl ServerHandler for Server {
         ctx: Context,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let listed = resources::templates();
+        #[cfg(feature = "conformance")]
+        let listed = conformance::resources::templates_and_ours(listed);
         Ok(with_ttl!(
             ListResourceTemplatesResult::with_all_items(listed),
             ctx
@@ -181,11 +194,17 @@ impl ServerHandler for Server {
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        Some(self.granted(requested))
+        let granted = self.granted(requested);
+        #[cfg(feature = "conformance")]
+        let granted = conformance::granted(granted, requested);
+        Some(granted)
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
-        caught(Box::pin(self.keep_listening(&subscription))).await
+        let listening = self.keep_listening(&subscription);
+        #[cfg(feature = "conformance")]
+        let listening = conformance::beside_list_changes(listening, &subscription);
+        caught(Box::pin(listening)).await
     }
 
     async fn subscribe(
@@ -217,6 +236,8 @@ impl ServerHandler for Server {
         ctx: Context,
     ) -> Result<ListPromptsResult, ErrorData> {
         let listed = prompts::list();
+        #[cfg(feature = "conformance")]
+        let listed = conformance::prompts::and_ours(listed);
         Ok(with_ttl!(ListPromptsResult::with_all_items(listed), ctx))
     }
 
@@ -225,6 +246,10 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         _: Context,
     ) -> Result<GetPromptResponse, ErrorData> {
+        #[cfg(feature = "conformance")]
+        if let Some(prompt) = conformance::prompts::get(&request) {
+            return Ok(prompt);
+        }
         let registry = self.shared.engine.registry();
         prompts::get(registry, &request.name, request.arguments.as_ref()).map(Into::into)
     }
@@ -242,14 +267,26 @@ impl ServerHandler for Server {
         request: GetTaskParams,
         ctx: Context,
     ) -> Result<GetTaskResult, ErrorData> {
+        #[cfg(feature = "conformance")]
+        if let Some(task) = conformance::got(&request, &ctx) {
+            return Ok(task);
+        }
         caught(Box::pin(self.task(&request.task_id, &ctx))).await?
     }
 
     async fn update_task(&self, request: UpdateTaskParams, ctx: Context) -> Result<(), ErrorData> {
+        #[cfg(feature = "conformance")]
+        if let Some(done) = conformance::updated(&request, &ctx) {
+            return Ok(done);
+        }
         caught(Box::pin(self.task_answered(request, &ctx))).await?
     }
 
     async fn cancel_task(&self, request: CancelTaskParams, ctx: Context) -> Result<(), ErrorData> {
+        #[cfg(feature = "conformance")]
+        if let Some(done) = conformance::cancelled(&request, &ctx) {
+            return Ok(done);
+        }
         caught(Box::pin(self.end_task(&request.task_id, &ctx))).await?
     }
 

@@ -10,6 +10,7 @@
 //! | `peer` | who is at the other end, and what it can do |
 //! | `resources`, `prompts`, `complete` | what a client can offer its user besides tools |
 //! | `subscribe`, `watch` | who listens to which resources, and what tells them |
+//! | `conformance` | what the official conformance suite calls by fixed names; only with the feature of that name |
 //! | `handler` | the methods of the protocol, each a line or two over the modules above |
 //!
 //! What a call means is decided in `tools::engine`. Nothing in here can change PVE; resources and completions read it,
@@ -17,6 +18,8 @@
 
 mod call;
 mod complete;
+#[cfg(feature = "conformance")]
+mod conformance;
 mod form;
 mod handler;
 mod listing;
@@ -161,7 +164,12 @@ impl Server {
 impl Shared {
     /// The tools for a caller who may do so much.
     fn tools(&self, scope: Scope) -> &[rmcp::model::Tool] {
-        self.tools[scope as usize].get_or_init(|| listing::tools(self.engine.registry_for(scope)))
+        self.tools[scope as usize].get_or_init(|| {
+            let tools = listing::tools(self.engine.registry_for(scope));
+            #[cfg(feature = "conformance")]
+            let tools = tools.into_iter().chain(conformance::tools()).collect();
+            tools
+        })
     }
 }
 

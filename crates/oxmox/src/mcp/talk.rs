@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use rmcp::model::{ClientResult, ProgressNotificationParam, ProgressToken, ServerRequest};
+use rmcp::model::{
+    ClientResult, ElicitRequest, ElicitResult, ProgressNotificationParam, ProgressToken,
+    ServerRequest,
+};
 use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, interval_at};
@@ -50,39 +53,40 @@ impl<'a> Line<'a> {
         if peer::is_stateless(self.ctx) {
             return Asked::Later;
         }
-        let request = ServerRequest::ElicitRequest(form::of(question));
-        let options = PeerRequestOptions::with_timeout(self.patience);
-        // Sent from the call's own task: rmcp finds by it the stream that the client listens on.
-        match self
-            .ctx
-            .peer
-            .send_request_with_option(request, options)
-            .await
-        {
-            Ok(asked) => self.hear(asked).await,
-            Err(_) => Asked::Undecided,
+        match self.elicit(form::of(question)).await {
+            Some(said) => form::answer(&said, self.caller),
+            None => Asked::Undecided,
         }
     }
 
-    /// Waits for the answer. Whoever gives none, for whatever reason, has not said no, and the plan stays open for
-    /// `oxmox approve`; but there is somebody to ask, so it is not the model's to confirm either.
-    async fn hear(&self, asked: RequestHandle<rmcp::RoleServer>) -> Asked {
+    /// Puts a form to the person at a client that waits for its call. Whoever gives no answer, for whatever reason, has
+    /// not said no, and the plan stays open for `oxmox approve`; but there is somebody to ask, so it is not the model's to
+    /// confirm either.
+    pub(super) async fn elicit(&self, form: ElicitRequest) -> Option<ElicitResult> {
+        let request = ServerRequest::ElicitRequest(form);
+        let options = PeerRequestOptions::with_timeout(self.patience);
+        // Sent from the call's own task: rmcp finds by it the stream that the client listens on.
+        let asked = self.ctx.peer.send_request_with_option(request, options);
+        self.hear(asked.await.ok()?).await
+    }
+
+    async fn hear(&self, asked: RequestHandle<rmcp::RoleServer>) -> Option<ElicitResult> {
         let answer = asked.await_response();
         tokio::pin!(answer);
         let mut alive = interval_at(Instant::now() + SIGN_OF_LIFE, SIGN_OF_LIFE);
         loop {
             tokio::select! {
-                () = self.ctx.ct.cancelled() => return Asked::Undecided,
+                () = self.ctx.ct.cancelled() => return None,
                 _ = alive.tick() => self.progress(Progress {
                     fraction: None,
                     message: "waiting for a person to decide".to_owned(),
                 }),
                 answer = &mut answer => return match answer {
-                    Ok(ClientResult::ElicitResult(said)) => form::answer(&said, self.caller),
-                    Err(ServiceError::Timeout { .. }) => Asked::Undecided,
+                    Ok(ClientResult::ElicitResult(said)) => Some(said),
+                    Err(ServiceError::Timeout { .. }) => None,
                     other => {
                         tracing::warn!(?other, "the client could not put the question");
-                        Asked::Undecided
+                        None
                     }
                 },
             }

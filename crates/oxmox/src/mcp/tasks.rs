@@ -22,7 +22,7 @@ use super::peer::{self, Context};
 use super::{Server, call, form};
 
 /// How often a client may ask how far a task is, in milliseconds.
-const POLL: u64 = 2_000;
+pub(super) const POLL: u64 = 2_000;
 /// The name of the one question that a task may have.
 const STOP: &str = "stop";
 /// Characters of what is said about a task's state.

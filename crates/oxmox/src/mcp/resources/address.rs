@@ -9,6 +9,9 @@ use std::sync::Arc;
 use pve::{NodeName, Upid, Vmid, encode_segment, encode_value};
 use tools::context::Cluster;
 
+#[cfg(feature = "conformance")]
+use crate::mcp::conformance::resources::Fixture;
+
 const PREFIX: &str = "proxmox://cluster/";
 
 /// The forms of all addresses, each with a name, a title and what is there.
@@ -59,12 +62,22 @@ pub(in crate::mcp) enum Thing {
     Guest(Vmid),
     /// A task.
     Task(Upid),
+    /// What the conformance suite reads.
+    #[cfg(feature = "conformance")]
+    Fixture(Fixture),
 }
 
 impl Address {
     /// What an address in one of these clusters is meant to stand for, however it is written. Asks nobody, so that may
     /// not exist.
     pub(super) fn meant(clusters: &[Arc<Cluster>], uri: &str) -> Option<Self> {
+        #[cfg(feature = "conformance")]
+        if let Some(fixture) = Fixture::at(uri) {
+            return Some(Self {
+                cluster: clusters.first()?.clone(),
+                thing: Thing::Fixture(fixture),
+            });
+        }
         let (prefix, rest) = uri.split_at_checked(PREFIX.len())?;
         if !prefix.eq_ignore_ascii_case(PREFIX) {
             return None;
@@ -106,6 +119,8 @@ impl Address {
             Thing::Node(name) => format!("{cluster}/node/{}", encode(name.as_str())),
             Thing::Guest(vmid) => format!("{cluster}/guest/{vmid}"),
             Thing::Task(upid) => format!("{cluster}/task/{}", encode(upid.as_str())),
+            #[cfg(feature = "conformance")]
+            Thing::Fixture(fixture) => fixture.uri(),
         }
     }
 }

@@ -68,6 +68,11 @@ pub(super) async fn read(
         }
     };
     let contents = ResourceContents::text(view.text(), uri).with_mime_type(JSON);
+    #[cfg(feature = "conformance")]
+    let contents = match &address.thing {
+        Thing::Fixture(fixture) => fixture.contents().unwrap_or(contents),
+        _ => contents,
+    };
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
@@ -108,6 +113,8 @@ impl<'a> Look<'a> {
         match thing {
             Thing::Cluster => cluster::seen(self.cluster).await,
             Thing::Task(upid) => things::task(pve, upid).await,
+            #[cfg(feature = "conformance")]
+            Thing::Fixture(fixture) => Seen::Whole(view::View::new(fixture.shown(), json!(null))),
             Thing::Node(name) => match self.rows().await {
                 Ok(rows) => things::node(rows, name),
                 Err(why) => Seen::Unreadable(why.clone()),
