@@ -53,6 +53,9 @@ pub(in crate::mcp) async fn answer(
             }
             Ok(contents::text("the client can sample"))
         }
+        // The suite waits half a second for these two, which a cluster that is asked for the first time may need.
+        "test_logging_tool" => Ok(contents::text("nothing to log")),
+        "test_streaming_elicitation" => Ok(inputs::name_wanted().into()),
         "test_sampling" => Ok(ask::model(&text_of(&request, "prompt"), ctx).await),
         "test_tool_with_logging" => Ok(ask::nobody_but_log(ctx).await),
         name if ask::FORMS.contains(&name) => Ok(ask::person(server, &request, ctx).await),
@@ -83,9 +86,7 @@ pub(in crate::mcp) async fn answer(
 fn real(name: &str, arguments: Option<&JsonObject>) -> Option<(&'static str, Value)> {
     let seconds = || arguments?.get("seconds")?.as_f64();
     Some(match name {
-        "test_simple_text" | "test_reconnection" | "test_logging_tool" => {
-            ("list_proxmox_resources", json!({}))
-        }
+        "test_simple_text" | "test_reconnection" => ("list_proxmox_resources", json!({})),
         "test_image_content" => ("capture_vm_screen", json!({"vmid": 100})),
         "test_error_handling" => ("get_proxmox_vm_status", json!({"vmid": 999_999})),
         // A full clone takes PVE some seconds, and it tells how far it is.
@@ -101,8 +102,7 @@ fn real(name: &str, arguments: Option<&JsonObject>) -> Option<(&'static str, Val
             json!({"vmid": 103, "full": true, "storage": "local-lvm", "target": "pve1", "wait": 0}),
         ),
         // Needs a person's yes, which the suite never gives: it ticks another box.
-        "test_streaming_elicitation"
-        | "test_input_required_result_request_state"
+        "test_input_required_result_request_state"
         | "test_input_required_result_tampered_state" => {
             ("delete_proxmox_vm", json!({"vmid": 111}))
         }

@@ -32,7 +32,7 @@ const PLAIN: &[(&str, &str)] = &[
         "Says that the prompts changed",
     ),
     ("test_missing_capability", "Needs a client that can sample"),
-    ("test_streaming_elicitation", "Asks for consent"),
+    ("test_streaming_elicitation", "Asks for a name"),
     ("test_logging_tool", "Logs nothing unasked"),
     ("test_input_required_result_elicitation", "Asks for a name"),
     ("test_input_required_result_sampling", "Asks a model"),
