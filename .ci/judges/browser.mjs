@@ -169,10 +169,11 @@ async function decides(browser) {
   const text = await plan.innerText();
   check(/destroy/.test(text) && /DELETE \/nodes\/\w+\/qemu\/105/.test(text), "the inbox tells the delete by itself, with its request");
   check(/\d+(\.\d)? GiB/.test(text), "what is lost has its size");
-  const changed = client.call("update_proxmox_vm", { vmid: 104, set: { memory: 16384, hostpci0: "0000:01:00.0" }, wait: 120 });
+  const changed = client.call("update_proxmox_vm", { vmid: 104, set: { memory: 16384, hostpci0: "0000:01:00.0", description: "this -> that" }, wait: 120 });
   const change = page.locator(".plan", { hasText: "VM 104" });
   await change.waitFor();
   check(/8192 → 16384/.test(await change.innerText()), "the inbox tells old and new values");
+  check(/unset -> this -> that/.test(await change.innerText()), "values that hold an arrow are shown whole");
   await everywhere(page, "inbox");
   // By keyboard alone.
   await plan.getByRole("button", { name: "Approve" }).focus();

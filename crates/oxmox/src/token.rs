@@ -9,6 +9,7 @@ use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use secrecy::{ExposeSecret as _, SecretString};
+use tokio::sync::Semaphore;
 use tools::caller::{Bounds, Caller};
 use tools::fault::{Fault, Kind};
 use tools::keys;
@@ -18,6 +19,8 @@ use tools::store::{Store, StoredToken};
 const PREFIX: &str = "oxmox_";
 /// How many checked tokens are remembered.
 const REMEMBERED: usize = 1024;
+/// Hashes are made to take time and 19 MiB each; more at a time than this would be somebody's way to bring the machine down.
+static HASHING: Semaphore = Semaphore::const_new(2);
 
 /// A new token for `name`, and what is kept of it. The token itself is told once and is nowhere afterwards.
 pub fn issue(
@@ -74,34 +77,33 @@ impl Checker {
         store: &Store,
         now: i64,
     ) -> Result<Option<Holder>, Fault> {
-        let Some((id, secret)) = parts(token.expose_secret()) else {
+        let Some((stored, secret)) = stored(token, store, now).await? else {
             return Ok(None);
         };
-        let Some(stored) = store.token(id).await? else {
-            return Ok(None);
-        };
-        if stored.expires.is_some_and(|expires| expires <= now) {
-            return Ok(None);
-        }
-        // Keyed, so that what is remembered cannot be tried out elsewhere.
-        let sum = store
-            .keys
-            .seal(&[b"token checked", token.expose_secret().as_bytes()]);
+        let sum = sum(token, store);
         if !self.remembers(&sum, &stored.hash) {
             let (secret, hash) = (SecretString::from(secret.to_owned()), stored.hash.clone());
+            let turn = HASHING.acquire().await;
             let fits = tokio::task::spawn_blocking(move || fits(&secret, &hash)).await;
+            drop(turn);
             if !fits.unwrap_or(false) {
                 return Ok(None);
             }
             self.remember(sum, stored.hash.clone());
         }
-        Ok(Some(Holder {
-            caller: Caller {
-                name: stored.name,
-                bounds: stored.bounds,
-            },
-            person: stored.person,
-        }))
+        Ok(Some(stored.into()))
+    }
+
+    /// The same for one that was found right lately. This costs little; that it is none of those says nothing.
+    pub async fn known(
+        &self,
+        token: &SecretString,
+        store: &Store,
+        now: i64,
+    ) -> Result<Option<Holder>, Fault> {
+        let found = stored(token, store, now).await?;
+        let known = found.filter(|(it, _)| self.remembers(&sum(token, store), &it.hash));
+        Ok(known.map(|(stored, _)| stored.into()))
     }
 
     fn remembers(&self, sum: &str, hash: &str) -> bool {
@@ -116,6 +118,38 @@ impl Checker {
         }
         right.insert(sum, hash);
     }
+}
+
+impl From<StoredToken> for Holder {
+    fn from(stored: StoredToken) -> Self {
+        Self {
+            caller: Caller {
+                name: stored.name,
+                bounds: stored.bounds,
+            },
+            person: stored.person,
+        }
+    }
+}
+
+/// What is kept of a token that counts now, and its secret part.
+async fn stored<'a>(
+    token: &'a SecretString,
+    store: &Store,
+    now: i64,
+) -> Result<Option<(StoredToken, &'a str)>, Fault> {
+    let Some((id, secret)) = parts(token.expose_secret()) else {
+        return Ok(None);
+    };
+    let stored = store.token(id).await?;
+    let counts = stored.filter(|it| it.expires.is_none_or(|expires| expires > now));
+    Ok(counts.map(|stored| (stored, secret)))
+}
+
+/// Keyed, so that what is remembered cannot be tried out elsewhere.
+fn sum(token: &SecretString, store: &Store) -> String {
+    let token = token.expose_secret().as_bytes();
+    store.keys.seal(&[b"token checked", token])
 }
 
 /// The part of a token that is no secret, by which the store knows it.

@@ -173,8 +173,8 @@ impl Bounds {
                 plan.summary
             )));
         }
-        let mut done_to = plan.targets.iter().filter(|target| !target.only_read);
-        let outside = done_to.find(|target| !self.reaches(target))?;
+        // A guest whose disk or backup is copied counts as well: whoever has the copy has what is in it.
+        let outside = plan.targets.iter().find(|target| !self.reaches(target))?;
         Some(self.too_far(&format!(
             "guest {} is none of those that this caller may change",
             outside.at.vmid

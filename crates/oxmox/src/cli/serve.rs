@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Debug, Default, clap::Args)]
 pub struct Args {
     /// Serve Streamable HTTP at http://ADDR/mcp instead of stdio
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = address)]
     pub http: Option<SocketAddr>,
     /// The server's certificate in PEM, with the chain that leads to it
     #[arg(long, value_name = "FILE", requires_all = ["http", "tls_key"])]
@@ -46,6 +46,17 @@ impl Args {
         }
         settings
     }
+}
+
+/// Where to listen, as people write it: `127.0.0.1:8765`, `localhost:8765`, or `8765` on this machine.
+pub fn address(text: &str) -> Result<SocketAddr, String> {
+    let here = |port: &str| Some(SocketAddr::from(([127, 0, 0, 1], port.parse().ok()?)));
+    let found = text.parse().ok().or_else(|| match text.split_once(':') {
+        None => here(text),
+        Some(("localhost", port)) => here(port),
+        Some(_) => None,
+    });
+    found.ok_or_else(|| "an address and a port are needed, such as 127.0.0.1:8765".to_owned())
 }
 
 /// Serves until the client leaves or a signal comes.
@@ -135,9 +146,16 @@ pub async fn serve(
 
 /// A listener at this address.
 pub async fn listen(address: SocketAddr) -> Result<TcpListener, Fault> {
-    TcpListener::bind(address)
-        .await
-        .map_err(|error| Fault::new(Kind::Failed, format!("cannot listen on {address}: {error}")))
+    TcpListener::bind(address).await.map_err(|error| {
+        let fault = Fault::new(Kind::Failed, format!("cannot listen on {address}: {error}"));
+        match error.kind() {
+            io::ErrorKind::AddrInUse => {
+                fault.hint("somebody listens there already; with port 0 a free one is taken")
+            }
+            io::ErrorKind::AddrNotAvailable => fault.hint("it is none of this machine's addresses"),
+            _ => fault,
+        }
+    })
 }
 
 /// Refuses an address that other machines can reach, for what asks nobody who they are.
@@ -158,6 +176,8 @@ fn in_words(error: &http::Error) -> Fault {
             "give out a token first (`oxmox token add NAME`), or serve on 127.0.0.1:{}",
             address.port()
         )),
+        http::Error::ForOthers => Fault::bad_input(error.to_string())
+            .hint("give out a token first: `oxmox token add NAME`"),
         http::Error::Unencrypted(address) => Fault::bad_input(error.to_string()).hint(format!(
             "name a certificate (tls_cert and tls_key in [http], or --tls-cert and --tls-key); or say `behind_proxy = true` \
              there if a proxy in front speaks TLS; or serve on 127.0.0.1:{}",
@@ -174,5 +194,33 @@ async fn finish(engine: &Engine, program: &str) {
             "changes were still being applied: what PVE has started goes on, later steps are not sent",
         );
         out::hint(format_args!("`{program} audit` shows them as open"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_taken_as_people_write_it() {
+        for (text, meant) in [
+            ("127.0.0.1:8765", "127.0.0.1:8765"),
+            ("localhost:8765", "127.0.0.1:8765"),
+            ("8765", "127.0.0.1:8765"),
+            ("0.0.0.0:80", "0.0.0.0:80"),
+            ("[::1]:8765", "[::1]:8765"),
+        ] {
+            assert_eq!(address(text).unwrap().to_string(), meant);
+        }
+        for wrong in [
+            "",
+            ":8765",
+            "127.0.0.1",
+            "localhost",
+            "example.com:80",
+            "99999",
+        ] {
+            assert!(address(wrong).unwrap_err().contains("127.0.0.1:8765"));
+        }
     }
 }

@@ -96,6 +96,10 @@ async fn give(add: Add, global: &Global) -> Result<Exit, Fault> {
         let fault = Fault::bad_input(format!("there is no cluster {unknown}"));
         return Err(fault.hint(format!("there are: {}", known.join(", "))));
     }
+    if add.pools.iter().any(String::is_empty) {
+        return Err(Fault::bad_input("a pool has a name")
+            .hint("leave --pools out if it is about all guests, whatever pool they are in"));
+    }
     // Nobody approves what they could not do themselves, and deletes are what people are asked about most.
     let usual = if add.person {
         Scope::Full
@@ -142,10 +146,16 @@ fn check_name(name: &str) -> Result<(), Fault> {
 
 async fn list(global: &Global) -> Result<Exit, Fault> {
     let config = global.load()?;
-    let tokens = match state::existing(&config).await? {
-        Some(store) => store.tokens().await?,
-        None => Vec::new(),
+    let (tokens, any) = match state::existing(&config).await? {
+        Some(store) => (store.tokens().await?, store.has_tokens().await?),
+        None => (Vec::new(), false),
     };
+    if tokens.is_empty() && any {
+        return Err(Fault::refused(
+            "tokens were given out, and somebody has changed what is kept of them: none of them counts",
+        )
+        .hint(format!("`{0} token remove NAME`, then `{0} token add NAME`", global.program())));
+    }
     if tokens.is_empty() {
         out::say("nobody has a token");
         out::hint(format_args!(

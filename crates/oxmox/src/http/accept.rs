@@ -17,8 +17,11 @@ use tokio::sync::{Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
+use super::crowd::Crowd;
 use super::settings::Live;
 
+/// So much of all connections goes to one network. Of this machine's there may be more: a proxy comes from there.
+const SHARE: usize = 4;
 /// The pause after the system had no connection to give: out of files, most likely.
 const BREATH: Duration = Duration::from_millis(500);
 
@@ -42,6 +45,7 @@ pub(super) async fn serve(
 ) -> io::Result<()> {
     let bound = listener.local_addr()?;
     let room = Arc::new(Semaphore::new(live.borrow().pace.connections));
+    let crowd = Arc::new(Crowd::default());
     let open = GracefulShutdown::new();
     loop {
         let coming = async {
@@ -61,16 +65,26 @@ pub(super) async fn serve(
                 continue;
             }
         };
+        let now = live.borrow().clone();
+        let is_crowd = !now.behind_proxy && !from.ip().to_canonical().is_loopback();
+        let share = if is_crowd {
+            (now.pace.connections / SHARE).max(1)
+        } else {
+            usize::MAX
+        };
+        let Some(share) = crowd.enter(from.ip(), share) else {
+            continue;
+        };
         let connection = Connection {
             app: app.clone(),
-            live: live.borrow().clone(),
+            live: now,
             from,
             bound,
             open: open.watcher(),
         };
         tokio::spawn(async move {
             connection.serve(stream).await;
-            drop(place);
+            drop((place, share));
         });
     }
     drop(listener);

@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::middleware::Next;
 use secrecy::{ExposeSecret as _, SecretString};
-use tools::caller::Scope;
+use tools::caller::{Bounds, Scope};
 use tools::engine::Engine;
 
 use super::limit::{Limiter, TooMuch, Try};
@@ -36,6 +36,16 @@ pub(super) enum Known {
     Own(Holder),
     /// By a token of an OAuth server.
     Vouched(Holder),
+}
+
+impl Known {
+    /// How far they reach.
+    pub(super) fn bounds(self) -> Bounds {
+        match self {
+            Self::Anybody => Bounds::default(),
+            Self::Own(holder) | Self::Vouched(holder) => holder.caller.bounds,
+        }
+    }
 }
 
 impl Door {
@@ -87,7 +97,7 @@ impl Door {
         live: &Live,
     ) -> Result<Known, Refusal> {
         let Some(token) = bearer(headers) else {
-            return if self.is_open(live).await? {
+            return if self.is_open(live).await? && !is_passed_on(headers) {
                 Ok(Known::Anybody)
             } else {
                 Err(Refusal::Missing)
@@ -104,28 +114,43 @@ impl Door {
         }
     }
 
+    /// Whether others come to this machine through something that is on it.
+    pub(super) fn is_behind_others(&self) -> bool {
+        self.limiter.live.borrow().is_behind_others()
+    }
+
     /// The first token that is given out closes the door at once.
     async fn is_open(&self, live: &Live) -> Result<bool, Refusal> {
         if !self.open || live.oauth.is_some() {
             return Ok(false);
         }
         let store = self.engine.store().await.map_err(|_| Refusal::Trouble)?;
-        let tokens = store.tokens().await.map_err(|_| Refusal::Trouble)?;
-        Ok(tokens.is_empty())
+        let has_tokens = store.has_tokens().await.map_err(|_| Refusal::Trouble)?;
+        Ok(!has_tokens)
     }
 
     async fn own(&self, token: &SecretString, from: Option<IpAddr>) -> Result<Holder, Refusal> {
-        let gate = &self.limiter.gate;
-        gate.may_try(from, Try::Token(token.expose_secret()))
-            .map_err(Refusal::TooMuch)?;
         let store = self.engine.store().await.map_err(|_| Refusal::Trouble)?;
+        // Whoever guesses at a token locks out nobody who has it.
+        let known = self.checker.known(token, store, now()).await;
+        if let Some(holder) = known.map_err(|_| Refusal::Trouble)? {
+            return Ok(holder);
+        }
+        let gate = &self.limiter.gate;
+        let guess = gate.guess(from, Try::Token(token.expose_secret()));
+        let guess = guess.map_err(Refusal::TooMuch)?;
         let holder = self.checker.holder(token, store, now()).await;
         let holder = holder.map_err(|_| Refusal::Trouble)?;
-        holder.ok_or_else(|| {
-            gate.failed(from, Try::Token(token.expose_secret()));
-            Refusal::Wrong
-        })
+        let holder = holder.ok_or(Refusal::Wrong)?;
+        gate.was_right(guess);
+        Ok(holder)
     }
+}
+
+/// Whether somebody passes it on for somebody else, as proxies say.
+pub(super) fn is_passed_on(headers: &HeaderMap) -> bool {
+    const SAID_IN: [&str; 4] = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
+    SAID_IN.iter().any(|name| headers.contains_key(*name))
 }
 
 /// Sees who calls before anything else is looked at. The handlers find the [`Holder`] among the request's extensions.

@@ -12,17 +12,16 @@ use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::routing::get;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
+use tools::caller::Bounds;
 use tools::engine::Engine;
 
 use super::accept::Peer;
-use super::auth::Door;
+use super::auth::{Door, is_passed_on};
 use super::{data, metrics, say};
 use crate::session::now;
 
 /// How long the store may take to answer.
 const STORE: Duration = Duration::from_secs(2);
-/// Who is asked on behalf of somebody else says so in one of these.
-const FORWARDED: [&str; 2] = ["forwarded", "x-forwarded-for"];
 
 #[derive(Clone)]
 struct Watched {
@@ -69,10 +68,10 @@ async fn ready(State(watched): State<Watched>) -> Response<Body> {
 }
 
 /// How many plans wait for a person, if the store answers.
-async fn waiting(engine: &Engine) -> Option<usize> {
+async fn waiting(engine: &Engine) -> Option<u64> {
     let asked = async {
         let store = engine.store().await.ok()?;
-        Some(store.waiting_plans(now()).await.ok()?.len())
+        store.count_waiting(now()).await.ok()
     };
     tokio::time::timeout(STORE, asked).await.ok().flatten()
 }
@@ -82,12 +81,15 @@ async fn measured(State(watched): State<Watched>, request: Request) -> Response<
     let headers = request.headers().clone();
     let from = request.extensions().get::<Peer>().map(|peer| peer.address);
     drop(request);
-    if !is_near(from, &headers)
-        && let Err(refusal) = watched.door.caller(&headers, from).await
-    {
-        return refusal;
-    }
-    let mut text = metrics::render(&watched.engine);
+    let bounds = if is_near(from, &headers) && !watched.door.is_behind_others() {
+        Bounds::default()
+    } else {
+        match watched.door.caller(&headers, from).await {
+            Ok(known) => known.bounds(),
+            Err(refusal) => return refusal,
+        }
+    };
+    let mut text = metrics::render(&watched.engine, &bounds);
     if let Some(waiting) = waiting(&watched.engine).await {
         let _ = write!(
             text,
@@ -103,6 +105,5 @@ async fn measured(State(watched): State<Watched>, request: Request) -> Response<
 
 /// Whether somebody on this machine asks, and on nobody else's behalf.
 fn is_near(from: Option<IpAddr>, headers: &HeaderMap) -> bool {
-    from.is_some_and(|from| from.is_loopback())
-        && !FORWARDED.iter().any(|name| headers.contains_key(*name))
+    from.is_some_and(|from| from.is_loopback()) && !is_passed_on(headers)
 }

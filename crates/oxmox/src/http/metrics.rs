@@ -3,11 +3,16 @@
 
 use std::fmt::{Display, Write as _};
 
+use tools::caller::Bounds;
 use tools::engine::Engine;
 use tools::meter::CLASSES;
 
-/// All that was counted since the process began.
-pub(super) fn render(engine: &Engine) -> String {
+/// All that was counted since the process began, of the clusters within these bounds.
+pub(super) fn render(engine: &Engine, bounds: &Bounds) -> String {
+    let clusters = || {
+        let all = engine.clusters().iter();
+        all.filter(|cluster| bounds.reach_cluster(&cluster.name))
+    };
     let mut page = Page::default();
     page.family("oxmox_build_info", "gauge", "The version that runs.");
     page.sample(
@@ -27,7 +32,7 @@ pub(super) fn render(engine: &Engine) -> String {
     }
     let name = "oxmox_pve_requests_total";
     page.family(name, "counter", "Requests to PVE; status 0 is no answer.");
-    for cluster in engine.clusters() {
+    for cluster in clusters() {
         for (method, status, count) in cluster.pve.tally().requests() {
             let status = status.unwrap_or_default().to_string();
             let labels = [
@@ -44,7 +49,7 @@ pub(super) fn render(engine: &Engine) -> String {
         "gauge",
         "Whether the last request to a cluster was answered.",
     );
-    for cluster in engine.clusters() {
+    for cluster in clusters() {
         if let Some(reached) = cluster.pve.tally().reached() {
             page.sample(name, &[("cluster", &cluster.name)], u8::from(reached));
         }

@@ -4,17 +4,19 @@
 //! |---|---|
 //! | `settings` | what the service is told, and what is made of it |
 //! | `service` | all of it together, from the first look at the address to the end |
-//! | `accept`, `tls` | connections and their certificate |
+//! | `accept`, `crowd`, `tls` | connections, how many, and their certificate |
 //! | `origin` | whom a request was meant for, and which page sent it |
 //! | `auth`, `oauth` | who calls |
 //! | `estate` | who acts by their own token of PVE |
 //! | `limit` | how much each may ask for |
+//! | `sessions` | whose a session of a 2025 client is |
 //! | `telemetry` | the calls as spans of OpenTelemetry |
 //! | `fetch` | one request to another server |
 //! | `health`, `metrics` | how the process is, and what it has done |
 
 mod accept;
 mod auth;
+mod crowd;
 mod estate;
 mod fetch;
 mod health;
@@ -23,13 +25,13 @@ mod metrics;
 mod oauth;
 mod origin;
 mod service;
+mod sessions;
 mod settings;
 mod telemetry;
 mod tls;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use auth::{Door, authenticate};
 use axum::body::Body;
@@ -40,8 +42,8 @@ use axum::{Router, middleware};
 use estate::Behalf;
 use limit::{Limiter, limit};
 use oauth::reach::Reach;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use sessions::{Sessions, keep_apart};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tools::engine::Engine;
@@ -61,16 +63,17 @@ pub use settings::{Live, Pace, Settings, TlsFiles};
 /// Where MCP is served.
 const PATH: &str = "/mcp";
 
-/// A 2025 session without a message for this long is closed. A call that waits for a person sends none, and its answer
-/// would be lost.
-const IDLE_SESSION: Duration = Duration::from_hours(1);
-
 /// Why nothing is served any more, or yet.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No token was given out, so whoever can reach the address could use the clusters.
     #[error("{0} can be reached from other machines, and no caller has a token")]
     NotLoopback(SocketAddr),
+    /// The same, for an address of this machine that others are meant to reach in another way.
+    #[error(
+        "the configuration says that others reach it (public_url, behind_proxy), and no caller has a token"
+    )]
+    ForOthers,
     /// Callers would bring their tokens along for everybody on the way to read.
     #[error("{0} can be reached from other machines, and what they send would not be encrypted")]
     Unencrypted(SocketAddr),
@@ -85,11 +88,11 @@ pub enum Error {
 /// Whether callers at this address have to bring a token along: as soon as anybody has one. Where nobody has, only this
 /// machine may call.
 pub async fn is_open(engine: &Engine, address: SocketAddr) -> Result<bool, Error> {
-    let tokens = match engine.store().await {
-        Ok(store) => store.tokens().await,
+    let has_tokens = match engine.store().await {
+        Ok(store) => store.has_tokens().await,
         Err(fault) => Err(fault),
     };
-    let is_open = tokens.map_err(Error::Store)?.is_empty();
+    let is_open = !has_tokens.map_err(Error::Store)?;
     if is_open && !address.ip().to_canonical().is_loopback() {
         return Err(Error::NotLoopback(address));
     }
@@ -110,19 +113,19 @@ fn router(
     (stop, streams): (&CancellationToken, &CancellationToken),
 ) -> Router {
     let live = limiter.live.clone();
-    // Host and Origin are checked for all routes, by `origin`.
+    // Host and Origin are checked for all routes, by `origin`, and how long requests may be by `limit`.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .disable_allowed_origins()
+        .with_max_request_body_bytes(usize::MAX)
         .with_json_response(true)
         .with_cancellation_token(streams.clone());
-    let mut sessions = LocalSessionManager::default();
-    sessions.session_config.keep_alive = Some(IDLE_SESSION);
-    let sessions = Arc::new(sessions);
+    let sessions = Arc::new(Sessions::new());
+    let manager = sessions.manager.clone();
     let endpoint = any(move |request: Request| {
         let server = server.for_sender(request.extensions());
         let service = move || Ok(server.clone());
-        let service = StreamableHttpService::new(service, sessions.clone(), config.clone());
+        let service = StreamableHttpService::new(service, manager.clone(), config.clone());
         async move { service.handle(request).await }
     });
     let behalf = Behalf {
@@ -135,16 +138,18 @@ fn router(
     };
     let mcp = Router::new()
         .route(PATH, endpoint)
+        .layer(middleware::from_fn_with_state(sessions, keep_apart))
         .layer(middleware::from_fn_with_state(behalf, estate::act))
         .layer(middleware::from_fn_with_state(reach, oauth::reach::check))
         .layer(middleware::from_fn_with_state(limiter.clone(), limit))
         .layer(middleware::from_fn_with_state(door.clone(), authenticate));
     // Whoever comes here is not known yet, and counts by address.
-    let others = health::routes(engine, door, stop.clone())
-        .merge(metadata(&live))
+    let others = metadata(&live)
         .merge(page.router())
         .layer(middleware::from_fn_with_state(limiter, limit));
+    // Whoever floods the page must not make a balancer believe that nobody is there.
     mcp.merge(others)
+        .merge(health::routes(engine, door, stop.clone()))
         .layer(middleware::from_fn_with_state(live, origin::check))
 }
 

@@ -53,6 +53,11 @@ impl PublicUrl {
         self.0.starts_with("https://")
     }
 
+    /// Whether nobody else could call it by this.
+    pub(super) fn is_this_machine(&self) -> bool {
+        self.authority().parse().is_ok_and(|it| is_loopback(&it))
+    }
+
     fn authority(&self) -> &str {
         self.0.split_once("://").map_or("", |(_, rest)| rest)
     }

@@ -56,8 +56,8 @@ impl Service {
         // Where an OAuth server vouches for callers, all of them are asked who they are.
         let is_open = settings.oauth.is_none() && is_open(&engine, address).await?;
         // A proxy on this machine lets others in, too.
-        if is_open && settings.behind_proxy {
-            return Err(Error::NotLoopback(address));
+        if is_open && settings.is_behind_others() {
+            return Err(Error::ForOthers);
         }
         if !settings.is_private_for(address.ip()) {
             return Err(Error::Unencrypted(address));
@@ -128,6 +128,7 @@ impl Service {
         // Streams end when those who wait have their answers: a 2025 client hears its answer on one.
         let streams = CancellationToken::new();
         let handled = TaskTracker::new();
+        let engine = self.engine.clone();
         let app = router(
             self.engine,
             server.clone(),
@@ -140,6 +141,7 @@ impl Service {
         let stop = self.stop.clone();
         let end = async {
             stop.cancelled().await;
+            engine.hurry();
             handled.close();
             let _ = tokio::time::timeout(GRACE, async {
                 server.answered().await;

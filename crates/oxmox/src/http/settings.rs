@@ -119,9 +119,14 @@ impl Live {
                 return Err(Fault::refused(message).hint("start it anew"));
             }
         }
+        let oauth = match (self.oauth, &before.oauth) {
+            (Some(verifier), Some(before)) => Some(verifier.after(before)),
+            (verifier, _) => verifier,
+        };
         Ok(Self {
             estates: before.estates.clone(),
             pace: before.pace,
+            oauth,
             ..self
         })
     }
@@ -144,6 +149,12 @@ impl Live {
     /// Whether nobody between the server and this caller can read along.
     pub(super) fn is_private_for(&self, caller: IpAddr) -> bool {
         self.tls.is_some() || self.behind_proxy || caller.to_canonical().is_loopback()
+    }
+
+    /// Whether it is meant for others than this machine, though they reach it through something that runs here.
+    pub(super) fn is_behind_others(&self) -> bool {
+        let named = self.public_url.as_ref();
+        self.behind_proxy || named.is_some_and(|named| !named.is_this_machine())
     }
 
     /// Whether browsers come by TLS, to the server itself or to the proxy in front of it.

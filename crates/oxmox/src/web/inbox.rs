@@ -80,8 +80,11 @@ pub(super) async fn plan(
         return Err(Failure::new(StatusCode::NOT_FOUND, error));
     }
     let mut outcome = handle.outcome;
-    // What lets whoever has it go on is the caller's alone.
+    // What lets whoever has it go on is the caller's alone, and so is what a program in a guest said.
     outcome.confirm = None;
+    for step in &mut outcome.steps {
+        step.result = None;
+    }
     Ok(Json(json!({
         "outcome": Rendered::of(&outcome)?.data,
         "ended": handle.ended,

@@ -40,19 +40,18 @@ pub(super) async fn sign_in(
 ) -> Result<Response<Body>, Failure> {
     let brought = sent(&body)?;
     let from = asker.map(|Extension(Asker(from))| from);
-    page.gate
-        .may_try(from, Try::SignIn)
-        .map_err(Failure::too_much)?;
+    let guess = page.gate.guess(from, Try::SignIn);
+    let guess = guess.map_err(Failure::too_much)?;
     let store = page.engine.store().await?;
     let session = match brought {
         Brought::Token(token) => page.by_token(&token, store).await,
-        Brought::Code(code) => page.by_code(&code, store),
+        Brought::Code(code) => page.by_code(&code, store).await,
     };
-    let session = session.inspect_err(|failure| {
-        if failure.status == StatusCode::UNAUTHORIZED {
-            page.gate.failed(from, Try::SignIn);
-        }
-    })?;
+    // What is known but does not let in here was no guess, either.
+    if !matches!(&session, Err(failure) if failure.status == StatusCode::UNAUTHORIZED) {
+        page.gate.was_right(guess);
+    }
+    let session = session?;
     let secret = URL_SAFE_NO_PAD.encode(tools::keys::random::<32>());
     store.keep_session(&secret, &session, now()).await?;
     Ok(page.with_cookie(json!({"name": session.name}), &secret, LASTS))
@@ -116,13 +115,19 @@ impl Page {
         })
     }
 
-    /// The code works once; whoever comes with another does not use it up.
-    fn by_code(&self, given: &SecretString, store: &Store) -> Result<StoredSession, Failure> {
+    /// The code works once, and as long as nobody has a token; whoever comes with another does not use it up.
+    async fn by_code(&self, given: &SecretString, store: &Store) -> Result<StoredSession, Failure> {
         let sum = |code: &SecretString| {
             let code = code.expose_secret().as_bytes();
             // Keyed sums, so that how long it takes tells nothing of the code.
             store.keys.seal(&[b"sign-in code", code])
         };
+        if store.has_tokens().await? {
+            return Err(Failure::new(
+                StatusCode::UNAUTHORIZED,
+                "the link does not count any more: since it was printed, tokens were given out",
+            ));
+        }
         let mut code = self.code.lock().unwrap_or_else(PoisonError::into_inner);
         if code.as_ref().is_none_or(|code| sum(code) != sum(given)) {
             return Err(Failure {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use futures_util::stream;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use super::consent::Frozen;
 use super::guard::Made;
@@ -27,6 +28,8 @@ use crate::words;
 const PARALLEL: usize = 4;
 /// How often it is looked whether the caller is still there.
 const GLANCE: Duration = Duration::from_millis(100);
+/// How long a call goes on waiting when the process is about to end.
+const LAST_MOMENT: Duration = Duration::from_secs(1);
 
 impl Engine {
     /// Records the intent, sends the steps and waits for them as long as the caller wants to.
@@ -64,6 +67,7 @@ impl Engine {
         ));
         let patience = tokio::time::sleep(extras.wait.unwrap_or(DEFAULT_WAIT));
         tokio::pin!(patience);
+        let mut hurried = false;
         let presence = report.presence();
         let mut glances = tokio::time::interval(GLANCE);
         loop {
@@ -79,6 +83,12 @@ impl Engine {
                     if talk.gone() {
                         presence.left();
                     }
+                }
+                () = self.hurry.cancelled(), if !hurried => {
+                    hurried = true;
+                    let soon = Instant::now() + LAST_MOMENT;
+                    let sooner = patience.deadline().min(soon);
+                    patience.as_mut().reset(sooner);
                 }
                 () = &mut patience => {
                     presence.answered();

@@ -156,7 +156,7 @@ impl Engine {
     ) -> Result<Consent, Fault> {
         let until = Instant::now() + patience.unwrap_or_default();
         for look in 0.. {
-            if Instant::now() >= until || talk.gone() {
+            if Instant::now() >= until || talk.gone() || self.hurry.is_cancelled() {
                 break;
             }
             if look % TELL_AGAIN == 0 {

@@ -46,6 +46,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::caller::{Bounds, Caller, Scope};
@@ -96,6 +97,8 @@ pub struct Engine {
     scripts: Option<Arc<Path>>,
     /// Plans being applied; they outlive the calls that started them.
     running: TaskTracker,
+    /// Cancelled when the process is about to end: calls do not wait for more than a moment any more.
+    hurry: CancellationToken,
     /// What the calls under way are about to make.
     holds: Arc<Holds>,
     meter: Arc<Meter>,
@@ -225,6 +228,7 @@ impl Engine {
             page: OnceLock::new(),
             scripts: setup.scripts.map(Into::into),
             running: TaskTracker::new(),
+            hurry: CancellationToken::new(),
             holds: Arc::default(),
             meter: Arc::default(),
             worker: Arc::default(),
@@ -256,6 +260,7 @@ impl Engine {
             page: self.page.clone(),
             scripts: self.scripts.clone(),
             running: self.running.clone(),
+            hurry: self.hurry.clone(),
             holds: self.holds.clone(),
             meter: self.meter.clone(),
             worker: self.worker.clone(),
@@ -441,6 +446,11 @@ impl Engine {
             news: None,
         };
         all.narrowed(extras)
+    }
+
+    /// The process is about to end: calls that wait are answered soon, with how things stand and how to ask later.
+    pub fn hurry(&self) {
+        self.hurry.cancel();
     }
 
     /// Waits for plans that are being applied, before the process ends. False: some were still running, and the audit

@@ -2,36 +2,36 @@
 
 use std::path::Path;
 
-use super::Store;
+use super::database::{Database, Purpose, Trouble};
 use crate::fault::{Fault, Kind};
+use crate::keys::Keys;
 
-impl Store {
-    /// Whoever has other keys than the one who made the store could use nothing that is in it, and would break the chain
-    /// of the audit trail.
-    pub(super) async fn insist_on_keys(&self, dir: &Path) -> Result<(), Fault> {
-        let name = self.keys.name();
-        let values = [(&name).into()];
-        let found = self
-            .write(move |tx| {
-                tx.execute(
-                    "INSERT INTO meta (name, value) VALUES ('keys', ?1) ON CONFLICT (name) DO NOTHING",
-                    &values,
-                )?;
-                let rows = tx.query("SELECT value FROM meta WHERE name = 'keys'", &[])?;
-                rows.first().map_or(Ok(String::new()), |row| row.text(0))
-            })
-            .await?;
-        if found == name {
-            return Ok(());
-        }
-        let file = dir.join("key");
-        Err(Fault::new(
-            Kind::Refused,
-            format!(
-                "the store was made with other keys than those in {}",
-                file.display()
-            ),
-        )
-        .hint("copy the file `key` from the state directory of a replica that works, readable by its owner only"))
-    }
+/// The name of the keys that a store was made with: these, if it is new.
+pub(super) fn made_with(database: &mut dyn Database, keys: &Keys) -> Result<String, Trouble> {
+    let values = [(&keys.name()).into()];
+    let mut found = String::new();
+    database.transact(Purpose::Write, &mut |tx| {
+        tx.execute(
+            "INSERT INTO meta (name, value) VALUES ('keys', ?1) ON CONFLICT (name) DO NOTHING",
+            &values,
+        )?;
+        let rows = tx.query("SELECT value FROM meta WHERE name = 'keys'", &[])?;
+        found = rows.first().map_or(Ok(String::new()), |row| row.text(0))?;
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Whoever has other keys than the one who made the store could use nothing that is in it, would break the chain of the
+/// audit trail, and would take callers for strangers and strangers for callers.
+pub(super) fn other_keys(dir: &Path) -> Fault {
+    let file = dir.join("key");
+    let what = format!(
+        "the store was made with other keys than those in {}",
+        file.display()
+    );
+    Fault::new(Kind::Refused, what).hint(
+        "put back the file `key`, from a backup or from a replica that works, readable by its owner only; without it \
+         tokens, approvals and the audit trail are worth nothing: to begin anew, move the store away",
+    )
 }

@@ -76,7 +76,11 @@ impl Store {
         let keys = keys(dir).map_err(|error| broken(&error.to_string()))?;
         let file = dir.join(FILE);
         create_private_file(&file).map_err(|error| broken(&error.to_string()))?;
-        let database = Sqlite::open(&file).map_err(|trouble| broken(&trouble.0))?;
+        let mut database = Sqlite::open(&file).map_err(|trouble| broken(&trouble.0))?;
+        let made_with = meta::made_with(&mut database, &keys);
+        if made_with.map_err(|trouble| broken(&trouble.0))? != keys.name() {
+            return Err(meta::other_keys(dir));
+        }
         let life = Life::Files(dir.join("workers"));
         Ok(Self::on(vec![Box::new(database)], keys, life))
     }
@@ -100,26 +104,32 @@ impl Store {
         })?;
         let address = at.address()?;
         let mut first = Postgres::new(address.clone());
-        let opening = tokio::task::spawn_blocking(move || first.prepare().map(|()| first));
+        let known = keys.clone();
+        let opening = tokio::task::spawn_blocking(move || {
+            first.prepare()?;
+            let made_with = meta::made_with(&mut first, &known)?;
+            Ok((first, made_with))
+        });
         let opened = opening.await.map_err(|error| Trouble(error.to_string()));
-        let first = opened.flatten().map_err(|trouble| {
+        let (first, made_with) = opened.flatten().map_err(|trouble| {
             Fault::new(
                 Kind::Internal,
                 format!("the store cannot be used: {}", trouble.0),
             )
             .hint("a person has to look whether the database is there, and lets this user in")
         })?;
+        if made_with != keys.name() {
+            return Err(meta::other_keys(dir));
+        }
         let mut databases: Vec<Box<dyn Database>> = vec![Box::new(first)];
         for _ in 1..CONNECTIONS {
             databases.push(Box::new(Postgres::new(address.clone())));
         }
-        let store = Self::on(
+        Ok(Self::on(
             databases,
             keys,
             Life::Sessions(Sessions::new(address, at.patience)),
-        );
-        store.insist_on_keys(dir).await?;
-        Ok(store)
+        ))
     }
 
     /// The same store, of whose audit trail somebody keeps a copy.

@@ -175,6 +175,25 @@ impl Store {
         Ok(plans.collect())
     }
 
+    /// How many wait.
+    pub async fn count_waiting(&self, now: i64) -> Result<u64, Fault> {
+        let sql = "SELECT COUNT(*) FROM plans WHERE state = 'waiting' AND expires > ?1";
+        self.count(sql, vec![now.into()]).await
+    }
+
+    /// How many of one caller wait.
+    pub async fn count_waiting_of(&self, caller: &str, now: i64) -> Result<u64, Fault> {
+        let sql =
+            "SELECT COUNT(*) FROM plans WHERE state = 'waiting' AND expires > ?1 AND caller = ?2";
+        self.count(sql, vec![now.into(), caller.into()]).await
+    }
+
+    async fn count(&self, sql: &'static str, values: Vec<Value>) -> Result<u64, Fault> {
+        let rows = self.read(move |tx| tx.query(sql, &values)).await?;
+        let count = rows.first().map(|row| row.number(0)).transpose()?;
+        Ok(count.and_then(|it| u64::try_from(it).ok()).unwrap_or(0))
+    }
+
     /// The plans of a caller that were begun and of which it is not known how they ended, newest first.
     pub async fn unended_plans(&self, caller: &str) -> Result<Vec<StoredPlan>, Fault> {
         let values = [caller.into()];

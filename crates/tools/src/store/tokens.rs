@@ -83,6 +83,14 @@ impl Store {
         Ok(tokens)
     }
 
+    /// Whether any was given out. One that cannot be read counts, too: who loses the key must not open the door by that.
+    pub async fn has_tokens(&self) -> Result<bool, Fault> {
+        let rows = self
+            .read(|tx| tx.query("SELECT id FROM tokens LIMIT 1", &[]))
+            .await?;
+        Ok(!rows.is_empty())
+    }
+
     /// Takes a token back. False: there was none of that name.
     pub async fn remove_token(&self, name: &str) -> Result<bool, Fault> {
         let values = [name.into()];
@@ -141,5 +149,31 @@ impl Sealed<'_> {
             &self.person,
             &self.times,
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_token_that_cannot_be_read_was_given_out_all_the_same() {
+        let store = Store::in_memory().unwrap();
+        assert!(!store.has_tokens().await.unwrap());
+        let token = StoredToken {
+            id: "abc".to_owned(),
+            name: "ci".to_owned(),
+            hash: "x".to_owned(),
+            bounds: Bounds::default(),
+            person: false,
+            created: 100,
+            expires: None,
+        };
+        assert!(store.keep_token(&token).await.unwrap());
+        let edit = "UPDATE tokens SET person = 1";
+        let edited = store.write(move |tx| tx.execute(edit, &[])).await;
+        assert_eq!(edited.unwrap(), 1);
+        assert!(store.tokens().await.unwrap().is_empty());
+        assert!(store.has_tokens().await.unwrap());
     }
 }

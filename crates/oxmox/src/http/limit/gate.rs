@@ -37,10 +37,26 @@ pub(crate) enum Try<'a> {
 }
 
 struct Usage {
+    /// What may be asked for at once, and how much of it comes back each second.
+    rate: (f64, f64),
     /// What may still be asked for at once.
     left: f64,
     at: Instant,
     running: u32,
+}
+
+impl Usage {
+    /// What may be asked for at once now.
+    fn left_at(&self, now: Instant) -> f64 {
+        let (most, pace) = self.rate;
+        let passed = now.saturating_duration_since(self.at).as_secs_f64();
+        (self.left + passed * pace).min(most)
+    }
+
+    /// Whether it is as if they had never asked.
+    fn is_over(&self, now: Instant) -> bool {
+        self.running == 0 && self.left_at(now) >= self.rate.0
+    }
 }
 
 /// Counts for all.
@@ -65,6 +81,10 @@ impl TooMuch {
         answer
     }
 }
+
+/// Something that somebody tries to be known by, until it is known whether it was right.
+#[must_use]
+pub(crate) struct Guess(Option<Who>);
 
 /// A request that is under way, until it is dropped.
 pub(super) struct Pass {
@@ -96,7 +116,7 @@ impl Gate {
         if usage.running >= limits.concurrent_requests {
             return Err(TooMuch(1));
         }
-        take(usage, pace)?;
+        take(usage)?;
         usage.running += 1;
         drop(usages);
         Ok(Pass {
@@ -105,23 +125,23 @@ impl Gate {
         })
     }
 
-    /// Whether somebody may try once more: guesses are slow. Their cost is ours.
-    pub(crate) fn may_try(&self, from: Option<IpAddr>, what: Try<'_>) -> Result<(), TooMuch> {
-        let Some(from) = from else { return Ok(()) };
-        let usages = &mut self.usages();
-        let usage = usage(usages, &guesser(from, what), GUESSES, Instant::now());
-        if usage.left < 1.0 {
-            return Err(wait(usage, GUESSES.1));
+    /// Somebody tries once more. Guesses are slow, since their cost is ours, and each counts before it is looked at: many at a
+    /// time are no way around that.
+    pub(crate) fn guess(&self, from: Option<IpAddr>, what: Try<'_>) -> Result<Guess, TooMuch> {
+        let who = from.map(|from| guesser(from, what));
+        if let Some(who) = &who {
+            let usages = &mut self.usages();
+            take(usage(usages, who, GUESSES, Instant::now()))?;
         }
-        Ok(())
+        Ok(Guess(who))
     }
 
-    /// It was wrong.
-    pub(crate) fn failed(&self, from: Option<IpAddr>, what: Try<'_>) {
-        if let Some(from) = from {
-            let usages = &mut self.usages();
-            let usage = usage(usages, &guesser(from, what), GUESSES, Instant::now());
-            let _ = take(usage, GUESSES.1);
+    /// It was no guess.
+    pub(crate) fn was_right(&self, guess: Guess) {
+        if let Guess(Some(who)) = guess
+            && let Some(usage) = self.usages().get_mut(&who)
+        {
+            usage.left = (usage.left + 1.0).min(usage.rate.0);
         }
     }
 
@@ -138,35 +158,43 @@ fn usage<'a>(
     now: Instant,
 ) -> &'a mut Usage {
     if usages.len() >= REMEMBERED && !usages.contains_key(who) {
-        usages.retain(|_, usage| {
-            usage.running > 0 || now.saturating_duration_since(usage.at) < Duration::from_mins(1)
-        });
-        if usages.len() >= REMEMBERED {
-            usages.retain(|_, usage| usage.running > 0);
-        }
+        forget(usages, now);
     }
     let usage = usages.entry(who.clone()).or_insert(Usage {
+        rate: (most, pace),
         left: most,
         at: now,
         running: 0,
     });
-    let passed = now.saturating_duration_since(usage.at).as_secs_f64();
-    usage.left = (usage.left + passed * pace).min(most);
+    // The limits may have changed since.
+    usage.rate = (most, pace);
+    usage.left = usage.left_at(now);
     usage.at = now;
     usage
 }
 
-fn take(usage: &mut Usage, pace: f64) -> Result<(), TooMuch> {
+/// Makes room. Who asked long ago goes first; if that is not enough, a quarter of the others who have nothing under way, so that
+/// nobody who comes under many names makes all the others new.
+fn forget(usages: &mut HashMap<Who, Usage>, now: Instant) {
+    usages.retain(|_, usage| !usage.is_over(now));
+    if usages.len() < REMEMBERED {
+        return;
+    }
+    let idle = usages.values().filter(|usage| usage.running == 0);
+    let mut idle: Vec<_> = idle.map(|usage| usage.at).collect();
+    idle.sort_unstable();
+    if let Some(&oldest) = idle.get(idle.len() / 4) {
+        usages.retain(|_, usage| usage.running > 0 || usage.at > oldest);
+    }
+}
+
+fn take(usage: &mut Usage) -> Result<(), TooMuch> {
     if usage.left < 1.0 {
-        return Err(wait(usage, pace));
+        let seconds = Duration::try_from_secs_f64((1.0 - usage.left) / usage.rate.1);
+        return Err(TooMuch(seconds.unwrap_or_default().as_secs() + 1));
     }
     usage.left -= 1.0;
     Ok(())
-}
-
-fn wait(usage: &Usage, pace: f64) -> TooMuch {
-    let seconds = Duration::try_from_secs_f64((1.0 - usage.left) / pace).unwrap_or_default();
-    TooMuch(seconds.as_secs() + 1)
 }
 
 /// The open part of a token says which one is tried, so that guesses at one hold up no other. At the page everything that
@@ -186,7 +214,7 @@ fn guesser(from: IpAddr, what: Try<'_>) -> Who {
 }
 
 /// Who has one address of IPv6 has a whole network of them.
-pub(super) fn network(address: IpAddr) -> IpAddr {
+pub(in crate::http) fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
         IpAddr::V6(v6) => {
@@ -244,17 +272,44 @@ mod tests {
         let gate = Gate::default();
         let from = Some("10.0.0.7".parse().unwrap());
         for guess in 0..5 {
-            assert!(
-                gate.may_try(from, Try::Token("oxmox_abcd_x")).is_ok(),
-                "{guess}"
-            );
-            gate.failed(from, Try::Token(&format!("oxmox_abcd_{guess}")));
+            let guess = format!("oxmox_abcd_{guess}");
+            // All at once: nobody knows yet whether they are right.
+            assert!(gate.guess(from, Try::Token(&guess)).is_ok(), "{guess}");
         }
-        assert!(gate.may_try(from, Try::Token("oxmox_abcd_y")).is_err());
-        assert!(gate.may_try(from, Try::Token("oxmox_efgh_y")).is_ok());
-        assert!(gate.may_try(from, Try::SignIn).is_ok());
+        assert!(gate.guess(from, Try::Token("oxmox_abcd_y")).is_err());
+        assert!(gate.guess(from, Try::Token("oxmox_efgh_y")).is_ok());
+        assert!(gate.guess(from, Try::SignIn).is_ok());
         let elsewhere = Some("10.0.0.8".parse().unwrap());
-        assert!(gate.may_try(elsewhere, Try::Token("oxmox_abcd_y")).is_ok());
+        assert!(gate.guess(elsewhere, Try::Token("oxmox_abcd_y")).is_ok());
+    }
+
+    #[test]
+    fn who_is_right_may_come_as_often_as_they_like() {
+        let gate = Gate::default();
+        let from = Some("10.0.0.7".parse().unwrap());
+        for _ in 0..100 {
+            let guess = gate.guess(from, Try::Token("oxmox_abcd_x")).ok();
+            gate.was_right(guess.unwrap());
+        }
+    }
+
+    #[test]
+    fn who_comes_under_many_names_makes_nobody_new() {
+        let gate = Arc::new(Gate::default());
+        let begin = Instant::now();
+        let enter = |who: &str, at| drop(gate.enter(Who::Caller(who.to_owned()), &limits(), at));
+        for name in 0..REMEMBERED {
+            enter(&name.to_string(), begin);
+        }
+        let late = begin + Duration::from_millis(1);
+        for _ in 0..3 {
+            enter("greedy", late);
+        }
+        for name in 0..REMEMBERED / 2 {
+            enter(&format!("more {name}"), late);
+        }
+        let refused = gate.enter(Who::Caller("greedy".to_owned()), &limits(), late);
+        assert!(refused.is_err());
     }
 
     #[test]

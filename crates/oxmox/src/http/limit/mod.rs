@@ -22,7 +22,8 @@ use super::say;
 use super::settings::Live;
 use crate::token::Holder;
 pub use gate::Gate;
-use gate::{Pass, Who, network};
+pub(super) use gate::network;
+use gate::{Pass, Who};
 pub(crate) use gate::{TooMuch, Try};
 
 /// Whom a proxy asks for, it says here; the last one is its own word.
@@ -160,20 +161,28 @@ async fn whole(
     most: usize,
     patience: Duration,
 ) -> Result<Request, Response<Body>> {
+    let told = hyper::body::Body::size_hint(request.body()).lower();
+    if usize::try_from(told).is_ok_and(|told| told > most) {
+        return Err(too_long(most));
+    }
     let (parts, body) = request.into_parts();
     let read = tokio::time::timeout(patience, axum::body::to_bytes(body, most)).await;
     match read {
         Ok(Ok(bytes)) => Ok(Request::from_parts(parts, Body::from(bytes))),
-        Ok(Err(error)) if is_too_long(&error) => Err(say(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            format!("a request may have {most} bytes\n"),
-        )),
+        Ok(Err(error)) if is_too_long(&error) => Err(too_long(most)),
         Ok(Err(_)) => Err(say(StatusCode::BAD_REQUEST, "the request broke off\n")),
         Err(_) => Err(say(
             StatusCode::REQUEST_TIMEOUT,
             "the request did not come in time\n",
         )),
     }
+}
+
+fn too_long(most: usize) -> Response<Body> {
+    say(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        format!("a request may have {most} bytes\n"),
+    )
 }
 
 fn is_too_long(error: &axum::Error) -> bool {

@@ -1,6 +1,6 @@
 //! The keys of an issuer: kept, and fetched again when a token names one that is not among them.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use jsonwebtoken::jwk::{Jwk, KeyAlgorithm, PublicKeyUse};
@@ -29,7 +29,18 @@ pub(super) struct Keys {
 struct Kept {
     keys: Vec<Jwk>,
     fetched: Option<Instant>,
+    /// When the issuer was last asked and answered, or did not.
     tried: Option<Instant>,
+    /// Somebody wants to know how they are now.
+    doubted: bool,
+}
+
+impl Kept {
+    /// Whether the issuer is to be asked.
+    fn is_due(&self, found: bool) -> bool {
+        let old = |since: Option<Instant>, age| since.is_none_or(|at| at.elapsed() >= age);
+        (!found || self.doubted || old(self.fetched, STALE)) && old(self.tried, PAUSE)
+    }
 }
 
 impl Keys {
@@ -63,18 +74,31 @@ impl Keys {
 
     /// The key that a token names, or the only one for its algorithm.
     pub(super) async fn find(
-        &self,
+        self: &Arc<Self>,
         id: Option<&str>,
         algorithm: Algorithm,
     ) -> Result<DecodingKey, Doubt> {
-        if let Some(url) = &self.url {
+        if self.url.is_some() {
             let found = self.among_kept(id, algorithm).is_some();
-            self.refresh(url, found).await;
+            self.refresh(found).await;
             if self.kept().fetched.is_none() {
                 return Err(Doubt::NoKeys);
             }
         }
         self.among_kept(id, algorithm).ok_or(Doubt::Wrong)
+    }
+
+    /// These keys in the place of others of the same issuer: they count until it has answered again, which it is asked to
+    /// do with the next token.
+    pub(super) fn after(self: Arc<Self>, before: &Arc<Self>) -> Arc<Self> {
+        if self.url.is_none() || self.url != before.url {
+            return self;
+        }
+        let mut kept = before.kept();
+        kept.tried = None;
+        kept.doubted = true;
+        drop(kept);
+        before.clone()
     }
 
     fn among_kept(&self, id: Option<&str>, algorithm: Algorithm) -> Option<DecodingKey> {
@@ -92,29 +116,36 @@ impl Keys {
         DecodingKey::from_jwk(key).ok()
     }
 
-    /// Fetches what is missing or old, unless somebody did so a moment ago.
-    async fn refresh(&self, url: &str, found: bool) {
-        let is_due = |kept: &Kept| {
-            let old = |since: Option<Instant>, age| since.is_none_or(|at| at.elapsed() >= age);
-            (!found || old(kept.fetched, STALE)) && old(kept.tried, PAUSE)
-        };
-        if !is_due(&self.kept()) {
+    /// Fetches what is missing or old, unless somebody did so a moment ago. In a task of its own: whoever asked may leave
+    /// in the middle, and others wait for the same answer.
+    async fn refresh(self: &Arc<Self>, found: bool) {
+        if !self.kept().is_due(found) {
             return;
         }
+        let keys = self.clone();
+        let fetched = tokio::spawn(async move { keys.fetch(found).await });
+        if !found {
+            let _ = fetched.await;
+        }
+    }
+
+    async fn fetch(&self, found: bool) {
+        let Some(url) = &self.url else { return };
         let _one = self.fetching.lock().await;
-        if !is_due(&self.kept()) {
+        if !self.kept().is_due(found) {
             return;
         }
-        self.kept().tried = Some(Instant::now());
         let keys = match fetch::get(url).await {
             Ok(bytes) => parse(&bytes).ok_or_else(|| "it is no set of keys".to_owned()),
             Err(why) => Err(why),
         };
+        let mut kept = self.kept();
+        kept.tried = Some(Instant::now());
         match keys {
             Ok(keys) => {
-                let mut kept = self.kept();
                 kept.keys = keys;
                 kept.fetched = Some(Instant::now());
+                kept.doubted = false;
             }
             Err(why) => tracing::warn!(url, why, "the keys of the OAuth server cannot be had"),
         }

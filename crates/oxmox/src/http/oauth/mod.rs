@@ -12,6 +12,7 @@ mod signatures;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -91,7 +92,7 @@ pub(super) struct Verifier {
     /// The address of the server's MCP endpoint.
     resource: String,
     metadata_url: String,
-    keys: Keys,
+    keys: Arc<Keys>,
 }
 
 #[derive(Deserialize)]
@@ -112,11 +113,20 @@ impl Verifier {
         let public = public.as_str();
         signatures::install();
         Ok(Self {
-            keys: Keys::new(&settings.jwks)?,
+            keys: Arc::new(Keys::new(&settings.jwks)?),
             settings: settings.clone(),
             resource: format!("{public}{PATH}"),
             metadata_url: format!("{public}{METADATA}{PATH}"),
         })
+    }
+
+    /// With what is known of the issuer's keys already: a configuration that is read again must not lock callers out because
+    /// the issuer does not answer just then.
+    pub(super) fn after(self, before: &Self) -> Self {
+        Self {
+            keys: self.keys.after(&before.keys),
+            ..self
+        }
     }
 
     /// The holder of a token.
@@ -160,8 +170,10 @@ impl Verifier {
         let name = claims
             .get(&self.settings.name_claim)
             .and_then(Value::as_str);
-        let name = name.map(str::trim).filter(|name| {
-            let is_plain = !name.chars().any(char::is_control);
+        // Two names that look alike are two callers. What cannot be seen has no place in one.
+        let name = name.filter(|name| {
+            let is_seen = |it: char| it.is_alphanumeric() || it.is_ascii_graphic() || it == ' ';
+            let is_plain = name.chars().all(is_seen) && name.trim() == *name;
             !name.is_empty() && name.chars().count() <= LONGEST_NAME && is_plain
         });
         let name = format!("oauth:{}", name.ok_or(Doubt::Wrong)?);

@@ -75,7 +75,11 @@ function signedOut() {
 
 /// #/guest/demo/100 -> ["guest", "demo", "100"]
 function place() {
-  return location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent).filter(Boolean);
+  try {
+    return location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent).filter(Boolean);
+  } catch {
+    return []; // an address that somebody mistyped
+  }
 }
 
 async function show(focus) {

@@ -104,8 +104,9 @@ function card({ id, digest, cluster, caller, expires, plan, may_not_approve: ref
 function affected(items) {
   if (items.length === 0) return null;
   const becomes = (note) => {
-    const [was, is] = String(note ?? "").split(" -> ");
-    return is === undefined ? note ?? "" : [h("del", {}, was), " → ", h("ins", {}, is)];
+    // Values are anybody's words. Where they hold an arrow themselves, nobody can tell where the new one begins.
+    const values = String(note ?? "").split(" -> ");
+    return values.length === 2 ? [h("del", {}, values[0]), " → ", h("ins", {}, values[1])] : note ?? "";
   };
   return [h("h3", {}, "What is affected"),
     h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "What is affected" }, h("table", {},

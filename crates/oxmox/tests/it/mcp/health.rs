@@ -1,11 +1,12 @@
 //! How the process is, and what it has done.
 
+use oxmox::http::{Limits, Live, PublicUrl, Settings};
 use serde_json::{Value, json};
 use sim::worlds::homelab;
 use tools::caller::Bounds;
 use tools::engine::State;
 
-use super::http::serve;
+use super::http::{serve, serve_as};
 use super::tokens::token;
 use super::{World, engine, world};
 
@@ -96,4 +97,50 @@ async fn metrics_are_for_this_machine_and_for_callers_who_are_known() {
     assert_eq!(served.get("/metrics", &[forwarded]).await.status, 401);
     let headers = [forwarded, ("Authorization", known.as_str())];
     assert_eq!(served.get("/metrics", &headers).await.status, 200);
+}
+
+#[tokio::test]
+async fn what_others_reach_tells_its_figures_to_nobody_unasked() {
+    let world = world().await;
+    let elsewhere = Bounds {
+        clusters: vec!["elsewhere".to_owned()],
+        ..Bounds::default()
+    };
+    let bounded = token(&world, "bounded", elsewhere).await;
+    let known = token(&world, "prometheus", Bounds::default()).await;
+    let settings = Settings {
+        public_url: Some(PublicUrl::parse("https://ox.example").unwrap()),
+        ..Settings::default()
+    };
+    let served = serve_as(&world, Live::new(&settings).unwrap()).await;
+    // A proxy on this machine may say nothing of whom it asks for.
+    assert_eq!(served.get("/metrics", &[]).await.status, 401);
+    let call = json!({"name": "get_proxmox_vm_status", "arguments": {"vmid": 105}});
+    let asks = [("Authorization", known.as_str())];
+    served.ask("tools/call", call, &asks).await;
+    let told = served.get("/metrics", &asks).await.body;
+    assert!(told.contains("homelab"), "{told}");
+    let asks = [("Authorization", bounded.as_str())];
+    let told = served.get("/metrics", &asks).await.body;
+    assert!(told.contains("oxmox_build_info"), "{told}");
+    assert!(!told.contains("homelab"), "{told}");
+}
+
+#[tokio::test]
+async fn a_flood_at_the_page_makes_nobody_unready() {
+    let world = world().await;
+    let settings = Settings {
+        limits: Limits {
+            burst: 2,
+            requests_per_second: 1,
+            ..Limits::default()
+        },
+        ..Settings::default()
+    };
+    let served = serve_as(&world, Live::new(&settings).unwrap()).await;
+    while served.get("/", &[]).await.status == 200 {}
+    assert_eq!(served.get("/", &[]).await.status, 429);
+    for path in ["/healthz", "/readyz"] {
+        assert_eq!(served.get(path, &[]).await.status, 200, "{path}");
+    }
 }

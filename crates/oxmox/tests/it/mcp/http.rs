@@ -12,11 +12,12 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tools::caller::Bounds;
+use tools::engine::State;
 
 use super::browser::delete;
 use super::tls::certificate;
 use super::tokens::token;
-use super::{World, world};
+use super::{World, slow_world, world};
 use crate::raw::{self, Response};
 
 pub(super) struct Served {
@@ -182,6 +183,7 @@ async fn pages_of_elsewhere_are_refused() {
 #[tokio::test]
 async fn the_public_name_is_a_name_and_routes_beside_mcp_take_no_other_page() {
     let world = world().await;
+    token(&world, "ci", Bounds::default()).await;
     let settings = Settings {
         public_url: Some(PublicUrl::parse("https://ox.example:8443").unwrap()),
         ..Settings::default()
@@ -271,19 +273,31 @@ async fn tokens_come_from_other_machines_encrypted_or_not_at_all() {
 #[tokio::test]
 async fn a_proxy_on_this_machine_lets_nobody_in_unasked() {
     let world = world().await;
-    let settings = Settings {
+    let for_others = Settings {
         public_url: Some(PublicUrl::parse("https://ox.example").unwrap()),
+        ..Settings::default()
+    };
+    let behind_proxy = Settings {
         behind_proxy: true,
         ..Settings::default()
     };
-    let served = serve_as(&world, Live::new(&settings).unwrap()).await;
-    let ended = served.task.await.unwrap();
-    assert!(matches!(ended, Err(Error::NotLoopback(_))));
+    for settings in [for_others, behind_proxy] {
+        let served = serve_as(&world, Live::new(&settings).unwrap()).await;
+        let ended = served.task.await.unwrap();
+        assert!(matches!(ended, Err(Error::ForOthers)), "{settings:?}");
+    }
+    // Nor one that the configuration does not know of, if it says what it is.
+    let served = serve(&world).await;
+    let passed_on = ("X-Forwarded-For", "203.0.113.7");
+    let list = served.ask("tools/list", json!({}), &[passed_on]).await;
+    assert_eq!(list.status, 401);
+    assert_eq!(served.ask("tools/list", json!({}), &[]).await.status, 200);
 }
 
 #[tokio::test]
 async fn an_agent_is_told_of_the_page_by_the_name_that_others_know_it_by() {
     let world = world().await;
+    token(&world, "ci", Bounds::default()).await;
     let settings = Settings {
         public_url: Some(PublicUrl::parse("https://ox.example:8443").unwrap()),
         ..Settings::default()
@@ -296,6 +310,25 @@ async fn an_agent_is_told_of_the_page_by_the_name_that_others_know_it_by() {
     let address = format!("https://ox.example:8443/#/inbox/{plan}");
     assert!(next.contains(&address), "{next}");
     assert!(!next.contains("127.0.0.1"), "{next}");
+}
+
+#[tokio::test]
+async fn who_waits_when_the_end_comes_is_told_how_it_stands() {
+    let world = slow_world(State::Memory).await;
+    let served = serve(&world).await;
+    let call = json!({"name": "snapshot_proxmox_vm", "arguments": {"vmid": 105, "name": "before", "wait": 600}});
+    let asks = served.ask("tools/call", call, &[]);
+    let stops = async {
+        while world.writes().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        served.stop.cancel();
+    };
+    let (answer, ()) = tokio::join!(asks, stops);
+    let told = answer.message();
+    let outcome = &told["result"]["structuredContent"];
+    assert_eq!(outcome["status"], "running", "{told}");
+    assert!(outcome["plan"].is_string(), "{told}");
 }
 
 #[tokio::test]

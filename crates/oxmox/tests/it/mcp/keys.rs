@@ -1,16 +1,20 @@
-//! The keys of an OAuth server, over TLS.
+//! The keys of an OAuth server: over TLS, and while it is slow or gone.
 
 use std::path::Path;
 use std::sync::Arc;
 
+use oxmox::http::{Jwks, Live};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Notify, watch};
 use tokio_rustls::TlsAcceptor;
 
-use super::oauth::{ISSUER, Issuer, PUBLIC, tell};
+use super::http::{serve_as, serve_by};
+use super::oauth::{ISSUER, Issuer, PUBLIC, settings, status, tell};
+use super::world;
 use crate::cli::Machine;
 use crate::raw;
 use crate::server::Server;
@@ -77,4 +81,60 @@ async fn keys_come_over_tls_from_a_server_that_the_system_trusts() {
         let answer = raw::exchange(stream, &request).await.unwrap();
         assert_eq!(answer.status, status, "{}", answer.body);
     }
+}
+
+/// A server of keys that answers when it is let.
+async fn slow_keys_at(told: Value) -> (String, Arc<Notify>, Arc<Notify>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/jwks", listener.local_addr().unwrap());
+    let (asked, let_go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (say, wait) = (asked.clone(), let_go.clone());
+    tokio::spawn(async move {
+        let (stream, _) = listener.accept().await.unwrap();
+        drop(listener);
+        say.notify_one();
+        wait.notified().await;
+        tell(stream, &told).await;
+    });
+    (url, asked, let_go)
+}
+
+#[tokio::test]
+async fn whoever_leaves_while_keys_are_fetched_locks_nobody_out() {
+    let world = world().await;
+    let issuer = Issuer::new("one");
+    let (url, asked, let_go) = slow_keys_at(issuer.jwks()).await;
+    let live = Live::new(&settings(Jwks::Url(url))).unwrap();
+    let served = serve_as(&world, live).await;
+    let stranger = Issuer::new("another").token(&json!({}));
+    let leaving = served
+        .begin(&format!(
+            "GET /mcp HTTP/1.1\r\nAuthorization: {stranger}\r\n"
+        ))
+        .await;
+    asked.notified().await;
+    drop(leaving);
+    // Whoever comes meanwhile waits for the same answer; the issuer is asked once.
+    let token = issuer.token(&json!({}));
+    let waiting = status(&served, &token);
+    let (status, ()) = tokio::join!(waiting, async { let_go.notify_one() });
+    assert_eq!(status, 200);
+}
+
+#[tokio::test]
+async fn a_configuration_that_is_read_again_locks_nobody_out() {
+    let world = world().await;
+    let issuer = Issuer::new("one");
+    // It answers once, and is gone then.
+    let (url, _, let_go) = slow_keys_at(issuer.jwks()).await;
+    let_go.notify_one();
+    let settings = settings(Jwks::Url(url));
+    let (live, seen) = watch::channel(Arc::new(Live::new(&settings).unwrap()));
+    let served = serve_by(&world, seen).await;
+    let token = issuer.token(&json!({}));
+    assert_eq!(status(&served, &token).await, 200);
+    let again = Live::new(&settings).unwrap();
+    let again = again.following(&live.borrow()).unwrap();
+    live.send_replace(Arc::new(again));
+    assert_eq!(status(&served, &token).await, 200);
 }

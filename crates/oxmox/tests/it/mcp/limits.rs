@@ -2,6 +2,7 @@
 
 use oxmox::http::{Limits, Live, PublicUrl, Settings};
 use serde_json::json;
+use tokio::io::AsyncReadExt as _;
 use tools::caller::Bounds;
 
 use super::browser::{Answered, Browser, token_of};
@@ -71,6 +72,37 @@ async fn so_many_calls_are_under_way_at_a_time() {
         answers.push(served.get("/mcp", &[]).await.status);
         assert!(answers.len() < 2000, "{answers:?}");
     }
+}
+
+#[tokio::test]
+async fn a_request_that_says_it_is_too_large_is_not_waited_for() {
+    let world = world().await;
+    let served = served(&world, Limits::default()).await;
+    let mut stream = served
+        .begin("POST /mcp HTTP/1.1\r\nContent-Length: 10000000000\r\n")
+        .await;
+    let mut status = [0; 12];
+    stream.read_exact(&mut status).await.unwrap();
+    assert_eq!(&status, b"HTTP/1.1 413");
+}
+
+#[tokio::test]
+async fn whoever_guesses_at_a_token_locks_out_nobody_who_has_it() {
+    let world = world().await;
+    let right = token(&world, "ci", Bounds::default()).await;
+    let served = served(&world, Limits::default()).await;
+    let ask = async |token: &str| {
+        let headers = [("Authorization", token)];
+        served.ask("tools/list", json!({}), &headers).await.status
+    };
+    assert_eq!(ask(&right).await, 200);
+    let wrong = format!("{right}x");
+    let mut answers = Vec::new();
+    while answers.last() != Some(&429) {
+        answers.push(ask(&wrong).await);
+        assert!(answers.len() < 30, "{answers:?}");
+    }
+    assert_eq!(ask(&right).await, 200);
 }
 
 #[tokio::test]

@@ -15,6 +15,7 @@ mod pace;
 mod page;
 mod reload;
 mod resources;
+mod sessions;
 mod subscriptions;
 mod surface;
 mod tasks;

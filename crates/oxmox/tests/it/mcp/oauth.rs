@@ -83,7 +83,7 @@ fn claims(other: &Value) -> Value {
     claims
 }
 
-fn settings(jwks: Jwks) -> Settings {
+pub(super) fn settings(jwks: Jwks) -> Settings {
     let scopes = Scope::ALL.map(|scope| (format!("oxmox:{}", scope.word()), scope));
     Settings {
         public_url: Some(PublicUrl::parse(PUBLIC).unwrap()),
@@ -105,7 +105,7 @@ async fn served(world: &World, issuer: &Issuer) -> Served {
     serve_as(world, Live::new(&settings(Jwks::File(file))).unwrap()).await
 }
 
-async fn status(served: &Served, token: &str) -> u16 {
+pub(super) async fn status(served: &Served, token: &str) -> u16 {
     let headers = [("Authorization", token)];
     served.ask("tools/list", json!({}), &headers).await.status
 }
@@ -167,6 +167,9 @@ async fn a_token_counts_if_this_issuer_signed_it_for_this_server_and_for_now() {
         json!({"nbf": now + 120}),
         json!({"sub": null}),
         json!({"sub": "a\nb"}),
+        json!({"sub": "alice\u{200b}"}),
+        json!({"sub": "a\u{202e}b"}),
+        json!({"sub": " alice"}),
         json!({"sub": 7}),
     ];
     for claims in wrong {

@@ -76,6 +76,28 @@ async fn the_code_works_once() {
 }
 
 #[tokio::test]
+async fn the_first_token_ends_what_the_link_began() {
+    let world = world().await;
+    let page = served(&world, true).await;
+    let other = served(&world, true).await;
+    let entered = page.post("/api/sign-in", json!({"code": page.code})).await;
+    let owner = Browser {
+        cookie: entered.cookie().unwrap().to_owned(),
+        code: None,
+        address: page.address,
+    };
+    assert_eq!(owner.get("/api/me").await.status, 200);
+    token_of(&world, "ci", Bounds::default(), false).await;
+    assert_eq!(owner.get("/api/me").await.status, 401);
+    let late = other
+        .post("/api/sign-in", json!({"code": other.code}))
+        .await;
+    assert_eq!(late.status, 401);
+    let told = late.body.to_string();
+    assert!(told.contains("tokens were given out"), "{told}");
+}
+
+#[tokio::test]
 async fn a_token_that_is_taken_back_ends_its_sessions() {
     let world = world().await;
     let owner = served(&world, false)

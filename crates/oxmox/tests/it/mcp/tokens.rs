@@ -153,6 +153,18 @@ async fn whoever_may_operate_destroys_nothing_and_changes_the_guests_that_are_th
             json!({"method": "POST", "path": "/pools", "params": {"poolid": "x"}}),
             "this caller",
         ),
+        // Whoever has a copy of a disk or a backup has what is in it.
+        (
+            "update_proxmox_vm",
+            json!({"vmid": 105, "set": {"scsi5": "local-lvm:0,import-from=local-lvm:vm-110-disk-0"}}),
+            "guest 110 is none of those",
+        ),
+        (
+            "write_proxmox_api",
+            json!({"method": "PUT", "path": "/nodes/pve1/storage/nas/content/nas:backup%2Fvzdump-lxc-200-2026_11_08-03_04_40.tar.zst",
+                   "params": {"notes": "mine"}}),
+            "guest 200 is none of those",
+        ),
     ];
     for (tool, arguments, says) in refusals {
         let refused = call(&served, &operator, tool, arguments).await;

@@ -88,6 +88,19 @@ fn a_newer_file_is_refused() {
     assert!(fault.message.contains("newer oxmox"), "{fault}");
 }
 
+#[test]
+fn a_store_whose_key_was_lost_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(Store::open(dir.path()).unwrap());
+    drop(Store::open(dir.path()).unwrap());
+    std::fs::remove_file(dir.path().join("key")).unwrap();
+    let Err(fault) = Store::open(dir.path()) else {
+        panic!("opened")
+    };
+    assert!(fault.message.contains("other keys"), "{fault}");
+    assert!(fault.to_string().contains("put back the file"), "{fault}");
+}
+
 /// A plan that waits for a person.
 async fn plan_to_store() -> StoredPlan {
     let house = crate::house::House::new().await;
@@ -106,6 +119,30 @@ async fn plan_to_store() -> StoredPlan {
         expires: 100,
         decided_by: None,
     }
+}
+
+#[tokio::test]
+async fn nobody_buries_a_person_in_questions() {
+    let stored = plan_to_store().await;
+    let house = crate::house::House::new().await;
+    let store = house.engine.store().await.unwrap();
+    for index in 0..100 {
+        let id = index.to_string();
+        let another = StoredPlan {
+            caller: crate::house::CALLER.to_owned(),
+            arguments: id.clone(),
+            expires: i64::MAX,
+            id,
+            ..stored.clone()
+        };
+        store.keep_plan(&another).await.unwrap();
+    }
+    let fault = house.call("delete_proxmox_vm", r#"{"vmid": 105}"#).await;
+    let fault = fault.unwrap_err();
+    assert!(
+        fault.message.contains("100 changes of this caller"),
+        "{fault}"
+    );
 }
 
 /// Whatever is written into the rows by hand, an approval is for one plan, one caller, one call, once.

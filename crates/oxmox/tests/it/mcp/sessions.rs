@@ -1,0 +1,50 @@
+//! Sessions of 2025 clients are their callers' alone.
+
+use serde_json::json;
+use tools::caller::{Bounds, Scope};
+
+use super::http::{serve, session};
+use super::tokens::token;
+use super::world;
+use crate::raw;
+
+#[tokio::test]
+async fn who_knows_the_id_of_a_session_has_no_part_in_it() {
+    let world = world().await;
+    let owner = token(&world, "owner", Bounds::default()).await;
+    let reader = Bounds {
+        scope: Scope::Read,
+        ..Bounds::default()
+    };
+    let other = token(&world, "other", reader).await;
+    let served = serve(&world).await;
+    let session = session(&served, &[("Authorization", &owner)]).await;
+    let host = served.address.to_string();
+    let as_caller = |token| {
+        [
+            ("Authorization", token),
+            ("Mcp-Session-Id", session.as_str()),
+            ("MCP-Protocol-Version", "2025-11-25"),
+        ]
+    };
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"});
+    // A yes in the place of the person whom the other client asks.
+    let yes = json!({"jsonrpc": "2.0", "id": 0, "result": {"action": "accept", "content": {"approve": true}}});
+    for message in [&ready, &list, &yes] {
+        let answer = served.post(message, &as_caller(&other)).await;
+        assert_eq!(answer.status, 404, "{message}");
+    }
+    let mut listening = vec![("Accept", "text/event-stream")];
+    listening.extend(as_caller(&other));
+    assert_eq!(served.get("/mcp", &listening).await.status, 404);
+    let end = raw::request("DELETE /mcp", &host, &as_caller(&other), None);
+    assert_eq!(served.send(&end).await.status, 404);
+
+    // It is there all the same.
+    assert_eq!(served.post(&ready, &as_caller(&owner)).await.status, 202);
+    assert_eq!(served.post(&list, &as_caller(&owner)).await.status, 200);
+    let end = raw::request("DELETE /mcp", &host, &as_caller(&owner), None);
+    assert!(served.send(&end).await.status < 300);
+    assert_eq!(served.post(&list, &as_caller(&owner)).await.status, 404);
+}
