@@ -3,7 +3,8 @@
 //! The secret lives in the client that was made for it, for as long as it is used, and nowhere else.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -23,6 +24,8 @@ use super::settings::Live;
 const HEADER: &str = "x-pve-api-token";
 /// How many callers' ways to their clusters are kept.
 const KEPT: usize = 32;
+/// For how long one is kept that nobody uses.
+const IDLE: Duration = Duration::from_mins(10);
 
 /// Whether callers may bring their own token of PVE along.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -45,8 +48,16 @@ pub(crate) struct OnBehalf(pub(crate) Arc<Engine>);
 #[derive(Default)]
 pub(super) struct Estates {
     clusters: Vec<(String, pve::Settings)>,
-    /// By a sum of the tokens, the one used last at the end.
-    made: Mutex<Vec<(String, Arc<Engine>)>>,
+    /// The one used last at the end.
+    made: Mutex<Vec<Made>>,
+}
+
+/// A caller's way to their clusters, which knows the secrets.
+struct Made {
+    /// Of the tokens.
+    sum: String,
+    engine: Arc<Engine>,
+    used: Instant,
 }
 
 impl fmt::Debug for Estates {
@@ -64,32 +75,72 @@ impl Estates {
         }
     }
 
+    /// Forgets all of them: nobody acts by their own token any more.
+    pub(super) fn clear(&self) {
+        self.made().clear();
+    }
+
+    /// Drops those that nobody has used for long; false: none are left.
+    fn keep_used(&self, now: Instant) -> bool {
+        let mut made = self.made();
+        made.retain(|kept| now.duration_since(kept.used) < IDLE);
+        !made.is_empty()
+    }
+
+    fn made(&self) -> MutexGuard<'_, Vec<Made>> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// An engine that acts by these tokens.
-    fn engine(&self, engine: &Engine, sum: String, tokens: &[&str]) -> Result<Arc<Engine>, String> {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(at) = made.iter().position(|(known, _)| *known == sum) {
+    fn engine(
+        self: &Arc<Self>,
+        engine: &Engine,
+        sum: String,
+        tokens: &[&str],
+    ) -> Result<Arc<Engine>, String> {
+        let used = Instant::now();
+        let mut made = self.made();
+        if let Some(at) = made.iter().position(|kept| kept.sum == sum) {
             let kept = made.remove(at);
-            let found = kept.1.clone();
-            made.push(kept);
+            let found = kept.engine.clone();
+            made.push(Made { used, ..kept });
             return Ok(found);
         }
-        let mut connected = Vec::new();
-        for token in tokens {
-            let (settings, credentials) = self.meant(token)?;
-            let settings_of_theirs = pve::Settings {
-                credentials,
-                ..settings.1.clone()
-            };
-            let (reader, writer) = pve::connect(settings_of_theirs)
-                .map_err(|_| "a token has letters that no token has".to_owned())?;
-            connected.push((Cluster::new(&settings.0, reader), writer));
-        }
-        let theirs = engine.on_behalf(connected);
+        let theirs = engine.on_behalf(self.connected(tokens)?);
         if made.len() >= KEPT {
             made.remove(0);
         }
-        made.push((sum, theirs.clone()));
+        if made.is_empty() {
+            tokio::spawn(forget_idle(Arc::downgrade(self)));
+        }
+        made.push(Made {
+            sum,
+            engine: theirs.clone(),
+            used,
+        });
         Ok(theirs)
+    }
+
+    /// The clusters as they know the owners of these tokens.
+    fn connected(&self, tokens: &[&str]) -> Result<Vec<(Cluster, pve::Writer)>, String> {
+        let mut connected: Vec<(Cluster, pve::Writer)> = Vec::new();
+        for token in tokens {
+            let ((name, settings), credentials) = self.meant(token)?;
+            // Whichever of the two was meant: the other would read what this one writes.
+            if connected.iter().any(|(cluster, _)| cluster.name == *name) {
+                return Err(format!(
+                    "the request brings two tokens for the cluster {name}; send one for each cluster"
+                ));
+            }
+            let settings = pve::Settings {
+                credentials,
+                ..settings.clone()
+            };
+            let (reader, writer) = pve::connect(settings)
+                .map_err(|_| "a token has letters that no token has".to_owned())?;
+            connected.push((Cluster::new(name, reader), writer));
+        }
+        Ok(connected)
     }
 
     /// The cluster and who somebody is there. Nothing of the text is quoted.
@@ -128,6 +179,19 @@ impl Estates {
             secret: secret.to_owned().into(),
         };
         Ok((found, credentials))
+    }
+}
+
+/// Drops the ways that nobody has used for long, until there are none: the secrets are in them.
+async fn forget_idle(estates: Weak<Estates>) {
+    loop {
+        tokio::time::sleep(IDLE / 10).await;
+        let Some(estates) = estates.upgrade() else {
+            return;
+        };
+        if !estates.keep_used(Instant::now()) {
+            return;
+        }
     }
 }
 
@@ -199,36 +263,96 @@ fn taken(headers: &mut HeaderMap) -> Vec<String> {
 mod tests {
     use tools::engine::{Setup, State};
     use tools::policy::Policy;
+    use tools::spec::Toolset;
     use tools::uploads::Uploads;
 
     use super::*;
 
-    fn engine() -> Arc<Engine> {
-        Engine::new(
-            Vec::new(),
-            Setup {
-                toolsets: Vec::new(),
-                policy: Policy::default(),
-                state: State::Memory,
-                clock: Arc::new(|| 0),
-                uploads: Uploads::default(),
-                approve: String::new(),
-                scripts: None,
-                copyist: None,
-            },
-        )
+    const ALICE: &str = "alice@pve!own=secret";
+
+    fn estates(clusters: &[&str]) -> Arc<Estates> {
+        let settings = |name: &&str| {
+            let host = pve::Host {
+                name: "127.0.0.1".to_owned(),
+                port: 8006,
+                pin: None,
+            };
+            let credentials = Credentials::Token {
+                user: "root@pam".to_owned(),
+                name: "oxmox".to_owned(),
+                secret: "secret".into(),
+            };
+            let settings = pve::Settings::new(vec![host], credentials);
+            ((*name).to_owned(), settings)
+        };
+        Arc::new(Estates::new(clusters.iter().map(settings).collect()))
     }
 
-    #[test]
-    fn the_ways_of_those_who_came_last_are_kept() {
-        let credentials = Credentials::Token {
-            user: "root@pam".to_owned(),
-            name: "oxmox".to_owned(),
-            secret: "x".into(),
+    fn engine() -> Arc<Engine> {
+        let setup = Setup {
+            toolsets: vec![Toolset::Core],
+            policy: Policy::default(),
+            state: State::Memory,
+            clock: Arc::new(|| 0),
+            uploads: Uploads::default(),
+            approve: String::new(),
+            scripts: None,
+            copyist: None,
         };
-        let settings = pve::Settings::new(vec!["pve1".parse().unwrap()], credentials);
-        let estates = Estates::new(vec![("lab".to_owned(), settings)]);
-        let engine = engine();
+        Engine::new(Vec::new(), setup)
+    }
+
+    #[tokio::test]
+    async fn a_secret_that_nobody_uses_is_forgotten() {
+        let (estates, engine) = (estates(&["home"]), engine());
+        let begin = Instant::now();
+        let theirs = estates.engine(&engine, "sum".to_owned(), &[ALICE]).unwrap();
+        let kept = Arc::downgrade(&theirs);
+        drop(theirs);
+        assert!(estates.keep_used(begin + IDLE / 2), "it may be used again");
+        assert!(kept.upgrade().is_some());
+        assert!(!estates.keep_used(Instant::now() + IDLE));
+        assert!(kept.upgrade().is_none());
+    }
+
+    #[tokio::test]
+    async fn switched_off_it_forgets_all_secrets() {
+        let (estates, engine) = (estates(&["home"]), engine());
+        let before = Live {
+            pve_tokens: PveTokens::Allowed,
+            estates: estates.clone(),
+            ..Live::default()
+        };
+        let theirs = estates.engine(&engine, "sum".to_owned(), &[ALICE]).unwrap();
+        let kept = Arc::downgrade(&theirs);
+        drop(theirs);
+        let still_on = Live {
+            pve_tokens: PveTokens::Required,
+            ..Live::default()
+        };
+        let before = still_on.following(&before).unwrap();
+        assert!(kept.upgrade().is_some());
+        Live::default().following(&before).unwrap();
+        assert!(kept.upgrade().is_none());
+    }
+
+    #[tokio::test]
+    async fn a_second_token_for_a_cluster_is_refused() {
+        let (estates, engine) = (estates(&["home", "lab"]), engine());
+        let act = |tokens: &[&str]| {
+            let made = estates.engine(&engine, tokens.concat(), tokens);
+            made.map(drop)
+        };
+        let (home, lab) = (format!("home:{ALICE}"), format!("lab:{ALICE}"));
+        act(&[&home, &lab]).unwrap();
+        let why = act(&[&home, &lab, "home:bob@pve!own=secret"]).unwrap_err();
+        assert!(why.contains("two tokens for the cluster home"), "{why}");
+        assert!(!why.contains("secret"), "{why}");
+    }
+
+    #[tokio::test]
+    async fn the_ways_of_those_who_came_last_are_kept() {
+        let (estates, engine) = (estates(&["lab"]), engine());
         let way = |caller: usize| {
             let token = format!("caller{caller}@pve!own=secret");
             let made = estates.engine(&engine, caller.to_string(), &[&token]);

@@ -123,6 +123,9 @@ impl Live {
             (Some(verifier), Some(before)) => Some(verifier.after(before)),
             (verifier, _) => verifier,
         };
+        if self.pve_tokens == PveTokens::Off {
+            before.estates.clear();
+        }
         Ok(Self {
             estates: before.estates.clone(),
             pace: before.pace,

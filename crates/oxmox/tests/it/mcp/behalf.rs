@@ -107,3 +107,17 @@ async fn it_is_off_unless_a_person_switches_it_on() {
     let started = call(&required, "start_proxmox_vm", &[ALICE]).await;
     assert_eq!(started.status, 200);
 }
+
+/// One of them would read, and the other write.
+#[tokio::test]
+async fn two_tokens_for_one_cluster_are_refused() {
+    let world = world().await;
+    let served = served(&world, PveTokens::Allowed).await;
+    let mallory = "homelab:mallory@pve!own=canary-of-mallory";
+    let refused = call(&served, "start_proxmox_vm", &[ALICE, mallory]).await;
+    assert_eq!(refused.status, 400, "{}", refused.body);
+    let why = "two tokens for the cluster homelab; send one for each cluster";
+    assert!(refused.body.contains(why), "{}", refused.body);
+    assert!(!refused.body.contains("canary"), "{}", refused.body);
+    assert!(world.writes().is_empty());
+}
