@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use pve::{Method, Reader, Request, Value as Parameter};
@@ -11,11 +13,13 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::agent;
+use crate::claim::Claim;
 use crate::context::{Context, READS};
 use crate::fault::{Fault, explain};
 use crate::outcome::NextCall;
 use crate::plan::{Action, Check, Impact, Keys, Needs, Plan, Typed, Undo};
-use crate::policy::Decision;
+use crate::policy::{Decision, Policy};
+use crate::registry::Registry;
 use crate::spec::Risk;
 use crate::tool::Answer;
 use crate::words;
@@ -58,6 +62,35 @@ pub struct PreviewStep {
     /// What is read back before it counts as done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub then: Option<String>,
+}
+
+/// Shows a plan to whoever decides on it, beside or long after the call that asked for it. The privileges are not looked
+/// up: that would need the cluster, and is looked at often. Whoever asked decided by a mode and rules that need not be
+/// those of this process; the freeze is shared.
+pub async fn without_cluster(
+    plan: &Plan,
+    registry: Arc<Registry>,
+    freeze: Option<PathBuf>,
+    now: i64,
+) -> Preview {
+    let policy = Policy {
+        freeze,
+        ..Policy::default()
+    };
+    let context = Context {
+        claim: Claim::default(),
+        clusters: Vec::new(),
+        registry,
+        policy: Arc::new(policy),
+        begun: None,
+        baselines: None,
+        scripts: None,
+        uploads: Arc::default(),
+        now,
+        held: Arc::default(),
+        news: None,
+    };
+    of(plan, &context).await
 }
 
 /// Shows a plan. Asks PVE which of the needed privileges are there; sends nothing else.

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use tools::claim::Claim;
-use tools::context::Context;
 use tools::fault::{Fault, Kind};
-use tools::policy::Policy;
 use tools::store::{PlanState, Store, StoredPlan};
 use tools::tool::Answer as _;
 use tools::words;
@@ -139,13 +136,7 @@ async fn not_waiting(store: &Store, stored: &StoredPlan, program: &str) -> Resul
     // Somebody else may have decided since it was read.
     let current = store.plan(&stored.id).await?;
     let state = current.as_ref().map_or(stored.state, |plan| plan.state);
-    let what = match state {
-        PlanState::Waiting => "has expired",
-        PlanState::Approved => "is approved already",
-        PlanState::Rejected => "was rejected",
-        PlanState::Used => "was used already",
-        PlanState::Replaced => "was replaced by a newer one of the same call",
-    };
+    let what = state.why_not_open();
     Ok(
         Fault::new(Kind::Conflict, format!("plan {} {what}", stored.id)).hint(format!(
             "`{program} approve` lists what waits, `{program} audit` what became of the rest"
@@ -153,27 +144,10 @@ async fn not_waiting(store: &Store, stored: &StoredPlan, program: &str) -> Resul
     )
 }
 
-/// The plan as its preview shows it. The privileges are not looked up: that would need the cluster.
+/// The plan as its preview shows it.
 async fn in_words(stored: &StoredPlan, config: &Config) -> String {
-    // Whoever asked decided by a mode and rules that need not be the ones of this process; the freeze is shared.
-    let policy = Policy {
-        freeze: Some(config.freeze_file()),
-        ..Policy::default()
-    };
-    let context = Context {
-        claim: Claim::default(),
-        clusters: Vec::new(),
-        registry: Arc::new(every_tool()),
-        policy: Arc::new(policy),
-        begun: None,
-        baselines: None,
-        scripts: None,
-        uploads: Arc::default(),
-        now: crate::session::now(),
-        held: Arc::default(),
-        news: None,
-    };
-    let preview = tools::preview::of(&stored.plan, &context).await;
+    let (registry, freeze) = (Arc::new(every_tool()), Some(config.freeze_file()));
+    let preview = tools::preview::without_cluster(&stored.plan, registry, freeze, now()).await;
     let text = tools::clean::text(&preview.text());
     let text = text.strip_suffix("nothing was changed\n").unwrap_or(&text);
     format!(

@@ -1,5 +1,7 @@
 //! `oxmox audit`: what was attempted, by whom, and what became of it.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 use tools::fault::{Fault, Kind};
 use tools::store::{AuditEntry, Link, Store, Verified};
@@ -120,7 +122,7 @@ fn no_trail(config: &Config) -> Fault {
 
 /// One row per attempt, newest last.
 pub fn table(trail: &[Link]) -> String {
-    let mut rows: Vec<(&str, [String; 7])> = Vec::new();
+    let mut rows: Vec<(Option<&String>, [String; 7])> = Vec::new();
     for Link { seq, entry, .. } in trail {
         match entry {
             AuditEntry::Opened {
@@ -131,27 +133,46 @@ pub fn table(trail: &[Link]) -> String {
                 summary,
                 risk,
                 confirmed_by,
+                pve_identity,
                 ..
             } => rows.push((
-                plan,
+                Some(plan),
                 [
                     seq.to_string(),
                     words::time(*at),
                     plan.clone(),
                     risk.map(|risk| risk.word().to_owned()).unwrap_or_default(),
                     "open: may have been sent".to_owned(),
-                    match confirmed_by {
-                        Some(by) if !caller.ends_with(&format!(":{by}")) => {
-                            format!("{caller}, yes by {by}")
-                        }
-                        _ => caller.clone(),
-                    },
+                    who(caller, pve_identity.as_deref(), confirmed_by.as_deref()),
                     summary.clone().unwrap_or_else(|| tool.clone()),
+                ],
+            )),
+            AuditEntry::Decided {
+                at,
+                plan,
+                decision,
+                decided_by,
+                caller,
+                summary,
+                risk,
+                ..
+            } => rows.push((
+                // Nothing closes it: it is no attempt.
+                None,
+                [
+                    seq.to_string(),
+                    words::time(*at),
+                    plan.clone(),
+                    risk.word().to_owned(),
+                    decision.clone(),
+                    format!("{decided_by}, asked by {caller}"),
+                    summary.clone(),
                 ],
             )),
             AuditEntry::Closed { plan, result, .. } => {
                 // The entry that it closes; one that is too old to be shown is passed over.
-                if let Some((_, row)) = rows.iter_mut().rev().find(|(open, _)| open == plan) {
+                if let Some((_, row)) = rows.iter_mut().rev().find(|(open, _)| *open == Some(plan))
+                {
                     row[4] = result.replace('_', " ");
                 }
             }
@@ -162,6 +183,18 @@ pub fn table(trail: &[Link]) -> String {
         ["entry", "when", "plan", "risk", "result", "who", "what"],
         &rows,
     )
+}
+
+/// Who asked, as whom PVE knows them if that is their own affair, and who said yes.
+fn who(caller: &str, identity: Option<&str>, confirmed_by: Option<&str>) -> String {
+    let mut who = caller.to_owned();
+    if let Some(identity) = identity {
+        let _ = write!(who, " as {identity}");
+    }
+    if let Some(by) = confirmed_by.filter(|by| !caller.ends_with(&format!(":{by}"))) {
+        let _ = write!(who, ", yes by {by}");
+    }
+    who
 }
 
 async fn verify(config: &Config, head: Option<&str>) -> Result<Exit, Fault> {

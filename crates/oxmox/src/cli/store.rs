@@ -1,11 +1,11 @@
 //! `oxmox store`: moves what is kept from one database to another.
 
 use std::fs;
-use std::io::{ErrorKind, Write as _};
+use std::io::{BufWriter, ErrorKind, IntoInnerError, Write as _};
 use std::path::{Path, PathBuf};
 
 use tools::fault::{Fault, Kind};
-use tools::store::Verified;
+use tools::store::{Store, Verified};
 use tools::words;
 
 use super::exit::Exit;
@@ -57,34 +57,51 @@ async fn export(config: &Config, file: &Path) -> Result<Exit, Fault> {
         )
         .hint("--state-dir must be the server's"));
     };
-    let lines = store.export().await?;
-    write_private(file, &lines).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => Fault::new(
-            Kind::Conflict,
-            format!("{} is there already", file.display()),
-        )
-        .hint("name a file that is not"),
-        _ => Fault::new(Kind::Failed, format!("{}: {error}", file.display())),
-    })?;
+    let rows = match new_private_file(file) {
+        Ok(new) => written(&store, new).await.inspect_err(|_| {
+            // Half an export is none.
+            let _ = fs::remove_file(file);
+        })?,
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            return Err(Fault::new(
+                Kind::Conflict,
+                format!("{} is there already", file.display()),
+            )
+            .hint("name a file that is not"));
+        }
+        Err(error) => return Err(unwritable(&error)),
+    };
     out::say(format_args!(
         "{} written to {}",
-        words::count(lines.len().saturating_sub(2), "row"),
+        words::count(rows, "row"),
         file.display()
     ));
     out::hint("it holds all that the store does; only you may read it");
     Ok(Exit::Done)
 }
 
-fn write_private(file: &Path, lines: &[String]) -> std::io::Result<()> {
+/// Writes the store into a file, row by row; tells how many.
+async fn written(store: &Store, file: fs::File) -> Result<usize, Fault> {
+    let mut writer = BufWriter::new(file);
+    let rows = store.export(|line| writeln!(writer, "{line}").map_err(|error| unwritable(&error)));
+    let rows = rows.await?;
+    let flushed = writer.into_inner().map_err(IntoInnerError::into_error);
+    flushed
+        .and_then(|file| file.sync_all())
+        .map_err(|error| unwritable(&error))?;
+    Ok(rows)
+}
+
+fn unwritable(error: &std::io::Error) -> Fault {
+    Fault::new(Kind::Failed, format!("the file cannot be written: {error}"))
+}
+
+fn new_private_file(file: &Path) -> std::io::Result<fs::File> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut writer = std::io::BufWriter::new(options.open(file)?);
-    for line in lines {
-        writeln!(writer, "{line}")?;
-    }
-    writer.into_inner()?.sync_all()
+    options.open(file)
 }
 
 async fn import(config: &Config, file: &Path) -> Result<Exit, Fault> {

@@ -51,7 +51,9 @@ pub(super) async fn list(
         next = after;
         for link in links {
             searched += 1;
-            let (AuditEntry::Opened { at, .. } | AuditEntry::Closed { at, .. }) = &link.entry;
+            let (AuditEntry::Opened { at, .. }
+            | AuditEntry::Closed { at, .. }
+            | AuditEntry::Decided { at, .. }) = &link.entry;
             oldest = Some(*at);
             let row = attempts.back_to(link);
             rows.extend(row.filter(|row| wanted.matches(row)));
@@ -91,7 +93,8 @@ impl Wanted {
 
     fn matches(&self, row: &Object) -> bool {
         let is = |field: &str, wanted: &str| row.get(field).is_some_and(|value| value == wanted);
-        let is_whose = |name: &String| is("caller", name) || is("confirmed_by", name);
+        let by = ["caller", "confirmed_by", "decided_by"];
+        let is_whose = |name: &String| by.iter().any(|field| is(field, name));
         let seq = row.get("seq").and_then(Value::as_i64);
         self.name.as_ref().is_none_or(is_whose)
             && self.before.is_none_or(|before| seq < Some(before))
@@ -111,7 +114,7 @@ pub(super) async fn chain(State(page): State<Arc<Page>>) -> Answer {
     }))
 }
 
-/// One row for each attempt, from the newest entry backwards.
+/// One row for each attempt, with what became of it, and for each decision, from the newest entry backwards.
 #[derive(Default)]
 struct Attempts {
     /// What became of those whose beginning is further back.
@@ -119,16 +122,28 @@ struct Attempts {
 }
 
 impl Attempts {
-    /// One entry further back: a row, if it is the beginning of an attempt.
+    /// One entry further back: a row, if it is the beginning of an attempt or a decision.
     fn back_to(&mut self, Link { seq, entry, .. }: Link) -> Option<Object> {
-        let (AuditEntry::Opened { plan, .. } | AuditEntry::Closed { plan, .. }) = &entry;
-        let plan = plan.clone();
+        let plan = match &entry {
+            AuditEntry::Opened { plan, .. }
+            | AuditEntry::Closed { plan, .. }
+            | AuditEntry::Decided { plan, .. } => plan.clone(),
+        };
         let is_opening = matches!(entry, AuditEntry::Opened { .. });
+        let is_decision = matches!(entry, AuditEntry::Decided { .. });
         let Ok(Value::Object(mut entry)) = serde_json::to_value(&entry) else {
             return None;
         };
         entry.remove("kind");
         tools::clean::object(&mut entry);
+        if is_decision {
+            // A row of its own, which nothing closes.
+            entry.insert("seq".to_owned(), json!(seq));
+            if let Some(decision) = entry.remove("decision") {
+                entry.insert("result".to_owned(), decision);
+            }
+            return Some(entry);
+        }
         if !is_opening {
             if let Some(at) = entry.remove("at") {
                 entry.insert("ended".to_owned(), at);
@@ -156,6 +171,8 @@ fn holds(row: &Object, words: &[String]) -> bool {
         "plan",
         "risk",
         "confirmed_by",
+        "decided_by",
+        "pve_identity",
         "result",
         "reason",
     ];

@@ -1,14 +1,9 @@
 //! What waits for a person, and their word on it, for whoever shows it to them.
 
-use std::sync::Arc;
-
 use super::Engine;
 use crate::caller::{Caller, Scope};
-use crate::claim::Claim;
-use crate::context::Context;
 use crate::fault::{Fault, Kind};
-use crate::policy::Policy;
-use crate::store::{PlanState, StoredPlan};
+use crate::store::StoredPlan;
 use crate::tool::{Object, Rendered};
 
 /// A plan that waits, as one person sees it.
@@ -80,13 +75,7 @@ impl Engine {
             .plan(id)
             .await?
             .map_or(stored.state, |plan| plan.state);
-        Err(conflict(match state {
-            PlanState::Waiting => "it has expired",
-            PlanState::Approved => "it is approved already",
-            PlanState::Rejected => "it was rejected already",
-            PlanState::Used => "it was used already",
-            PlanState::Replaced => "a newer plan of the same call took its place",
-        }))
+        Err(conflict(&format!("it {}", state.why_not_open())))
     }
 
     /// Nobody lets happen what they could not do themselves.
@@ -101,24 +90,10 @@ impl Engine {
 
     /// The plan as its preview shows it. The privileges are not looked up: an inbox is looked at often.
     async fn preview_of(&self, stored: &StoredPlan) -> Result<Object, Fault> {
-        let policy = Policy {
-            freeze: self.policy().freeze.clone(),
-            ..Policy::default()
-        };
-        let context = Context {
-            claim: Claim::default(),
-            clusters: Vec::new(),
-            registry: self.registry_for(Scope::Full).clone(),
-            policy: Arc::new(policy),
-            begun: None,
-            baselines: None,
-            scripts: None,
-            uploads: Arc::default(),
-            now: self.now(),
-            held: Arc::default(),
-            news: None,
-        };
-        let preview = crate::preview::of(&stored.plan, &context).await;
+        let registry = self.registry_for(Scope::Full).clone();
+        let freeze = self.policy().freeze.clone();
+        let preview = crate::preview::without_cluster(&stored.plan, registry, freeze, self.now());
+        let preview = preview.await;
         Ok(Rendered::of(&preview)?.data)
     }
 }

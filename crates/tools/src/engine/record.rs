@@ -130,6 +130,7 @@ impl Attempt {
             risk: known.risk,
             digest: known.digest.clone(),
             confirmed_by: confirmed_by.map(ToOwned::to_owned),
+            pve_identity: None,
         }
     }
 

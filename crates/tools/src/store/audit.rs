@@ -1,4 +1,4 @@
-//! The audit trail: opened and closed entries, each linked to the one before it by a keyed hash.
+//! The audit trail: opened and closed entries of attempts, and decisions on them, each linked to the one before it by a keyed hash.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::keys::Keys;
 use crate::outcome::StepOutcome;
 use crate::spec::Risk;
 
-/// What is kept of an attempted change.
+/// What is kept of an attempted change, or of a decision on one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum AuditEntry {
@@ -40,6 +40,30 @@ pub enum AuditEntry {
         /// Who confirmed it, and how; absent where nobody had to.
         #[serde(skip_serializing_if = "Option::is_none")]
         confirmed_by: Option<String>,
+        /// Who PVE takes the caller for, where they act by a token of their own; absent where oxmox acts by its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pve_identity: Option<String>,
+    },
+    /// A person's yes or no to a plan that waited. Belongs to no attempt: whoever asked may never come back for it.
+    Decided {
+        /// Unix time.
+        at: i64,
+        /// The plan's id.
+        plan: String,
+        /// `approved` or `rejected`.
+        decision: String,
+        /// Who decided.
+        decided_by: String,
+        /// Who had asked for it.
+        caller: String,
+        /// The tool.
+        tool: String,
+        /// What it would do.
+        summary: String,
+        /// The plan's risk.
+        risk: Risk,
+        /// The plan's digest.
+        digest: String,
     },
     /// What became of it.
     Closed {

@@ -19,6 +19,11 @@ use crate::fault::{Fault, Kind};
 
 /// How often a session is looked at that holds a lock.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// After how long a server that does not answer ends such a session. Together with the time between two looks it is less
+/// than others wait before they take a worker for dead, so that it knows of it before them.
+const UNANSWERED: Duration = Duration::from_secs(5);
+/// How long a worker is remembered that nobody asks for.
+const REMEMBERED: Duration = Duration::from_hours(1);
 
 /// How the workers on a store show that they live.
 pub(super) enum Life {
@@ -34,8 +39,25 @@ pub(super) enum Life {
 pub(super) struct Sessions {
     address: Address,
     patience: Duration,
-    /// Since when a worker's lock is not held.
-    missing: Mutex<BTreeMap<String, Instant>>,
+    missing: Mutex<BTreeMap<String, Missing>>,
+}
+
+/// A worker whose lock is not held.
+struct Missing {
+    since: Instant,
+    /// When somebody last wanted to know.
+    asked: Instant,
+}
+
+/// What can be seen of a worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    /// It shows its sign of life, or that cannot be seen.
+    Alive,
+    /// It shows none, and may come back.
+    Missed,
+    /// It has shown none for too long.
+    Dead,
 }
 
 impl Sessions {
@@ -47,18 +69,26 @@ impl Sessions {
         })
     }
 
-    /// Whether a worker counts as dead whose lock is held or not held now. One whose session was lost begins another:
-    /// only who is missed for long is dead.
-    fn is_dead(&self, worker: &str, is_held: bool) -> bool {
+    /// How a worker counts whose lock is held or not held now. One whose session was lost begins another: only who is
+    /// missed for long is dead.
+    fn judge(&self, worker: &str, is_held: bool, now: Instant) -> Seen {
         let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        // Once what they left open is closed, nobody asks for the dead any more.
+        missing.retain(|_, missed| now.duration_since(missed.asked) < REMEMBERED);
         if is_held {
             missing.remove(worker);
-            return false;
+            return Seen::Alive;
         }
-        let since = missing
-            .entry(worker.to_owned())
-            .or_insert_with(Instant::now);
-        since.elapsed() >= self.patience
+        let missed = missing.entry(worker.to_owned()).or_insert(Missing {
+            since: now,
+            asked: now,
+        });
+        missed.asked = now;
+        if now.duration_since(missed.since) >= self.patience {
+            Seen::Dead
+        } else {
+            Seen::Missed
+        }
     }
 }
 
@@ -108,7 +138,33 @@ impl Store {
 
     /// Whether whoever shows life under this name still does. What cannot be seen is no proof of a death.
     pub async fn lives(&self, worker: &str) -> bool {
-        match &self.life {
+        self.seen(worker).await != Seen::Dead
+    }
+
+    /// The first of these workers that lives, for somebody who looks only once: who is missed gets the time to come back
+    /// in which they count as alive for those who look again and again.
+    pub(super) async fn find_living<'a>(&self, workers: &[&'a str]) -> Option<&'a str> {
+        let mut missed = Vec::new();
+        for worker in workers {
+            match self.seen(worker).await {
+                Seen::Alive => return Some(worker),
+                Seen::Missed => missed.push(*worker),
+                Seen::Dead => {}
+            }
+        }
+        if let (Life::Sessions(sessions), false) = (&self.life, missed.is_empty()) {
+            tokio::time::sleep(sessions.patience).await;
+        }
+        for worker in missed {
+            if self.lives(worker).await {
+                return Some(worker);
+            }
+        }
+        None
+    }
+
+    async fn seen(&self, worker: &str) -> Seen {
+        let is_alive = match &self.life {
             Life::Alone => false,
             Life::Files(dir) => file_is_held(&dir.join(worker)),
             Life::Sessions(sessions) => {
@@ -122,9 +178,10 @@ impl Store {
                     rows.first().map_or(Ok(0), |row| row.number(0))
                 });
                 let is_held = free.await.unwrap_or(0) == 0;
-                !sessions.is_dead(worker, is_held)
+                return sessions.judge(worker, is_held, Instant::now());
             }
-        }
+        };
+        if is_alive { Seen::Alive } else { Seen::Dead }
     }
 }
 
@@ -209,7 +266,7 @@ impl Drop for LockedSession {
 }
 
 fn session(address: &Address, key: i64) -> Result<::postgres::Client, ::postgres::Error> {
-    let mut client = address.connect()?;
+    let mut client = address.connect_within(UNANSWERED)?;
     client.execute("SELECT pg_advisory_lock($1)", &[&key])?;
     Ok(client)
 }
@@ -220,4 +277,42 @@ fn key(worker: &str) -> i64 {
     let mut first = [0; 8];
     first.copy_from_slice(&sum[..8]);
     i64::from_be_bytes(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Shared;
+
+    fn sessions(patience: Duration) -> Box<Sessions> {
+        let nowhere = Shared::at("postgres://ox@127.0.0.1/ox").address();
+        Sessions::new(nowhere.unwrap(), patience)
+    }
+
+    #[test]
+    fn only_who_is_missed_for_long_is_dead() {
+        let sessions = sessions(Duration::from_secs(8));
+        let begin = Instant::now();
+        let after = |seconds, is_held| {
+            let now = begin + Duration::from_secs(seconds);
+            sessions.judge("worker", is_held, now)
+        };
+        assert_eq!(after(0, false), Seen::Missed);
+        assert_eq!(after(7, false), Seen::Missed);
+        assert_eq!(after(8, false), Seen::Dead);
+        assert_eq!(after(9, true), Seen::Alive);
+        assert_eq!(after(10, false), Seen::Missed);
+    }
+
+    #[test]
+    fn the_dead_are_forgotten_once_nobody_asks_for_them() {
+        let sessions = sessions(Duration::from_secs(8));
+        let begin = Instant::now();
+        for number in 0..100 {
+            sessions.judge(&number.to_string(), false, begin);
+        }
+        let later = begin + REMEMBERED;
+        assert_eq!(sessions.judge("another", false, later), Seen::Missed);
+        assert_eq!(sessions.missing.lock().unwrap().len(), 1);
+    }
 }

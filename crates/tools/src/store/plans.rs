@@ -1,10 +1,9 @@
 //! Frozen plans and the decisions on them.
 
 use super::audit::chain;
-use super::database::{Row, Transaction, Trouble, Value};
+use super::database::{Row, Trouble, Value};
 use super::{AuditEntry, Store, json};
 use crate::fault::Fault;
-use crate::outcome::{Outcome, StepOutcome};
 use crate::plan::Plan;
 
 /// Where a stored plan stands. A plan leaves `Waiting` or `Approved` once, for good.
@@ -30,6 +29,17 @@ impl PlanState {
             Self::Rejected => "rejected",
             Self::Used => "used",
             Self::Replaced => "replaced",
+        }
+    }
+
+    /// Why nothing is to be decided on a plan in this state, after its name: "plan 7kq2 …".
+    pub fn why_not_open(self) -> &'static str {
+        match self {
+            Self::Waiting => "has expired",
+            Self::Approved => "is approved already",
+            Self::Rejected => "was rejected already",
+            Self::Used => "was used already",
+            Self::Replaced => "was replaced by a newer one of the same call",
         }
     }
 
@@ -215,7 +225,8 @@ impl Store {
         Ok(plans.collect())
     }
 
-    /// A person's decision on a plan. A no also takes back a yes that was not used yet. False: it was too late.
+    /// A person's decision on a plan, and its entry in the audit trail: both or neither. A no also takes back a yes that
+    /// was not used yet. False: it was too late.
     pub async fn decide_plan(
         &self,
         stored: &StoredPlan,
@@ -238,16 +249,30 @@ impl Store {
             (&stored.id).into(),
             now.into(),
         ];
-        let changed = self
-            .write(move |tx| {
-                tx.execute(
-                    "UPDATE plans SET state = ?1, decided_by = ?2, seal = ?3 WHERE id = ?4
-                     AND (state = 'waiting' OR (state = 'approved' AND ?1 = 'rejected')) AND expires > ?5",
-                    &values,
-                )
-            })
-            .await?;
-        Ok(changed == 1)
+        let entry = json(&AuditEntry::Decided {
+            at: now,
+            plan: stored.id.clone(),
+            decision: state.word().to_owned(),
+            decided_by: by.to_owned(),
+            caller: stored.caller.clone(),
+            tool: stored.plan.tool.clone(),
+            summary: stored.plan.summary.clone(),
+            risk: stored.plan.risk,
+            digest: stored.digest.clone(),
+        })?;
+        let keys = self.keys.clone();
+        let decided = self.record(move |tx| {
+            let changed = tx.execute(
+                "UPDATE plans SET state = ?1, decided_by = ?2, seal = ?3 WHERE id = ?4
+                 AND (state = 'waiting' OR (state = 'approved' AND ?1 = 'rejected')) AND expires > ?5",
+                &values,
+            )?;
+            if changed == 0 {
+                return Ok((false, Vec::new()));
+            }
+            Ok((true, vec![chain(tx, &keys, &entry)?]))
+        });
+        Ok(decided.await?)
     }
 
     /// Takes a plan for applying. True exactly once, whoever else tries at the same time.
@@ -266,76 +291,6 @@ impl Store {
             })
             .await?;
         Ok(changed == 1)
-    }
-
-    /// What became of it, for whoever asks again, and its closing entry in the audit trail. Both are written once: false
-    /// if somebody else was first. With `seen`, its steps must still be known as they were then: who looks from outside
-    /// does not close what is going on.
-    pub async fn finish_plan(
-        &self,
-        outcome: &Outcome,
-        closing: &AuditEntry,
-        seen: Option<&[StepOutcome]>,
-    ) -> Result<bool, Fault> {
-        let seen: Option<Vec<String>> = match seen {
-            Some(steps) => Some(steps.iter().map(json).collect::<Result<_, _>>()?),
-            None => None,
-        };
-        let (kept, entry) = (json(outcome)?, json(closing)?);
-        let (plan, keys) = (outcome.plan.clone(), self.keys.clone());
-        let closed = self.record(move |tx| {
-            if let Some(seen) = &seen {
-                let sql = "SELECT outcome FROM steps WHERE plan = ?1 ORDER BY position";
-                let rows = tx.query(sql, &[(&plan).into()])?;
-                let now: Vec<_> = rows
-                    .iter()
-                    .map(|row| row.text(0))
-                    .collect::<Result<_, _>>()?;
-                if now != *seen {
-                    return Ok((false, Vec::new()));
-                }
-            }
-            let changed = tx.execute(
-                "UPDATE plans SET outcome = ?1 WHERE id = ?2 AND outcome IS NULL",
-                &[(&kept).into(), (&plan).into()],
-            )?;
-            let is_kept = |tx: &mut dyn Transaction| -> Result<bool, Trouble> {
-                let found = tx.query("SELECT id FROM plans WHERE id = ?1", &[(&plan).into()])?;
-                Ok(!found.is_empty())
-            };
-            if changed == 0 && is_kept(tx)? {
-                return Ok((false, Vec::new()));
-            }
-            tx.execute("DELETE FROM steps WHERE plan = ?1", &[(&plan).into()])?;
-            Ok((true, vec![chain(tx, &keys, &entry)?]))
-        });
-        Ok(closed.await?)
-    }
-
-    /// More has come to be known of a plan that was closed as running or unknown.
-    pub async fn mend_outcome(&self, outcome: &Outcome) -> Result<(), Fault> {
-        let values = [(&json(outcome)?).into(), (&outcome.plan).into()];
-        self.write(move |tx| {
-            tx.execute(
-                "UPDATE plans SET outcome = ?1 WHERE id = ?2 AND outcome IS NOT NULL",
-                &values,
-            )
-        })
-        .await?;
-        Ok(())
-    }
-
-    /// What became of it, if it came to an end.
-    pub async fn plan_outcome(&self, id: &str) -> Result<Option<Outcome>, Fault> {
-        let values = [id.into()];
-        let rows = self
-            .read(move |tx| tx.query("SELECT outcome FROM plans WHERE id = ?1", &values))
-            .await?;
-        let json = match rows.first() {
-            Some(row) => row.maybe_text(0)?,
-            None => None,
-        };
-        Ok(json.and_then(|json| serde_json::from_str(&json).ok()))
     }
 
     fn only(&self, rows: &[Row]) -> Result<Option<StoredPlan>, Fault> {

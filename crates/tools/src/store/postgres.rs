@@ -22,6 +22,9 @@ const TRIES: u32 = 4;
 /// How long is waited in between, the second time; the third time twice as long.
 const PAUSE: Duration = Duration::from_millis(250);
 
+/// After how long a session ends whose server's machine does not answer.
+const UNANSWERED: Duration = Duration::from_secs(15);
+
 /// What a session is told at its beginning: a database that hangs must not hold up whoever asks for ever, and what was
 /// committed is on disk.
 const SESSION: &str = "SET statement_timeout = '15s'; SET lock_timeout = '10s'; \
@@ -48,13 +51,18 @@ struct Session {
 impl Address {
     /// A new session.
     pub(super) fn connect(&self) -> Result<Client, postgres::Error> {
+        self.connect_within(UNANSWERED)
+    }
+
+    /// A new session, which ends once the server's machine has not answered for so long.
+    pub(super) fn connect_within(&self, unanswered: Duration) -> Result<Client, postgres::Error> {
         let mut config = self.config.clone();
         if config.get_application_name().is_none() {
             config.application_name("oxmox");
         }
         config
             .connect_timeout(Duration::from_secs(5))
-            .tcp_user_timeout(Duration::from_secs(15));
+            .tcp_user_timeout(unanswered);
         let mut client = config.connect(self.tls.clone())?;
         client.batch_execute(SESSION)?;
         Ok(client)

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::audit::is_whole;
-use super::database::{Row, Value};
+use super::database::{Row, Transaction, Trouble, Value};
 use super::{Store, VERSION, json, newer};
 use crate::fault::{Fault, Kind};
 
@@ -24,16 +24,32 @@ enum Line {
 struct Table {
     name: &'static str,
     columns: usize,
-    select: &'static str,
+    select: Select,
     insert: &'static str,
 }
 
+/// How all rows of a table are read.
+enum Select {
+    /// At once, where there are never many.
+    Whole(&'static str),
+    /// So many of them (`?2`) after a key (`?1`), which is the first column, beginning after this one.
+    Pages(&'static str, Value),
+}
+
+/// How many rows are read at a time: a trail of years is neither read by one statement nor held in memory.
+const PAGE: i64 = 1000;
+/// What comes before every text that is a key.
+const NO_TEXT: Value = Value::Text(String::new());
+
 macro_rules! table {
     ($name:literal, $columns:literal, $values:literal, $count:literal, $rest:literal) => {
+        table!($name, $columns, $values, $count, $rest, Select::Whole)
+    };
+    ($name:literal, $columns:literal, $values:literal, $count:literal, $rest:literal, $select:path $(, $first:expr)?) => {
         Table {
             name: $name,
             columns: $count,
-            select: concat!("SELECT ", $columns, " FROM ", $name, " ", $rest),
+            select: $select(concat!("SELECT ", $columns, " FROM ", $name, " ", $rest) $(, $first)?),
             insert: concat!(
                 "INSERT INTO ",
                 $name,
@@ -48,13 +64,15 @@ macro_rules! table {
 }
 
 /// What is moved. Which keys a store belongs to is its own.
-const TABLES: [Table; 9] = [
+static TABLES: [Table; 9] = [
     table!(
         "plans",
         "id, caller, tool, arguments, digest, plan, state, expires, decided_by, seal, outcome",
         "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11",
         11,
-        "ORDER BY id"
+        "WHERE id > ?1 ORDER BY id LIMIT ?2",
+        Select::Pages,
+        NO_TEXT
     ),
     table!(
         "leases",
@@ -63,13 +81,23 @@ const TABLES: [Table; 9] = [
         4,
         "ORDER BY caller, guest"
     ),
-    table!("audit", "seq, entry, link", "?1, ?2, ?3", 3, "ORDER BY seq"),
+    table!(
+        "audit",
+        "seq, entry, link",
+        "?1, ?2, ?3",
+        3,
+        "WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+        Select::Pages,
+        Value::Number(i64::MIN)
+    ),
     table!(
         "handles",
         "plan, worker, begun, updated, cancelled_by, insists",
         "?1, ?2, ?3, ?4, ?5, ?6",
         6,
-        "ORDER BY plan"
+        "WHERE plan > ?1 ORDER BY plan LIMIT ?2",
+        Select::Pages,
+        NO_TEXT
     ),
     table!(
         "steps",
@@ -109,41 +137,47 @@ const TABLES: [Table; 9] = [
 ];
 
 impl Store {
-    /// Everything in it, a line each. Refused while a change or a look inside a guest is under way: whoever does it would
-    /// write on into what was left behind.
-    pub async fn export(&self) -> Result<Vec<String>, Fault> {
+    /// Everything in it, a line each, given to `take` one after the other; tells how many rows there were. Refused while a
+    /// change or a look inside a guest is under way: whoever does it would write on into what was left behind.
+    pub async fn export(
+        &self,
+        mut take: impl FnMut(String) -> Result<(), Fault>,
+    ) -> Result<usize, Fault> {
         let changes = self.open_handles().await?.into_iter();
         let changes = changes.map(|(plan, by)| (format!("a change is under way, plan {plan}"), by));
         let looks = self.open_looks().await?.into_iter();
         let looks = looks.map(|look| (format!("a {} is under way", look.summary), look.worker));
-        for (what, worker) in changes.chain(looks) {
-            if self.lives(&worker).await {
-                return Err(Fault::new(Kind::Conflict, what).hint(
-                    "stop the servers on this store first, and start them on the other one",
-                ));
-            }
+        let open: Vec<_> = changes.chain(looks).collect();
+        let workers: Vec<_> = open.iter().map(|(_, worker)| worker.as_str()).collect();
+        if let Some(living) = self.find_living(&workers).await {
+            let mut theirs = open.iter().filter(|(_, worker)| worker == living);
+            let what = theirs.next().map_or("", |(what, _)| what.as_str());
+            return Err(Fault::new(Kind::Conflict, what)
+                .hint("stop the servers on this store first, and start them on the other one"));
         }
-        let tables = self
-            .read(|tx| {
-                let rows = TABLES.iter().map(|table| tx.query(table.select, &[]));
-                rows.collect::<Result<Vec<_>, _>>()
-            })
-            .await?;
-        let mut lines = vec![json(&Line::Head {
+        take(json(&Line::Head {
             oxmox_store: VERSION,
             keys: self.keys.name(),
-        })?];
-        for (table, rows) in TABLES.iter().zip(tables) {
-            for Row(values) in rows {
-                lines.push(json(&Line::Row {
-                    table: table.name.to_owned(),
-                    row: values.into_iter().map(to_json).collect(),
-                })?);
+        })?)?;
+        let mut rows = 0;
+        for table in &TABLES {
+            let mut after = Some(table.select.beginning());
+            while let Some(from) = after {
+                let page = self
+                    .read(move |tx| table.select.rows(tx, from.clone()))
+                    .await?;
+                after = table.select.goes_on_after(&page);
+                rows += page.len();
+                for Row(values) in page {
+                    take(json(&Line::Row {
+                        table: table.name.to_owned(),
+                        row: values.into_iter().map(to_json).collect(),
+                    })?)?;
+                }
             }
         }
-        let rows = lines.len() - 1;
-        lines.push(json(&Line::End { rows })?);
-        Ok(lines)
+        take(json(&Line::End { rows })?)?;
+        Ok(rows)
     }
 
     /// Takes in what [`export`](Self::export) gave, into a store that is empty: all of it or nothing. Tells how many rows.
@@ -157,7 +191,8 @@ impl Store {
         }
         let taken = self.write(move |tx| {
             for table in &TABLES {
-                if !tx.query(table.select, &[])?.is_empty() {
+                let first = table.select.rows(tx, table.select.beginning())?;
+                if !first.is_empty() {
                     return Ok(false);
                 }
             }
@@ -204,6 +239,32 @@ impl Store {
             return Err(wrong("it was cut off").hint("export it again"));
         }
         Ok(rows)
+    }
+}
+
+impl Select {
+    /// What the first rows come after.
+    fn beginning(&self) -> Value {
+        match self {
+            Self::Whole(_) => Value::Nothing,
+            Self::Pages(_, first) => first.clone(),
+        }
+    }
+
+    /// The rows after that key, as many as are read at a time.
+    fn rows(&self, tx: &mut dyn Transaction, after: Value) -> Result<Vec<Row>, Trouble> {
+        match self {
+            Self::Whole(sql) => tx.query(sql, &[]),
+            Self::Pages(sql, _) => tx.query(sql, &[after, PAGE.into()]),
+        }
+    }
+
+    /// What the next rows come after, if there may be any.
+    fn goes_on_after(&self, page: &[Row]) -> Option<Value> {
+        match self {
+            Self::Whole(_) => None,
+            Self::Pages(..) => page.last().and_then(|Row(values)| values.first().cloned()),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ import { failure, fill, h } from "./dom.js";
 import { get, post } from "./api.js";
 import { plain, time } from "./words.js";
 
-const RESULTS = ["applied", "nothing_sent", "not_applied", "running", "unknown", "needs_confirmation", "refused", "failed"];
+const RESULTS = ["applied", "nothing_sent", "not_applied", "running", "unknown", "needs_confirmation", "refused", "failed", "approved", "rejected"];
 const LATER = 200;
 
 export function audit(view) {
@@ -55,16 +55,23 @@ export function audit(view) {
   } };
 }
 
+/** Who asked, as whom PVE knows them if they brought a token of their own, and who decided. */
+function who(row) {
+  if (row.decided_by) return `${row.decided_by}, asked by ${row.caller}`;
+  const identity = row.pve_identity ? ` as ${row.pve_identity}` : "";
+  return `${row.caller}${identity}${row.confirmed_by ? `, yes by ${row.confirmed_by}` : ""}`;
+}
+
 function entry(row) {
   const result = row.result ?? "open: may have been sent";
   const fact = (name, value) => value ? h("div", {}, h("dt", {}, name), h("dd", {}, value)) : null;
   return h("details", { class: "card attempt" },
     h("summary", {}, h("span", { class: `state ${row.result ?? "unknown"}` }, plain(result)),
       h("span", { class: "what" }, row.summary ?? row.tool),
-      h("span", { class: "quiet" }, `${row.caller}${row.confirmed_by ? `, yes by ${row.confirmed_by}` : ""}${row.reason ? `, ${row.reason}` : ""} · ${time(row.at)}`)),
+      h("span", { class: "quiet" }, `${who(row)}${row.reason ? `, ${row.reason}` : ""} · ${time(row.at)}`)),
     h("dl", { class: "facts" }, fact("entry", String(row.seq)), fact("plan", h("code", {}, row.plan)), fact("tool", h("code", {}, row.tool)),
       fact("risk", row.risk && h("span", { class: `risk ${row.risk}` }, row.risk)), fact("ended", time(row.ended)), fact("reason", row.reason),
-      fact("arguments", h("code", {}, JSON.stringify(row.arguments))), fact("digest", row.digest && h("code", { class: "head" }, row.digest)),
+      fact("arguments", row.arguments && h("code", {}, JSON.stringify(row.arguments))), fact("digest", row.digest && h("code", { class: "head" }, row.digest)),
       fact("steps", row.steps?.length && h("ul", {}, row.steps.map((step) => h("li", {}, h("span", { class: `state ${step.state}` }, plain(step.state)), " ", step.step,
         step.detail && h("span", { class: "quiet" }, ` ${step.detail}`), step.task && h("code", { class: "head" }, step.task)))))));
 }

@@ -68,6 +68,33 @@ fn a_rejected_plan_does_not_run() {
 }
 
 #[test]
+fn a_decision_is_in_the_trail_though_nobody_comes_back() {
+    for (command, word) in [("approve", "approved"), ("reject", "rejected")] {
+        let machine = Machine::new();
+        let id = asked(&machine);
+        machine.demo(&[command, &id, "--yes"]).exits(0);
+        let table = machine.demo(&["audit"]).exits(0).stdout;
+        let rows: Vec<_> = table.lines().skip(1).collect();
+        assert_eq!(rows.len(), 2, "{table}");
+        assert!(rows[0].contains("needs confirmation"), "{table}");
+        assert!(
+            rows[1].contains(word) && rows[1].contains("Press"),
+            "{table}"
+        );
+        let lines = machine.demo(&["audit", "export"]).exits(0).stdout;
+        let last: serde_json::Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
+        assert_eq!(last["kind"], "decided", "{last:#}");
+        assert_eq!(last["decision"], word);
+        assert_eq!(last["plan"], id.as_str());
+        assert!(last["digest"].is_string() && last["decided_by"].is_string());
+        machine
+            .demo(&["audit", "verify"])
+            .exits(0)
+            .prints("whole: 3");
+    }
+}
+
+#[test]
 fn a_plan_of_the_demo_is_told_from_a_real_one() {
     let machine = Machine::new();
     let id = asked(&machine);

@@ -131,5 +131,5 @@ async fn whoever_asked_cannot_approve_with_four_eyes() {
     assert!(scene.runs(110));
     let trail = scene.machine.run(&["audit", "--json"]).exits(0).stdout;
     let last: Value = serde_json::from_str(trail.lines().last().unwrap()).unwrap();
-    assert_eq!(last["result"], "needs_confirmation");
+    assert_eq!(last["decision"], "rejected");
 }

@@ -119,7 +119,7 @@ impl Scene {
             let plan = entry["plan"].as_str().unwrap().to_owned();
             if entry["kind"] == "opened" {
                 opened.push(plan);
-            } else {
+            } else if entry["kind"] == "closed" {
                 let again = closed.insert(plan.clone(), entry);
                 assert!(again.is_none(), "{plan} was closed twice");
             }

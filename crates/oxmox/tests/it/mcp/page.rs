@@ -165,6 +165,11 @@ async fn a_no_is_heard() {
     delete(&world, "agent").await;
     let [plan] = owner.inbox().await.try_into().unwrap();
     assert_eq!(owner.decide(&plan, false).await.status, 200);
+    // Also if nobody comes back for it.
+    let trail = owner.post("/api/audit", json!({"result": "rejected"}));
+    let trail = trail.await.body;
+    assert_eq!(trail["rows"][0]["decided_by"], "owner", "{trail}");
+    assert_eq!(trail["rows"][0]["plan"], plan["id"], "{trail}");
     assert_eq!(owner.decide(&plan, true).await.status, 409);
     assert_eq!(
         delete(&world, "agent").await["status"],

@@ -48,7 +48,7 @@ async fn what_is_called_is_what_is_recorded() {
         .iter()
         .filter_map(|link| match &link.entry {
             AuditEntry::Opened { tool, .. } => Some(tool.as_str()),
-            AuditEntry::Closed { .. } => None,
+            AuditEntry::Closed { .. } | AuditEntry::Decided { .. } => None,
         })
         .collect();
     assert_eq!(tools, ["start_proxmox_vm"]);

@@ -20,6 +20,7 @@ mod confirm_value;
 mod console;
 mod containers;
 mod create;
+mod decided;
 mod delete;
 mod digest;
 mod download;

@@ -9,9 +9,10 @@ use futures_util::future::join_all;
 use postgres::NoTls;
 use tempfile::TempDir;
 use tools::engine::State;
-use tools::outcome::{Status, StepOutcome};
-use tools::store::{AuditEntry, PlanState, Shared, Store, StoredSession, Verified};
+use tools::outcome::{Outcome, Status, StepOutcome, StepState};
+use tools::store::{AuditEntry, PlanState, Shared, Store, StoredPlan, StoredSession, Verified};
 
+use super::store::plan_to_store;
 use crate::house::{Furnish, House, call, done};
 
 /// A schema of a test's own. Gone with it.
@@ -63,6 +64,17 @@ impl Database {
             client.query(sql, &[&schema]).unwrap().len()
         };
         tokio::task::spawn_blocking(end).await.unwrap()
+    }
+
+    /// Whether a session of the stores on it waits for another.
+    async fn somebody_waits(&self) -> bool {
+        let (admin, schema) = (self.admin.clone(), self.schema.clone());
+        let look = move || {
+            let mut client = postgres::Client::connect(&admin, NoTls).unwrap();
+            let sql = "SELECT pid FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'";
+            !client.query(sql, &[&schema]).unwrap().is_empty()
+        };
+        tokio::task::spawn_blocking(look).await.unwrap()
     }
 
     async fn sql(&self, sql: &str) {
@@ -321,4 +333,97 @@ async fn who_signed_in_at_one_is_known_to_the_other() {
         other.end_session("secret").await.unwrap();
         assert_eq!(one.session("secret", 100).await.unwrap(), None);
     }
+}
+
+/// A plan in the store that this worker has begun, and its one step.
+async fn begun(store: &Store, worker: &str) -> (StoredPlan, StepOutcome) {
+    let stored = StoredPlan {
+        state: PlanState::Used,
+        ..plan_to_store().await
+    };
+    store.keep_plan(&stored).await.unwrap();
+    let step = StepOutcome::unsent("Delete VM 105");
+    let opened = entry(&stored.id);
+    let steps = std::slice::from_ref(&step);
+    let begun = store.begin_handle(&stored.id, worker, steps, (&opened, 1));
+    begun.await.unwrap();
+    (stored, step)
+}
+
+/// A worker that was taken for dead, and lives, writes down that it sends a step, while its plan is being closed as never
+/// sent: it sends what it has written down.
+#[tokio::test]
+async fn a_plan_is_not_closed_while_a_step_of_it_goes_out() {
+    let Some(database) = Database::new("goes_out").await else {
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let store = Arc::new(database.store(dir.path()).await);
+    let (stored, unsent) = begun(&store, "worker").await;
+    let sent = StepOutcome {
+        state: StepState::Running,
+        ..unsent.clone()
+    };
+
+    // As the worker does, up to the end of its transaction.
+    let (admin, schema) = (database.admin.clone(), database.schema.clone());
+    let kept = serde_json::to_string(&sent).unwrap();
+    let (written, is_written) = tokio::sync::oneshot::channel();
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let worker = std::thread::spawn(move || {
+        let mut client = postgres::Client::connect(&admin, NoTls).unwrap();
+        let mut transaction = client.transaction().unwrap();
+        let sql = format!("UPDATE {schema}.steps SET outcome = $1");
+        assert_eq!(transaction.execute(&sql, &[&kept]).unwrap(), 1);
+        written.send(()).unwrap();
+        ended.recv().unwrap();
+        transaction.commit().unwrap();
+    });
+    is_written.await.unwrap();
+
+    let closing = tokio::spawn({
+        let (store, seen) = (store.clone(), vec![unsent]);
+        let outcome = Outcome::unsent(Status::NotApplied, &stored.id, &stored.plan);
+        async move {
+            let entry = entry(&outcome.plan);
+            let closed = store.finish_plan(&outcome, &entry, Some(&seen));
+            closed.await.unwrap()
+        }
+    });
+    while !database.somebody_waits().await {
+        tokio::task::yield_now().await;
+    }
+    end.send(()).unwrap();
+    worker.join().unwrap();
+    assert!(!closing.await.unwrap(), "it goes on after all");
+    assert_eq!(store.steps(&stored.id).await.unwrap()[0].outcome, sent);
+    assert!(store.plan_outcome(&stored.id).await.unwrap().is_none());
+}
+
+/// Whoever moves the store looks once, and nobody is left who could close the plan.
+#[tokio::test]
+async fn what_the_dead_left_open_does_not_keep_a_store_from_moving() {
+    let Some(database) = Database::new("left_open").await else {
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let patient = Shared {
+        patience: Duration::from_millis(200),
+        ..database.shared()
+    };
+    let store = Store::shared(&patient, dir.path()).await.unwrap();
+    begun(&store, "worker").await;
+    let mut lines = Vec::new();
+    let take = |line| {
+        lines.push(line);
+        Ok(())
+    };
+    let rows = store.export(take).await.unwrap();
+    assert_eq!(lines.len(), rows + 2);
+    assert!(lines.iter().any(|line| line.contains("\"steps\"")));
+
+    let sign = store.show_life("worker").await.unwrap();
+    let fault = store.export(|_| Ok(())).await.unwrap_err();
+    assert!(fault.message.contains("a change is under way"), "{fault}");
+    drop(sign);
 }

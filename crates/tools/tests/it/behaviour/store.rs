@@ -102,7 +102,7 @@ fn a_store_whose_key_was_lost_is_refused() {
 }
 
 /// A plan that waits for a person.
-async fn plan_to_store() -> StoredPlan {
+pub(super) async fn plan_to_store() -> StoredPlan {
     let house = crate::house::House::new().await;
     let tool = tools::registry::find_change("delete_proxmox_vm").unwrap();
     let arguments = crate::house::object(r#"{"vmid": 105}"#);
@@ -242,4 +242,25 @@ async fn a_file_of_every_older_version_is_brought_forward() {
         assert_eq!(store.handle("a").await.unwrap().unwrap().begun, 7);
         assert!(store.baselines().await.unwrap().is_empty());
     }
+}
+
+/// More than is read at a time, of whatever grows.
+#[tokio::test]
+async fn a_long_trail_moves_whole() {
+    let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = Store::open(from.path()).unwrap();
+    let entries: Vec<_> = (0..2_500).map(|it| entry(&it.to_string())).collect();
+    store.append_audits(&entries).await.unwrap();
+    store.keep_plan(&plan_to_store().await).await.unwrap();
+    let mut lines = Vec::new();
+    let take = |line| {
+        lines.push(line);
+        Ok(())
+    };
+    assert_eq!(store.export(take).await.unwrap(), 2_501);
+    std::fs::copy(from.path().join("key"), to.path().join("key")).unwrap();
+    let other = Store::open(to.path()).unwrap();
+    assert_eq!(other.import(&lines).await.unwrap(), 2_501);
+    let moved = other.verify_audit(None).await.unwrap();
+    assert_eq!(moved, store.verify_audit(None).await.unwrap());
 }

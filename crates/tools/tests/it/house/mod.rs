@@ -117,6 +117,17 @@ impl House {
         engine(&self.sim, &token, policy, state, &self.clock)
     }
 
+    /// An engine for somebody who brings this token along.
+    pub(crate) fn on_behalf(&self, engine: &Engine, token: (&str, &str, &str)) -> Arc<Engine> {
+        let credentials = Credentials::Token {
+            user: token.0.to_owned(),
+            name: token.1.to_owned(),
+            secret: token.2.to_owned().into(),
+        };
+        let (reader, writer) = pve::connect(settings(&self.sim, credentials)).unwrap();
+        engine.on_behalf(vec![(Cluster::new("homelab", reader), writer)])
+    }
+
     /// A second engine that logs in with a user's password, as a person does.
     pub(crate) fn with_password(&self, user: &str, password: &str, policy: Policy) -> Arc<Engine> {
         let credentials = Credentials::Password {
@@ -279,6 +290,7 @@ impl House {
             match link.entry {
                 AuditEntry::Opened { .. } => opened += 1,
                 AuditEntry::Closed { result, .. } => closed.push(result),
+                AuditEntry::Decided { .. } => {}
             }
         }
         (opened, closed)

@@ -62,7 +62,7 @@ async fn a_fake_address_hides_nothing_from_the_trail() {
         let trail = store.audit_trail(100).await.unwrap();
         let opened = trail.iter().filter_map(|link| match &link.entry {
             AuditEntry::Opened { arguments, .. } => Some(arguments),
-            AuditEntry::Closed { .. } => None,
+            AuditEntry::Closed { .. } | AuditEntry::Decided { .. } => None,
         });
         let commands: Vec<_> = opened
             .map(|it| it["params"]["command"][2].clone())

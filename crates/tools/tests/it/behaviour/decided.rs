@@ -1,0 +1,69 @@
+//! A person's word on a plan leaves a trace of its own, whether or not anybody comes back for the plan.
+
+use tools::caller::Caller;
+use tools::store::{AuditEntry, Verified};
+
+use crate::house::House;
+
+const DELETE: (&str, &str) = ("delete_proxmox_vm", r#"{"vmid": 105}"#);
+
+/// What the trail tells, in short.
+async fn trail(house: &House) -> Vec<String> {
+    let store = house.engine.store().await.unwrap();
+    let whole = store.verify_audit(None).await.unwrap();
+    assert!(matches!(whole, Verified::Whole { .. }), "{whole:?}");
+    let trail = store.audit_trail(100).await.unwrap();
+    let in_short = |entry| match entry {
+        AuditEntry::Opened { .. } => "opened".to_owned(),
+        AuditEntry::Closed { result, .. } => result,
+        AuditEntry::Decided {
+            decision,
+            decided_by,
+            summary,
+            digest,
+            ..
+        } => {
+            assert!(summary.contains("Delete VM 105") && !digest.is_empty());
+            format!("{decision} by {decided_by}")
+        }
+    };
+    trail.into_iter().map(|link| in_short(link.entry)).collect()
+}
+
+#[tokio::test]
+async fn a_yes_and_a_no_are_in_the_trail_though_nobody_comes_back() {
+    for (approve, expected) in [(true, "approved by owner"), (false, "rejected by owner")] {
+        let house = House::new().await;
+        house.call(DELETE.0, DELETE.1).await.unwrap();
+        let store = house.engine.store().await.unwrap();
+        let waiting = store.waiting_plans(0).await.unwrap().remove(0);
+        let owner = Caller::from("owner");
+        let decide = || {
+            let (id, digest) = (&waiting.id, &waiting.digest);
+            house.engine.decide(id, digest, approve, &owner)
+        };
+        decide().await.unwrap();
+        let so_far = ["opened", "needs_confirmation", expected];
+        assert_eq!(trail(&house).await, so_far);
+        // What came too late is no decision.
+        let late = decide().await.unwrap_err();
+        assert!(late.message.contains("already"), "{late}");
+        assert_eq!(trail(&house).await, so_far);
+    }
+}
+
+#[tokio::test]
+async fn an_approved_plan_is_opened_and_closed_as_ever() {
+    let house = House::new().await;
+    let asked = house.call(DELETE.0, DELETE.1).await.unwrap();
+    house.approve(asked.data["plan"].as_str().unwrap()).await;
+    house.call(DELETE.0, DELETE.1).await.unwrap();
+    let expected = [
+        "opened",
+        "needs_confirmation",
+        "approved by person",
+        "opened",
+        "applied",
+    ];
+    assert_eq!(trail(&house).await, expected);
+}
