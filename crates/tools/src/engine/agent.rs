@@ -7,8 +7,9 @@ use serde_json::json;
 
 use super::Engine;
 use super::halt_point;
+use super::read_back::Known;
 use super::report::Report;
-use super::step::{Known, refused};
+use super::step::refused;
 use crate::agent::{self, Glance, glance};
 use crate::fault::explain;
 use crate::outcome::{StepOutcome, StepState};

@@ -3,36 +3,39 @@
 
 use std::collections::BTreeSet;
 
-use pve::{NodeName, Reader, Request, Resource, ResourceKind, Upid};
+use pve::Reader;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::step::{Known, read_back};
+use super::attribute::tasks_of;
+use super::read_back::{Known, read_back};
+use crate::fault::explain;
 use crate::outcome::StepState;
-use crate::plan::{Action, Check, Expect, Step, Trace, Wait};
+use crate::plan::{Check, Expect, Step, Wait};
 
-/// How often the node's task list is searched for a task whose start was not answered.
-const SEARCHES: u32 = 5;
 /// How long after a request was sent, in seconds, what is found may be of its making. What came later may be anybody's.
-const SOON: i64 = 120;
+pub(super) const SOON: i64 = 120;
 
 /// How things stood before a step was sent; without it, nothing found afterwards proves anything.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Before {
-    /// The tasks of this sort that there were already; `None` if they could not be listed.
-    tasks: Option<BTreeSet<String>>,
+    /// The tasks of this sort that its sender saw already; `None` if they could not be listed.
+    pub(super) tasks: Option<BTreeSet<String>>,
     /// Whether what the step should bring about was so already, or could not be read.
     already: bool,
     /// Unix time at which it was sent, by our own clock.
     #[serde(default)]
-    sent: i64,
+    pub(super) sent: i64,
+    /// Who sent it, as PVE knows them: its task is theirs, whoever looks for it.
+    #[serde(default)]
+    pub(super) by: Option<String>,
 }
 
 impl Before {
     /// Looks right before a step is sent.
     pub(super) async fn of(pve: &Reader, step: &Step, sent: i64) -> Self {
         let tasks = match &step.wait {
-            Wait::Task(trace) => tasks_of(pve, step, trace).await,
+            Wait::Task(trace) => tasks_of(pve, step, trace).await.ok(),
             Wait::Nothing => None,
         };
         let already = match &step.after {
@@ -43,6 +46,7 @@ impl Before {
             tasks,
             already,
             sent,
+            by: Some(pve.identity()),
         }
     }
 
@@ -56,29 +60,23 @@ impl Before {
         serde_json::from_str(kept).ok()
     }
 
-    /// The task that an unanswered request started, found in the node's own list: new, of our own user, and started soon
-    /// after the request. Two candidates are as good as none: another process may use the same token.
-    pub(super) async fn task_since(&self, pve: &Reader, step: &Step, now: i64) -> Option<Upid> {
-        let (Some(before), Wait::Task(trace)) = (&self.tasks, &step.wait) else {
+    /// Whether whoever looks is the one who sent it, and sees what they saw then.
+    pub(super) fn is_by(&self, pve: &Reader) -> bool {
+        self.by.as_ref() == Some(&pve.identity())
+    }
+
+    /// Why it cannot be read now whether a step brought about what it should have, where that would tell something.
+    pub(super) async fn unreadable(&self, pve: &Reader, step: &Step) -> Option<String> {
+        if self.already {
             return None;
-        };
-        let latest = self.latest_start(pve, trace, now).await?;
-        let user = pve.identity();
-        let is_ours = |upid: &Upid| {
-            let start = i64::try_from(upid.starttime()).unwrap_or(i64::MAX);
-            upid.user() == user && start <= latest
-        };
-        for _ in 0..SEARCHES {
-            if let Some(tasks) = tasks_of(pve, step, trace).await {
-                let mut ours = tasks
-                    .difference(before)
-                    .filter_map(|upid| upid.parse().ok())
-                    .filter(is_ours);
-                if let (Some(only), None) = (ours.next(), ours.next()) {
-                    return Some(only);
+        }
+        for part in step.after.as_ref()?.all() {
+            match pve.get::<Value>(part.read.clone()).await {
+                Err(error) if !(error.is_missing_object() || part.is_taken(&error)) => {
+                    return Some(explain(&error));
                 }
+                _ => {}
             }
-            tokio::time::sleep(pve.task_poll()).await;
         }
         None
     }
@@ -109,22 +107,8 @@ impl Before {
         )
     }
 
-    fn is_soon(&self, now: i64) -> bool {
+    pub(super) fn is_soon(&self, now: i64) -> bool {
         now - self.sent <= SOON
-    }
-
-    /// The latest start, by the node's clock, of a task that may be of the request's making; `None` if that clock cannot
-    /// be read.
-    async fn latest_start(&self, pve: &Reader, trace: &Trace, now: i64) -> Option<i64> {
-        if self.is_soon(now) {
-            return Some(i64::MAX);
-        }
-        let clock: Value = pve
-            .get(Request::get(format!("/nodes/{}/time", trace.node)))
-            .await
-            .ok()?;
-        // The two clocks may differ; how much time has passed since does not.
-        Some(clock.get("time")?.as_i64()? - (now - self.sent) + SOON)
     }
 }
 
@@ -145,29 +129,4 @@ async fn was_so(pve: &Reader, check: &Check) -> bool {
         }
     }
     true
-}
-
-/// The tasks of these types right now, about the guest if it is about one, on the node that would run the step's.
-async fn tasks_of(pve: &Reader, step: &Step, trace: &Trace) -> Option<BTreeSet<String>> {
-    let mut found = BTreeSet::new();
-    for node in nodes_of(pve, step, trace).await? {
-        for task_type in &trace.types {
-            let tasks = pve.find_task(&node, task_type, trace.vmid, None).await;
-            found.extend(tasks.ok()?.into_iter().map(|task| task.upid.to_string()));
-        }
-    }
-    Some(found)
-}
-
-/// The nodes that may run a step's task. Whichever node a file is for, the one that was asked receives it and runs the
-/// task; nobody can tell afterwards which that was.
-async fn nodes_of(pve: &Reader, step: &Step, trace: &Trace) -> Option<Vec<NodeName>> {
-    if !matches!(step.action, Action::Upload(_)) {
-        return Some(vec![trace.node.clone()]);
-    }
-    let rows = pve.resources().await.ok()?;
-    let is_up =
-        |row: &Resource| row.kind == ResourceKind::Node && row.status.as_deref() == Some("online");
-    let up = rows.into_iter().filter(is_up);
-    Some(up.filter_map(|row| row.node).collect())
 }

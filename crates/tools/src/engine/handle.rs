@@ -1,34 +1,24 @@
 //! Where a plan stands that was begun, whoever began it: this process, another one on the same store, or one that is dead.
 //!
-//! Everybody who asks how a change is going asks [`Engine::handle`]. It only reads. A plan whose worker is gone is worked
-//! out from the tasks that PVE ran for it and from what its steps should have brought about; what was not sent by then
-//! never is.
+//! Everybody who asks how a change is going asks [`Engine::handle`]. It only reads.
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use pve::{Reader, Upid, Vmid};
+use pve::{Upid, Vmid};
 
 use super::Engine;
-use super::agent;
-use super::apply::{failure, finished, running_hint};
-use super::doubt::Before;
+use super::apply::{failure, running_hint};
 use super::question::LIFETIME;
-use super::step::{Known, doing, ended};
+use super::step::doing;
 use super::worker::AtWork;
 use crate::baseline::{Baseline, Baselines};
 use crate::begun::{Begun, Unended};
 use crate::fault::{Fault, Kind};
 use crate::outcome::{Outcome, Status, StepOutcome, StepState};
-use crate::plan::{Action, Plan, Step};
-use crate::store::{AuditEntry, PlanState, StoredHandle, StoredPlan, StoredStep};
-
-/// How often a look reads what PVE brings about after its task: it may come again.
-const LOOKS_WHILE_SETTLING: u32 = 1;
-/// Why a step that was never sent will not be.
-const WORKER_GONE: &str = "oxmox ended before this was sent";
+use crate::plan::Plan;
+use crate::store::{AuditEntry, PlanState, StoredHandle, StoredPlan};
 
 /// A plan that was begun, as it stands now.
 #[derive(Debug, Clone)]
@@ -101,79 +91,8 @@ impl Engine {
         }
     }
 
-    /// Its worker is gone: reads what became of each step that may have been sent.
-    async fn reconcile(
-        &self,
-        stored: &StoredPlan,
-        held: StoredHandle,
-        kept: Vec<StoredStep>,
-    ) -> Result<Handle, Fault> {
-        let pve = &self.cluster(&stored.plan.cluster)?.pve;
-        let store = self.store().await?;
-        let mut steps = Vec::new();
-        for (index, (step, kept)) in stored.plan.steps.iter().zip(kept).enumerate() {
-            let before = kept.before.as_deref().and_then(Before::parse);
-            let sent = before.map(|before| (before, self.now()));
-            let mut found = look(pve, step, kept.outcome.clone(), sent).await;
-            if found.state == StepState::NotSent && found.detail.is_none() {
-                found.detail = Some(WORKER_GONE.to_owned());
-            }
-            if found != kept.outcome {
-                let replaced = store.replace_step(&stored.id, index, &kept.outcome, &found);
-                if !replaced.await? {
-                    return self.after_all(stored, held).await;
-                }
-            }
-            steps.push(found);
-        }
-        if steps.iter().any(is_open) {
-            return Ok(self.going_on(stored, held, steps).await);
-        }
-        let outcome = broken_off(finished(&stored.id, &stored.plan, steps));
-        let reason = failure(&outcome, &stored.plan).map(|fault| fault.to_string());
-        let closed = self.close((&outcome, &stored.plan), reason, Some(&outcome.steps));
-        if !closed.await? {
-            return self.after_all(stored, held).await;
-        }
-        Ok(of(outcome, stored, held))
-    }
-
-    /// Whoever was taken for dead lives, or somebody else was first to find out.
-    async fn after_all(&self, stored: &StoredPlan, held: StoredHandle) -> Result<Handle, Fault> {
-        let store = self.store().await?;
-        if let Some(outcome) = store.plan_outcome(&stored.id).await? {
-            return Ok(of(outcome, stored, held));
-        }
-        let steps = store.steps(&stored.id).await?;
-        let steps = steps.into_iter().map(|step| step.outcome).collect();
-        Ok(self.going_on(stored, held, steps).await)
-    }
-
-    /// It was closed. What was not over, or not known, by then may be known now.
-    async fn again(
-        &self,
-        outcome: Outcome,
-        stored: &StoredPlan,
-        held: StoredHandle,
-    ) -> Result<Handle, Fault> {
-        if !matches!(outcome.status, Status::Running | Status::Unknown) {
-            return Ok(of(outcome, stored, held));
-        }
-        let pve = &self.cluster(&stored.plan.cluster)?.pve;
-        let mut steps = Vec::new();
-        for (step, known) in stored.plan.steps.iter().zip(outcome.steps.clone()) {
-            steps.push(look(pve, step, known, None).await);
-        }
-        if steps == outcome.steps {
-            return Ok(of(outcome, stored, held));
-        }
-        let outcome = broken_off(finished(&stored.id, &stored.plan, steps));
-        self.store().await?.mend_outcome(&outcome).await?;
-        Ok(of(outcome, stored, held))
-    }
-
     /// It goes on, in this process, another one, or only on the cluster.
-    async fn going_on(
+    pub(super) async fn going_on(
         &self,
         stored: &StoredPlan,
         held: StoredHandle,
@@ -264,57 +183,8 @@ impl Baselines for Looker {
     }
 }
 
-/// What is known of a step now: by its task, or, where none was named, by how things stood before it and what time it is.
-async fn look(
-    pve: &Reader,
-    step: &Step,
-    known: StepOutcome,
-    sent: Option<(Before, i64)>,
-) -> StepOutcome {
-    if !matches!(known.state, StepState::Running | StepState::Unknown) {
-        return known;
-    }
-    if let (Action::AgentExec(exec), Some(pid)) = (&step.action, agent::pid_of(&known)) {
-        return agent::look_again(pve, &exec.at, pid, known).await;
-    }
-    let task = match (known.task.as_deref().map(str::parse::<Upid>), &sent) {
-        (Some(Ok(upid)), _) => Some(upid),
-        (_, Some((before, now))) => before.task_since(pve, step, *now).await,
-        _ => None,
-    };
-    let now = match (&task, sent) {
-        (Some(upid), _) => look_at_task(pve, step, upid).await,
-        // The request may have reached PVE or not: as if its answer had been lost.
-        (None, Some((before, now))) => {
-            let asked = ("oxmox ended while it was being sent", now);
-            before
-                .without_answer(pve, step, asked, LOOKS_WHILE_SETTLING)
-                .await
-        }
-        (None, None) => return known,
-    };
-    StepOutcome {
-        state: now.state,
-        detail: now.detail,
-        task: task.map(|upid| upid.to_string()),
-        ..known
-    }
-}
-
-async fn look_at_task(pve: &Reader, step: &Step, upid: &Upid) -> Known {
-    match ended(pve, upid, Duration::ZERO, |_| {}).await {
-        Ok(Some(end)) => end.read_back(pve, step, LOOKS_WHILE_SETTLING).await,
-        Ok(None) => Known {
-            state: StepState::Running,
-            detail: None,
-            result: None,
-        },
-        Err(known) => known,
-    }
-}
-
 /// Whether more may come to be known of a step: its task runs, or cannot be asked at the moment.
-fn is_open(step: &StepOutcome) -> bool {
+pub(super) fn is_open(step: &StepOutcome) -> bool {
     match step.state {
         StepState::Running => true,
         StepState::Unknown => step.task.is_some(),
@@ -322,17 +192,7 @@ fn is_open(step: &StepOutcome) -> bool {
     }
 }
 
-/// A plan of which some steps were done and others were never sent says so.
-fn broken_off(mut outcome: Outcome) -> Outcome {
-    let any = |state| outcome.steps.iter().any(|step| step.state == state);
-    if outcome.next.is_none() && any(StepState::NotSent) {
-        let next = "what was not sent is not sent by itself; look at what was done, then make the call anew for the rest";
-        outcome.next = Some(next.to_owned());
-    }
-    outcome
-}
-
-fn of(outcome: Outcome, stored: &StoredPlan, held: StoredHandle) -> Handle {
+pub(super) fn of(outcome: Outcome, stored: &StoredPlan, held: StoredHandle) -> Handle {
     Handle {
         ended: !matches!(outcome.status, Status::Running),
         fault: failure(&outcome, &stored.plan),

@@ -6,8 +6,9 @@ use secrecy::ExposeSecret;
 
 use super::Engine;
 use super::halt_point;
+use super::read_back::Known;
 use super::report::Report;
-use super::step::{Known, refused};
+use super::step::refused;
 use crate::fault::explain;
 use crate::keyboard::{self, Stroke};
 use crate::outcome::StepState;

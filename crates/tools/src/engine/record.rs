@@ -31,6 +31,7 @@ struct Known {
     summary: Option<String>,
     risk: Option<Risk>,
     digest: Option<String>,
+    cluster: Option<String>,
     opened: bool,
 }
 
@@ -88,6 +89,7 @@ impl Attempt {
         known.summary = Some(plan.summary.clone());
         known.risk = Some(plan.risk);
         known.digest = Some(plan.digest());
+        known.cluster = Some(plan.cluster.clone());
     }
 
     /// What it is, where there is no plan.
@@ -130,7 +132,7 @@ impl Attempt {
             risk: known.risk,
             digest: known.digest.clone(),
             confirmed_by: confirmed_by.map(ToOwned::to_owned),
-            pve_identity: None,
+            pve_identity: self.engine.brought_identity(known.cluster.as_deref()),
         }
     }
 

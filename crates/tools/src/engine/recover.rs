@@ -1,8 +1,5 @@
 //! Closes what workers left open that are dead, so that the audit trail tells how it ended though nobody asks.
 
-use pve::Request;
-use serde_json::Value;
-
 use super::{Engine, State};
 use crate::fault::Fault;
 use crate::outcome::Status;
@@ -37,7 +34,7 @@ impl Engine {
     async fn close_plans(&self) -> Result<Vec<Closed>, Fault> {
         let mut closed = Vec::new();
         for (id, worker) in self.store().await?.open_handles().await? {
-            if self.is_at_work(&worker, &id).await? || !self.can_be_asked(&id).await {
+            if self.is_at_work(&worker, &id).await? {
                 continue;
             }
             // One that cannot be read must not keep the others open.
@@ -81,20 +78,5 @@ impl Engine {
             }
         }
         Ok(closed)
-    }
-
-    /// Whether the cluster of a plan answers. One that does not would have its steps closed as unknown for good.
-    async fn can_be_asked(&self, plan: &str) -> bool {
-        let Ok(store) = self.store().await else {
-            return false;
-        };
-        let Ok(Some(stored)) = store.plan(plan).await else {
-            return false;
-        };
-        let Ok(cluster) = self.cluster(&stored.plan.cluster) else {
-            return false;
-        };
-        let version = cluster.pve.get::<Value>(Request::get("/version")).await;
-        version.is_ok()
     }
 }

@@ -68,6 +68,11 @@ impl Report {
         }
     }
 
+    /// The plan's id.
+    pub(super) fn plan(&self) -> &str {
+        &self.plan
+    }
+
     /// Held by whoever waits for the plan on behalf of its caller.
     pub(super) fn presence(&self) -> Presence {
         Presence(Some(self.left.clone()))

@@ -3,22 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pve::{Reader, TaskEnd, Upid};
+use pve::{Reader, Upid};
 use serde_json::Value;
 
 use super::Engine;
 use super::agent::read_inside;
+use super::attribute::{Search, Sent};
 use super::doubt::Before;
 use super::halt_point;
+use super::read_back::{Known, ended, read_back, unreadable};
 use super::report::Report;
 use crate::fault::explain;
 use crate::outcome::StepState;
-use crate::plan::{Action, Check, Plan, Step, Wait};
+use crate::plan::{Action, Plan, Step, Wait};
 use crate::preview::missing_privileges;
 use crate::tool::Object;
 
-/// How often a postcondition is read before it counts as not met.
-const LOOKS: u32 = 5;
 /// The same for what PVE does after its task has ended (a guest that HA starts).
 const LOOKS_WHILE_SETTLING: u32 = 30;
 /// A task may take as long as it takes; past this its outcome is unknown to us.
@@ -26,32 +26,6 @@ const LONGEST_TASK: Duration = Duration::from_hours(7 * 24);
 /// What becomes of a secret that was in an answer that did not come.
 const LOST_SECRET: &str =
     "its secret was in the answer and is lost: if it is there, delete it and make another";
-/// Log lines shown of a failed task.
-const LOG_TAIL: u64 = 10;
-
-/// What is known after a part of a step.
-pub(super) struct Known {
-    pub(super) state: StepState,
-    pub(super) detail: Option<String>,
-    pub(super) result: Option<Object>,
-}
-
-impl Known {
-    pub(super) fn new(state: StepState, detail: impl Into<String>) -> Self {
-        Self {
-            state,
-            detail: Some(detail.into()),
-            result: None,
-        }
-    }
-
-    /// And this besides.
-    fn and(mut self, more: Option<String>) -> Self {
-        let both = [self.detail.take(), more].into_iter().flatten();
-        self.detail = both.reduce(|one, other| format!("{one}; {other}"));
-        self
-    }
-}
 
 impl Engine {
     /// Runs one step to its end and reports on the way.
@@ -175,16 +149,14 @@ impl Engine {
         let task = match lost {
             Ok(task) => task,
             Err(why) => {
-                let found = before.task_since(pve, step, self.now()).await;
-                if found.is_none() {
-                    let why = format!("it was sent once and not answered ({why})");
-                    let asked = (why.as_str(), self.now());
-                    let known = before
-                        .without_answer(pve, step, asked, LOOKS_WHILE_SETTLING)
-                        .await;
-                    return Ok(known.and(step.confides.as_ref().map(|_| LOST_SECRET.to_owned())));
-                }
-                found
+                let sent = Sent {
+                    id: report.plan(),
+                    plan,
+                    index,
+                    step,
+                    before: &before,
+                };
+                Some(self.after_loss(pve, &sent, &why).await?)
             }
         };
         if let Some(upid) = task {
@@ -196,6 +168,19 @@ impl Engine {
             result: known.result.or(shown),
             ..known
         })
+    }
+
+    /// The task of a request whose answer was lost, for this reason; an error: what is known of it where none is found.
+    async fn after_loss(&self, pve: &Reader, sent: &Sent<'_>, why: &str) -> Result<Upid, Known> {
+        if let Search::Found(upid) = self.task_of(pve, sent).await {
+            return Ok(upid);
+        }
+        let why = format!("it was sent once and not answered ({why})");
+        let asked = (why.as_str(), self.now());
+        let Sent { before, step, .. } = sent;
+        let known = before.without_answer(pve, step, asked, LOOKS_WHILE_SETTLING);
+        let known = known.await;
+        Err(known.and(step.confides.as_ref().map(|_| LOST_SECRET.to_owned())))
     }
 }
 
@@ -292,125 +277,4 @@ async fn if_seen(pve: &Reader, plan: &Plan, known: Known) -> Known {
         missing.join(", ")
     );
     Known::new(StepState::Unknown, detail)
-}
-
-/// A task that ended well, with its warnings.
-pub(super) struct Ended(Option<String>);
-
-impl Ended {
-    /// Reads whether it brought about what it should have.
-    pub(super) async fn read_back(self, pve: &Reader, step: &Step, settling: u32) -> Known {
-        let mut known = read_back(pve, step.after.as_ref(), settling).await;
-        if let Some(warning) = self.0 {
-            known.detail = Some(format!("{}; {warning}", known.detail.unwrap_or_default()));
-        }
-        known
-    }
-}
-
-/// Waits for a task's end; `None`: it has not ended yet. A task that failed is an error with the end of its log.
-pub(super) async fn ended(
-    pve: &Reader,
-    upid: &Upid,
-    within: Duration,
-    tell: impl FnMut(pve::TaskProgress),
-) -> Result<Option<Ended>, Known> {
-    match pve.wait_task(upid, within, tell).await {
-        Ok(Some(TaskEnd::Ok)) => Ok(Some(Ended(None))),
-        Ok(Some(TaskEnd::Warnings(count))) => Ok(Some(Ended(Some(format!(
-            "the task ended with {count} warnings:\n{}",
-            log_tail(pve, upid).await
-        ))))),
-        Ok(Some(TaskEnd::Failed(why))) => Err(Known::new(
-            StepState::Failed,
-            format!(
-                "the task ended with: {why}\nlast lines of its log:\n{}",
-                log_tail(pve, upid).await
-            ),
-        )),
-        Ok(None) => Ok(None),
-        Err(error) => Err(unreadable(&format!(
-            "how it goes cannot be read: {}",
-            explain(&error)
-        ))),
-    }
-}
-
-fn unreadable(why: &str) -> Known {
-    Known::new(
-        StepState::Unknown,
-        format!("the task was started, but {why}"),
-    )
-}
-
-async fn log_tail(pve: &Reader, upid: &Upid) -> String {
-    match pve.task_log_tail(upid, LOG_TAIL).await {
-        Ok(lines) => lines
-            .iter()
-            .map(|line| format!("  {line}"))
-            .collect::<Vec<_>>()
-            .join("\n"),
-        Err(error) => format!("  (the log cannot be read: {error})"),
-    }
-}
-
-/// Reads until everything that was to come about is seen, or patience ends. `settling` is how often it is read where PVE
-/// goes on after its task.
-pub(super) async fn read_back(pve: &Reader, check: Option<&Check>, settling: u32) -> Known {
-    let Some(check) = check else {
-        return Known {
-            state: StepState::Done,
-            detail: None,
-            result: None,
-        };
-    };
-    for part in check.all() {
-        if let Err(known) = read_one(pve, part, settling).await {
-            return known;
-        }
-    }
-    Known::new(StepState::Done, format!("read back: {}", check.sentence()))
-}
-
-/// Reads until one postcondition holds; the error is what is known if it does not.
-async fn read_one(pve: &Reader, check: &Check, settling: u32) -> Result<(), Known> {
-    let looks = if check.settles { settling } else { LOOKS };
-    let mut last = String::new();
-    for look in 0..looks {
-        if look > 0 {
-            tokio::time::sleep(pve.task_poll()).await;
-        }
-        match pve.get::<Value>(check.read.clone()).await {
-            Ok(answer) if check.holds(&answer) => return Ok(()),
-            Ok(_) => last.clear(),
-            // A guest that is not there is in no state that could be waited for.
-            Err(error) if check.is_taken(&error) || error.is_missing_object() => last.clear(),
-            Err(error) => last = explain(&error),
-        }
-    }
-    if !last.is_empty() {
-        let detail = format!(
-            "PVE accepted it, but \"{}\" cannot be read back: {last}",
-            check.says
-        );
-        return Err(Known::new(StepState::Unknown, detail));
-    }
-    if check.guessed {
-        let detail = format!(
-            "PVE reported success, but it cannot be seen that {}",
-            check.says
-        );
-        return Err(Known::new(StepState::Unknown, detail));
-    }
-    if check.settles {
-        let detail = format!(
-            "PVE has accepted it and works on it; not yet: {}",
-            check.says
-        );
-        return Err(Known::new(StepState::Running, detail));
-    }
-    Err(Known::new(
-        StepState::Failed,
-        format!("PVE reported success, but it is not so that {}", check.says),
-    ))
 }

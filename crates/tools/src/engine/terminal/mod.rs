@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use pve::console::{Size, Terminal, Until, Waited};
 
 use super::Engine;
+use super::read_back::Known;
 use super::report::Report;
-use super::step::{Known, refused};
+use super::step::refused;
 use crate::clean;
 use crate::fault::explain;
 use crate::outcome::StepState;

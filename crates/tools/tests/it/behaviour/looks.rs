@@ -17,7 +17,7 @@ async fn closed(engine: &Engine) -> Vec<(String, Option<String>)> {
     let trail = engine.store().await.unwrap().audit_trail(10).await.unwrap();
     let closed = trail.into_iter().filter_map(|link| match link.entry {
         AuditEntry::Closed { result, reason, .. } => Some((result, reason)),
-        AuditEntry::Opened { .. } => None,
+        AuditEntry::Opened { .. } | AuditEntry::Decided { .. } => None,
     });
     closed.collect()
 }
