@@ -52,7 +52,8 @@ impl fmt::Debug for Call {
 pub enum Reply {
     /// The answer.
     Done(Rendered),
-    /// The answer of a change that goes on though the caller's wait is over, and its plan's id, for [`Engine::handle`].
+    /// The answer of a change that goes on though the caller's wait is over, and its plan's id, for
+    /// [`handle`](super::Engine::handle).
     Running(Rendered, String),
     /// A question for a person, for transports that carry the answer in a second call.
     Ask(Box<Question>),

@@ -109,20 +109,19 @@ impl Store {
         let known = keys.clone();
         let opening = tokio::task::spawn_blocking(move || {
             first.prepare()?;
-            let made_with = meta::made_with(&mut first, &known)?;
-            Ok((first, made_with))
+            let is_ours = meta::made_with(&mut first, &known)? == known.name();
+            // A connection ends by waiting, which only a thread of its own may do.
+            Ok(is_ours.then_some(first))
         });
         let opened = opening.await.map_err(|error| Trouble(error.to_string()));
-        let (first, made_with) = opened.flatten().map_err(|trouble| {
+        let first = opened.flatten().map_err(|trouble| {
             Fault::new(
                 Kind::Internal,
                 format!("the store cannot be used: {}", trouble.0),
             )
             .hint("a person has to look whether the database is there, and lets this user in")
         })?;
-        if made_with != keys.name() {
-            return Err(meta::other_keys(dir));
-        }
+        let first = first.ok_or_else(|| meta::other_keys(dir))?;
         let mut databases: Vec<Box<dyn Database>> = vec![Box::new(first)];
         for _ in 1..CONNECTIONS {
             databases.push(Box::new(Postgres::new(address.clone())));
