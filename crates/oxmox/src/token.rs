@@ -1,7 +1,7 @@
 //! The tokens of callers: how they look, how they are given out, and how they are known again.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
@@ -9,7 +9,7 @@ use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use secrecy::{ExposeSecret as _, SecretString};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedMutexGuard, Semaphore};
 use tools::caller::{Bounds, Caller};
 use tools::fault::{Fault, Kind};
 use tools::keys;
@@ -67,6 +67,8 @@ pub struct Holder {
 pub struct Checker {
     /// The sum of a token that was right, with the hash that it was right for.
     right: Mutex<BTreeMap<String, String>>,
+    /// The tokens that are being worked out, by their sums: whoever brings the same one along waits.
+    turns: Mutex<BTreeMap<String, Weak<tokio::sync::Mutex<()>>>>,
 }
 
 impl Checker {
@@ -92,6 +94,20 @@ impl Checker {
             self.remember(sum, stored.hash.clone());
         }
         Ok(Some(stored.into()))
+    }
+
+    /// A turn at this token: several requests that bring it along at once are one try.
+    pub async fn turn(&self, token: &SecretString, store: &Store) -> OwnedMutexGuard<()> {
+        let sum = sum(token, store);
+        let turn = {
+            let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+            turns.retain(|_, turn| turn.strong_count() > 0);
+            let known = turns.get(&sum).and_then(Weak::upgrade);
+            let turn = known.unwrap_or_default();
+            turns.insert(sum, Arc::downgrade(&turn));
+            turn
+        };
+        turn.lock_owned().await
     }
 
     /// The same for one that was found right lately. This costs little; that it is none of those says nothing.

@@ -59,15 +59,23 @@ impl Door {
         }
     }
 
-    /// Who brings this along. Else the answer that they get.
-    pub(super) async fn caller(
+    /// The address that a request counts for.
+    pub(super) fn asker(&self, request: &Request) -> Option<IpAddr> {
+        self.limiter.asker(request)
+    }
+
+    /// Who brings this along. Else the answer that they get, which counts for where they come from.
+    pub(super) async fn admit(
         &self,
         headers: &HeaderMap,
         from: Option<IpAddr>,
     ) -> Result<Known, Response<Body>> {
         let live = self.limiter.live.borrow().clone();
         let found = self.find(headers, from, &live).await;
-        found.map_err(|refusal| refusal.answer(&live))
+        found.map_err(|refusal| match self.limiter.refused(from) {
+            Ok(()) => refusal.answer(&live),
+            Err(too_much) => too_much.answer(),
+        })
     }
 
     /// An answer that goes on ends when whoever it is for would no longer be let in.
@@ -121,7 +129,7 @@ impl Door {
 
     /// The first token that is given out closes the door at once.
     async fn is_open(&self, live: &Live) -> Result<bool, Refusal> {
-        if !self.open || live.oauth.is_some() {
+        if !self.open || live.oauth.is_some() || live.is_behind_others() {
             return Ok(false);
         }
         let store = self.engine.store().await.map_err(|_| Refusal::Trouble)?;
@@ -132,8 +140,12 @@ impl Door {
     async fn own(&self, token: &SecretString, from: Option<IpAddr>) -> Result<Holder, Refusal> {
         let store = self.engine.store().await.map_err(|_| Refusal::Trouble)?;
         // Whoever guesses at a token locks out nobody who has it.
-        let known = self.checker.known(token, store, now()).await;
-        if let Some(holder) = known.map_err(|_| Refusal::Trouble)? {
+        let known = async || self.checker.known(token, store, now()).await;
+        if let Some(holder) = known().await.map_err(|_| Refusal::Trouble)? {
+            return Ok(holder);
+        }
+        let _turn = self.checker.turn(token, store).await;
+        if let Some(holder) = known().await.map_err(|_| Refusal::Trouble)? {
             return Ok(holder);
         }
         let gate = &self.limiter.gate;
@@ -159,29 +171,23 @@ pub(super) async fn authenticate(
     mut request: Request,
     next: Next,
 ) -> Response<Body> {
-    let from = door.limiter.asker(&request);
+    let from = door.asker(&request);
     let headers = request.headers().clone();
-    let known = door.caller(&headers, from).await;
-    let extensions = request.extensions_mut();
-    let refusal = match known {
-        Ok(known) => {
-            match known {
-                Known::Anybody => {}
-                Known::Own(holder) => drop(extensions.insert(holder)),
-                Known::Vouched(holder) => {
-                    extensions.insert(holder);
-                    extensions.insert(Vouched);
-                }
-            }
-            let answer = next.run(request).await;
-            return answer.map(|body| door.as_long_as_known(body, &headers));
-        }
-        Err(refusal) => refusal,
+    let known = match door.admit(&headers, from).await {
+        Ok(known) => known,
+        Err(refusal) => return refusal,
     };
-    match door.limiter.refused(&request) {
-        Ok(()) => refusal,
-        Err(too_much) => too_much.answer(),
+    let extensions = request.extensions_mut();
+    match known {
+        Known::Anybody => {}
+        Known::Own(holder) => drop(extensions.insert(holder)),
+        Known::Vouched(holder) => {
+            extensions.insert(holder);
+            extensions.insert(Vouched);
+        }
     }
+    let answer = next.run(request).await;
+    answer.map(|body| door.as_long_as_known(body, &headers))
 }
 
 /// Why somebody is not let in.

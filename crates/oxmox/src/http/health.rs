@@ -80,11 +80,12 @@ async fn waiting(engine: &Engine) -> Option<u64> {
 async fn measured(State(watched): State<Watched>, request: Request) -> Response<Body> {
     let headers = request.headers().clone();
     let from = request.extensions().get::<Peer>().map(|peer| peer.address);
+    let asker = watched.door.asker(&request);
     drop(request);
     let bounds = if is_near(from, &headers) && !watched.door.is_behind_others() {
         Bounds::default()
     } else {
-        match watched.door.caller(&headers, from).await {
+        match watched.door.admit(&headers, asker).await {
             Ok(known) => known.bounds(),
             Err(refusal) => return refusal,
         }

@@ -44,7 +44,10 @@ impl Page {
         };
         let caller = match &session.token {
             // Whoever came by the link of a server that asked nobody who they are.
-            None if store.has_tokens().await? => return Ok(None),
+            None if store.has_tokens().await? => {
+                store.end_session(secret).await?;
+                return Ok(None);
+            }
             None => Caller::unbound(session.name),
             Some(id) => match store.token(id).await? {
                 Some(token) if token.person && token.expires.is_none_or(|end| end > now()) => {

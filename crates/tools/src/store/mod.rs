@@ -75,6 +75,10 @@ impl Store {
             )
             .hint("set OXMOX_STATE_DIR or state_dir to a directory that oxmox may write to")
         };
+        // Before a new one would take the place of the one that was lost.
+        if Self::is_in(dir) && !dir.join("key").exists() {
+            return Err(meta::other_keys(dir));
+        }
         let keys = keys(dir).map_err(|error| broken(&error.to_string()))?;
         let file = dir.join(FILE);
         create_private_file(&file).map_err(|error| broken(&error.to_string()))?;

@@ -95,7 +95,14 @@ impl Store {
     pub async fn remove_token(&self, name: &str) -> Result<bool, Fault> {
         let values = [name.into()];
         let gone = self
-            .write(move |tx| tx.execute("DELETE FROM tokens WHERE name = ?1", &values))
+            .write(move |tx| {
+                // What was agreed to for its holder is not for whoever has the name next.
+                tx.execute(
+                    "UPDATE plans SET state = 'replaced' WHERE caller = ?1 AND state IN ('waiting', 'approved')",
+                    &values,
+                )?;
+                tx.execute("DELETE FROM tokens WHERE name = ?1", &values)
+            })
             .await?;
         Ok(gone == 1)
     }

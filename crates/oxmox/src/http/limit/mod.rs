@@ -2,7 +2,7 @@
 
 mod gate;
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -98,14 +98,24 @@ impl Limiter {
         }
         let mut named = request.headers().get_all(FORWARDED).iter();
         let last = named.next_back().and_then(|value| value.to_str().ok());
-        let last = last.and_then(|value| value.rsplit(',').next()?.trim().parse().ok());
-        Some(last.map_or(peer, |last: IpAddr| last.to_canonical()))
+        let last = last.and_then(|value| address(value.rsplit(',').next()?.trim()));
+        Some(last.map_or(peer, |last| last.to_canonical()))
     }
 
     /// One more of somebody who is not let in.
-    pub(super) fn refused(&self, request: &Request) -> Result<(), TooMuch> {
-        self.enter(request).map(drop)
+    pub(super) fn refused(&self, from: Option<IpAddr>) -> Result<(), TooMuch> {
+        let Some(from) = from else { return Ok(()) };
+        let live = self.live.borrow().clone();
+        let who = Who::Address(network(from));
+        let pass = self.gate.enter(who, &live.limits, Instant::now());
+        pass.map(drop)
     }
+}
+
+/// Some proxies tell the port, too.
+fn address(text: &str) -> Option<IpAddr> {
+    let with_port = || text.parse().map(|at: SocketAddr| at.ip());
+    text.parse().or_else(|_| with_port()).ok()
 }
 
 /// Lets through as much as a caller may ask for.
@@ -194,4 +204,22 @@ fn is_too_long(error: &axum::Error) -> bool {
         cause = error.source();
     }
     false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_may_have_a_port() {
+        for (text, meant) in [
+            ("203.0.113.7", "203.0.113.7"),
+            ("203.0.113.7:5100", "203.0.113.7"),
+            ("2001:db8::7", "2001:db8::7"),
+            ("[2001:db8::7]:5100", "2001:db8::7"),
+        ] {
+            assert_eq!(address(text), meant.parse().ok(), "{text}");
+        }
+        assert_eq!(address("unknown"), None);
+    }
 }

@@ -170,9 +170,9 @@ impl Verifier {
         let name = claims
             .get(&self.settings.name_claim)
             .and_then(Value::as_str);
-        // Two names that look alike are two callers. What cannot be seen has no place in one.
+        // Two names that look alike would be two callers, and one person with two of them would be two people.
         let name = name.filter(|name| {
-            let is_seen = |it: char| it.is_alphanumeric() || it.is_ascii_graphic() || it == ' ';
+            let is_seen = |it: char| it.is_ascii_graphic() || it == ' ';
             let is_plain = name.chars().all(is_seen) && name.trim() == *name;
             !name.is_empty() && name.chars().count() <= LONGEST_NAME && is_plain
         });

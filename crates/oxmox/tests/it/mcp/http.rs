@@ -286,6 +286,19 @@ async fn a_proxy_on_this_machine_lets_nobody_in_unasked() {
         let ended = served.task.await.unwrap();
         assert!(matches!(ended, Err(Error::ForOthers)), "{settings:?}");
     }
+    // Nor one that a configuration speaks of which is read again.
+    let (live, seen) = watch::channel(Arc::new(Live::default()));
+    let served = serve_by(&world, seen).await;
+    assert_eq!(served.ask("tools/list", json!({}), &[]).await.status, 200);
+    let named = Settings {
+        public_url: Some(PublicUrl::parse("https://ox.example").unwrap()),
+        ..Settings::default()
+    };
+    let again = Live::new(&named).unwrap().following(&live.borrow());
+    live.send_replace(Arc::new(again.unwrap()));
+    let by_name = [("Host", "ox.example")];
+    let list = served.ask("tools/list", json!({}), &by_name).await;
+    assert_eq!(list.status, 401);
     // Nor one that the configuration does not know of, if it says what it is.
     let served = serve(&world).await;
     let passed_on = ("X-Forwarded-For", "203.0.113.7");

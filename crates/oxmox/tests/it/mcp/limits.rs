@@ -1,5 +1,6 @@
 //! How much one caller may ask for.
 
+use futures_util::future::join_all;
 use oxmox::http::{Limits, Live, PublicUrl, Settings};
 use serde_json::json;
 use tokio::io::AsyncReadExt as _;
@@ -84,6 +85,18 @@ async fn a_request_that_says_it_is_too_large_is_not_waited_for() {
     let mut status = [0; 12];
     stream.read_exact(&mut status).await.unwrap();
     assert_eq!(&status, b"HTTP/1.1 413");
+}
+
+#[tokio::test]
+async fn a_right_token_is_no_guess_however_many_bring_it_along_at_once() {
+    let world = world().await;
+    let right = token(&world, "ci", Bounds::default()).await;
+    let served = served(&world, Limits::default()).await;
+    let headers = [("Authorization", right.as_str())];
+    let asks = (0..12).map(|_| served.ask("tools/list", json!({}), &headers));
+    for answer in join_all(asks).await {
+        assert_eq!(answer.status, 200);
+    }
 }
 
 #[tokio::test]

@@ -170,6 +170,8 @@ async fn a_token_counts_if_this_issuer_signed_it_for_this_server_and_for_now() {
         json!({"sub": "alice\u{200b}"}),
         json!({"sub": "a\u{202e}b"}),
         json!({"sub": " alice"}),
+        json!({"sub": "alice\u{115f}"}),
+        json!({"sub": "\u{ff41}lice"}),
         json!({"sub": 7}),
     ];
     for claims in wrong {

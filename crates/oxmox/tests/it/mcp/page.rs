@@ -95,6 +95,30 @@ async fn the_first_token_ends_what_the_link_began() {
     assert_eq!(late.status, 401);
     let told = late.body.to_string();
     assert!(told.contains("tokens were given out"), "{told}");
+    let store = world.engine.store().await.unwrap();
+    assert!(store.remove_token("ci").await.unwrap());
+    assert_eq!(owner.get("/api/me").await.status, 401);
+}
+
+#[tokio::test]
+async fn a_yes_ends_with_the_token_that_it_was_given_to() {
+    let world = world().await;
+    let owner = served(&world, false)
+        .await
+        .person(&world, "owner", Bounds::default())
+        .await;
+    token_of(&world, "agent", Bounds::default(), false).await;
+    delete(&world, "agent").await;
+    let [plan] = owner.inbox().await.try_into().unwrap();
+    assert_eq!(owner.decide(&plan, true).await.status, 200);
+    let store = world.engine.store().await.unwrap();
+    assert!(store.remove_token("agent").await.unwrap());
+    token_of(&world, "agent", Bounds::default(), false).await;
+    assert_eq!(
+        delete(&world, "agent").await["status"],
+        "needs_confirmation"
+    );
+    assert!(world.writes().is_empty());
 }
 
 #[tokio::test]

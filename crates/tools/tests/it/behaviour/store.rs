@@ -99,6 +99,9 @@ fn a_store_whose_key_was_lost_is_refused() {
     };
     assert!(fault.message.contains("other keys"), "{fault}");
     assert!(fault.to_string().contains("put back the file"), "{fault}");
+    assert!(!dir.path().join("key").exists());
+    std::fs::write(dir.path().join("key"), [7; 32]).unwrap();
+    assert!(Store::open(dir.path()).is_err());
 }
 
 /// A plan that waits for a person.
