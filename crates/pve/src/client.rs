@@ -15,12 +15,13 @@ mod upload;
 mod wire;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde::de::DeserializeOwned;
 use tokio::sync::Semaphore;
 
+use crate::certificate::Certificate;
 use crate::error::Error;
 use crate::request::Request;
 use crate::settings::{Host, Settings};
@@ -49,7 +50,12 @@ pub(crate) struct Client {
     /// The index of the host that answered last.
     good: AtomicUsize,
     permits: Semaphore,
+    /// By how many seconds the clock of the host that answered last is ahead of ours.
+    ahead: AtomicI64,
 }
+
+/// No host has told its time yet.
+const UNTOLD: i64 = i64::MIN;
 
 impl Client {
     /// Checks the settings; no network, no files.
@@ -67,6 +73,7 @@ impl Client {
             session,
             good: AtomicUsize::new(0),
             permits: Semaphore::new(MAX_READS),
+            ahead: AtomicI64::new(UNTOLD),
         })
     }
 
@@ -76,6 +83,26 @@ impl Client {
 
     pub(crate) fn tally(&self) -> &Tally {
         &self.settings.tally
+    }
+
+    /// The certificates that hosts presented, trusted or not, as far as they were asked.
+    pub(crate) fn certificates(&self) -> impl Iterator<Item = (&Host, Certificate)> {
+        let asked = self.settings.hosts.iter().zip(&self.endpoints);
+        asked.filter_map(|(host, endpoint)| Some((host, endpoint.certificate()?)))
+    }
+
+    /// By how many seconds the clock of the host that answered last is ahead of ours.
+    pub(crate) fn ahead(&self) -> Option<i64> {
+        let ahead = self.ahead.load(Ordering::Relaxed);
+        (ahead != UNTOLD).then_some(ahead)
+    }
+
+    fn note_time(&self, told: Option<i64>) {
+        let own = SystemTime::now().duration_since(UNIX_EPOCH).ok();
+        let own = own.and_then(|since| i64::try_from(since.as_secs()).ok());
+        if let (Some(told), Some(own)) = (told, own) {
+            self.ahead.store(told - own, Ordering::Relaxed);
+        }
     }
 
     /// The host that answered last, or the first one.
@@ -193,6 +220,7 @@ impl Client {
                 .send(&self.settings, wire, signature)
                 .await;
             self.count(wire, outcome.as_ref().map(|reply| reply.status));
+            self.note_time(outcome.as_ref().ok().and_then(|reply| reply.date));
             let next = retries.after(&outcome, self.settings.timeouts.retry);
             if !matches!(next, Next::Stop) {
                 at = (at + 1) % self.endpoints.len();

@@ -17,6 +17,7 @@
 
 pub mod answer;
 pub mod apidoc;
+mod certificate;
 mod client;
 pub mod console;
 mod encode;
@@ -43,6 +44,7 @@ pub use answer::{
     MigratePreconditions, NodeObstacles, NodeStatus, Permissions, Resource, ResourceKind,
     SnapshotEntry, StorageStatus, Version, Volume,
 };
+pub use certificate::Certificate;
 pub use encode::{decode_value, encode_segment, encode_value};
 pub use error::{Cause, Error, Untrusted};
 pub use fingerprint::Fingerprint;

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use crate::answer::{
     ClusterStatus, NodeStatus, Permissions, Resource, StorageStatus, Version, Volume,
 };
+use crate::certificate::Certificate;
 use crate::client::{Answer, Client};
 use crate::error::Error;
 use crate::id::NodeName;
@@ -71,6 +72,17 @@ impl Reader {
     /// The host that the next request goes to first.
     pub fn current_host(&self) -> &Host {
         self.client.current_host()
+    }
+
+    /// The certificates that hosts presented, trusted or not, as far as they were asked.
+    pub fn certificates(&self) -> Vec<(&Host, Certificate)> {
+        self.client.certificates().collect()
+    }
+
+    /// By how many seconds the clock of the host that answered last is ahead of ours, in its own words. `None`: none has
+    /// answered yet, or none said.
+    pub fn clock_ahead(&self) -> Option<i64> {
+        self.client.ahead()
     }
 
     /// Who asks: `root@pam!mcp` for a token, `root@pam` for a login.

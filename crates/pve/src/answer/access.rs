@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::lenient;
 
 /// Privileges by path, as `/access/permissions` tells them.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-#[serde(from = "BTreeMap<String, BTreeMap<String, Value>>")]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(
+    from = "BTreeMap<String, BTreeMap<String, Value>>",
+    into = "BTreeMap<String, BTreeMap<String, bool>>"
+)]
 pub struct Permissions {
     /// Path to privilege to "also below the path".
     paths: BTreeMap<String, BTreeMap<String, bool>>,
@@ -28,6 +31,13 @@ impl From<BTreeMap<String, BTreeMap<String, Value>>> for Permissions {
             })
             .collect();
         Self { paths }
+    }
+}
+
+/// As it is read again: by path, privilege, and whether it reaches below.
+impl From<Permissions> for BTreeMap<String, BTreeMap<String, bool>> {
+    fn from(permissions: Permissions) -> Self {
+        permissions.paths
     }
 }
 
@@ -101,5 +111,7 @@ mod tests {
         assert!(rights.has("/", "Pool.Audit"));
         assert_eq!(rights.on("/vms/101"), BTreeSet::from(["VM.Audit"]));
         assert!(!Permissions::default().has("/", "Sys.Audit"));
+        let kept = serde_json::to_string(&rights).unwrap();
+        assert_eq!(serde_json::from_str::<Permissions>(&kept).unwrap(), rights);
     }
 }

@@ -25,6 +25,7 @@ use super::session::Signature;
 use super::tls;
 use super::upgrade::{Offer, Socket};
 use super::wire::{Outgoing, Wire};
+use crate::certificate::Certificate;
 use crate::error::{Cause, Error};
 use crate::settings::{Host, Settings, Timeouts};
 use crate::sink::Sink;
@@ -40,6 +41,7 @@ type Sender = SendRequest<Outgoing>;
 pub(super) struct Endpoint {
     host: Host,
     tls: OnceCell<Arc<ClientConfig>>,
+    presented: tls::Presented,
     idle: Mutex<Vec<(Sender, Instant)>>,
 }
 
@@ -48,8 +50,14 @@ impl Endpoint {
         Self {
             host,
             tls: OnceCell::new(),
+            presented: tls::Presented::default(),
             idle: Mutex::new(Vec::new()),
         }
+    }
+
+    /// The certificate that it presented last, trusted or not.
+    pub(super) fn certificate(&self) -> Option<Certificate> {
+        self.presented.read()
     }
 
     /// Sends once.
@@ -220,7 +228,8 @@ impl Endpoint {
         self.tls
             .get_or_try_init(|| async {
                 let (host, trust) = (self.host.clone(), settings.trust.clone());
-                tokio::task::spawn_blocking(move || tls::config_for(&host, &trust))
+                let presented = self.presented.clone();
+                tokio::task::spawn_blocking(move || tls::config_for(&host, &trust, presented))
                     .await
                     .map_err(|_| Error::Build {
                         what: "the TLS settings could not be loaded".to_owned(),

@@ -1,8 +1,11 @@
 //! What came back, and what PVE means by it.
 
+use std::time::UNIX_EPOCH;
+
 use hyper::StatusCode;
 use hyper::body::Bytes;
 use hyper::ext::ReasonPhrase;
+use hyper::header::{DATE, HeaderValue};
 use hyper::http::response::Parts;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -17,7 +20,16 @@ use crate::request::Request;
 pub(super) struct Reply {
     pub(super) status: u16,
     pub(super) reason: String,
+    /// What time it is by the clock of the host that answered, in Unix seconds.
+    pub(super) date: Option<i64>,
     body: Bytes,
+}
+
+/// A `Date` header in Unix seconds.
+fn seconds(header: &HeaderValue) -> Option<i64> {
+    let time = httpdate::parse_http_date(header.to_str().ok()?).ok()?;
+    let since = time.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_secs()).ok()
 }
 
 /// A successful answer, still unread: a list of thousands of entries is read once, straight into its type.
@@ -56,6 +68,7 @@ impl Reply {
         Self {
             status: head.status.as_u16(),
             reason,
+            date: head.headers.get(DATE).and_then(seconds),
             body,
         }
     }
@@ -138,6 +151,7 @@ impl Reply {
         Self {
             status,
             reason: String::new(),
+            date: None,
             body: Bytes::from_static(br#"{"data":null}"#),
         }
     }

@@ -1,7 +1,7 @@
 //! Whom to believe: system roots, a CA file or a pin. Every refusal carries the fingerprint that was presented.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -13,12 +13,36 @@ use rustls::{
     SignatureScheme,
 };
 
+use crate::certificate::Certificate;
 use crate::error::{Error, Untrusted};
 use crate::fingerprint::Fingerprint;
 use crate::settings::{Host, Trust};
 
+/// The certificate that a host presented last, whatever became of it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Presented(Arc<Mutex<Option<CertificateDer<'static>>>>);
+
+impl Presented {
+    fn remember(&self, certificate: &CertificateDer<'_>) {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Mostly the one that is held already.
+        if held.as_ref().is_none_or(|held| held != certificate) {
+            *held = Some(certificate.clone().into_owned());
+        }
+    }
+
+    pub(super) fn read(&self) -> Option<Certificate> {
+        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held.as_ref().and_then(|der| Certificate::of_der(der))
+    }
+}
+
 /// Builds the TLS settings for one host. Reads certificates from disk, so it belongs off the async threads.
-pub(super) fn config_for(host: &Host, trust: &Trust) -> Result<Arc<ClientConfig>, Error> {
+pub(super) fn config_for(
+    host: &Host,
+    trust: &Trust,
+    presented: Presented,
+) -> Result<Arc<ClientConfig>, Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let check = match (host.pin, trust) {
         (Some(pin), _) => Check::Pin(pin),
@@ -29,6 +53,7 @@ pub(super) fn config_for(host: &Host, trust: &Trust) -> Result<Arc<ClientConfig>
         host: host.to_string(),
         check,
         provider: Arc::clone(&provider),
+        presented,
     });
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -101,6 +126,7 @@ struct Verifier {
     host: String,
     check: Check,
     provider: Arc<CryptoProvider>,
+    presented: Presented,
 }
 
 impl Verifier {
@@ -127,6 +153,7 @@ impl ServerCertVerifier for Verifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
+        self.presented.remember(end_entity);
         let presented = Fingerprint::of_der(end_entity);
         match &self.check {
             Check::Pin(pin) if *pin == presented => Ok(ServerCertVerified::assertion()),

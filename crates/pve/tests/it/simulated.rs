@@ -211,3 +211,12 @@ async fn the_clusters_ca_is_enough_for_all_nodes() {
         reader.version().await.unwrap();
     }
 }
+
+#[tokio::test]
+async fn the_clock_of_the_host_that_answered_is_known() {
+    let (_sim, reader, _writer) = homelab_as(root_token()).await;
+    assert_eq!(reader.clock_ahead(), None, "nobody was asked yet");
+    reader.version().await.unwrap();
+    // The simulator stamps its answers by the clock of this machine.
+    assert!(reader.clock_ahead().unwrap().abs() <= 5);
+}

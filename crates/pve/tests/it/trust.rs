@@ -38,6 +38,26 @@ async fn a_pinned_certificate_is_believed() {
 }
 
 #[tokio::test]
+async fn what_was_presented_can_be_looked_at_also_if_it_was_refused() {
+    let server = Server::start(|_| data("7")).await;
+    let pin = Fingerprint::of_der(b"another certificate");
+    for (host, trusted) in [
+        (server.pinned(), true),
+        (server.host().with_pin(pin), false),
+    ] {
+        let (reader, _) = connect(token_settings(vec![host.clone()])).unwrap();
+        assert!(reader.certificates().is_empty(), "nobody was asked yet");
+        assert_eq!(reader.get::<u8>("/x").await.is_ok(), trusted);
+        let seen = reader.certificates();
+        let [(of, certificate)] = seen.as_slice() else {
+            panic!("{seen:?}")
+        };
+        assert_eq!((*of, certificate.fingerprint), (&host, server.fingerprint));
+        assert!(certificate.not_before < certificate.not_after);
+    }
+}
+
+#[tokio::test]
 async fn a_wrong_pin_is_refused_loudly() {
     let server = Server::start(|_| data("7")).await;
     let pin = Fingerprint::of_der(b"another certificate");
