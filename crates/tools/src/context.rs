@@ -2,20 +2,22 @@
 //!
 //! There is no Writer in here and no way to one; that is what keeps "a tool never writes" true.
 
+mod each;
 mod free;
 mod guest;
 mod schema;
 mod several;
 pub(crate) mod stake;
 
+pub(crate) use each::ask_each;
 pub use guest::{Guest, label};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use futures_util::future::join_all;
-use pve::{GuestKind, NodeName, Reader, Request, Resource, ResourceKind, Version, Vmid};
+use pve::{GuestKind, NodeName, Reader, Request, Resource, ResourceKind, StorageId, Version, Vmid};
 
 use tokio::sync::OnceCell;
 use tokio::sync::mpsc::UnboundedSender;
@@ -43,11 +45,27 @@ pub struct Cluster {
     pub hosts: Vec<String>,
     /// The way to it.
     pub pve: Reader,
+    /// What is taken where a caller does not say.
+    pub defaults: Defaults,
+    /// How long it is waited for while others have answered.
+    patience: Duration,
     version: OnceCell<Version>,
     shelf: schema::Shelf,
 }
 
+/// What a person wants to be taken where a caller does not say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Defaults {
+    /// Where new guests go.
+    pub node: Option<NodeName>,
+    /// Where their disks go.
+    pub storage: Option<StorageId>,
+}
+
 impl Cluster {
+    /// How long a cluster is waited for while others have answered, if nobody says.
+    pub const PATIENCE: Duration = Duration::from_secs(10);
+
     /// A cluster of that name behind this Reader.
     pub fn new(name: &str, pve: Reader) -> Self {
         let addresses =
@@ -57,9 +75,33 @@ impl Cluster {
             name: name.to_owned(),
             hosts,
             pve,
+            defaults: Defaults::default(),
+            patience: Self::PATIENCE,
             version: OnceCell::new(),
             shelf: schema::Shelf::default(),
         }
+    }
+
+    /// The same, with what is taken where a caller does not say.
+    #[must_use]
+    pub fn preferring(mut self, defaults: Defaults) -> Self {
+        self.defaults = defaults;
+        self
+    }
+
+    /// The same, waited for so long while others have answered.
+    #[must_use]
+    pub fn patient(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// The same cluster as another Reader sees it.
+    #[must_use]
+    pub fn seen_by(&self, pve: Reader) -> Self {
+        Self::new(&self.name, pve)
+            .preferring(self.defaults.clone())
+            .patient(self.patience)
     }
 
     fn is_called(&self, name: &str) -> bool {
@@ -273,9 +315,9 @@ impl Context {
     /// Every cluster's `/cluster/resources`. Nothing is looked up on half the picture: the guest could be on the cluster
     /// that does not answer. Lists degrade instead (see the inventory).
     async fn resources(&self) -> Result<Vec<(Arc<Cluster>, Vec<Resource>)>, Fault> {
-        let answers = join_all(self.clusters.iter().map(|cluster| cluster.pve.resources())).await;
+        let ask = async |cluster: Arc<Cluster>| cluster.pve.resources().await;
         let mut all = Vec::new();
-        for (cluster, answer) in self.clusters.iter().zip(answers) {
+        for (cluster, answer) in ask_each(&self.clusters, ask).await {
             let rows = answer.map_err(|error| {
                 let fault = Fault::from(error);
                 if self.clusters.len() == 1 {
@@ -287,7 +329,7 @@ impl Context {
                 }
                 .hint("say which cluster it is for; then the others need not answer")
             })?;
-            all.push((cluster.clone(), rows));
+            all.push((cluster, rows));
         }
         Ok(all)
     }

@@ -5,12 +5,13 @@
 //!
 //! | module | what lives there |
 //! |---|---|
-//! | [`spec`], [`deed`] | what a tool declares about itself |
+//! | [`spec`], [`deed`], [`need`] | what a tool declares about itself |
 //! | [`tool`], [`schema`], [`registry`] | from a declaration to tools/list and to parsed arguments |
 //! | [`context`], [`begun`], [`claim`], [`filter`] | what a tool may look at, and how a caller picks from it |
 //! | [`plan`], [`preview`], [`outcome`] | a change before, shown, and after |
 //! | [`engine`], [`policy`] | the one place that sends, and what it may send |
 //! | [`store`], [`keys`], [`baseline`] | what outlives a call |
+//! | [`rights`] | what the tokens may do, and which tools are of no use for that |
 //! | [`search`] | finding a method or a tool by what people call it |
 //! | [`keyboard`], [`screen`], [`picture`] | what consoles need: keys, screens, PNG |
 //! | [`uploads`] | files of this machine that may be sent |
@@ -36,6 +37,7 @@ pub mod hold;
 pub mod keyboard;
 pub mod keys;
 pub mod meter;
+pub mod need;
 pub mod outcome;
 mod paths;
 pub mod picture;
@@ -46,6 +48,7 @@ pub mod preview;
 #[cfg(test)]
 mod reference;
 pub mod registry;
+pub mod rights;
 pub mod schema;
 pub mod screen;
 pub mod search;

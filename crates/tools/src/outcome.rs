@@ -357,6 +357,7 @@ mod tests {
         risk: Risk::Disrupt,
         idempotent: false,
         special: Special::NONE,
+        needs: crate::need::Need::Nothing,
         examples: &[],
     };
 

@@ -1,13 +1,15 @@
 //! Whether a plan may run, must be confirmed, or is refused. Pure: a plan and settings in, a decision out.
 
 mod deed;
+mod mode;
 mod power;
 mod reach;
 mod tags;
 
 pub use deed::of as deeds;
+pub use mode::Mode;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
@@ -19,39 +21,6 @@ use crate::context::label;
 use crate::fault::{Fault, Kind};
 use crate::plan::{Plan, Target};
 use crate::spec::Risk;
-
-/// How much oxmox may do on its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mode {
-    /// Nothing changes, whatever the rules say.
-    ReadOnly,
-    /// Changes run; what interrupts asks first, what destroys or grants needs a person's yes.
-    #[default]
-    Ask,
-    /// Nothing asks.
-    Trusted,
-}
-
-impl Mode {
-    /// The worst that it lets happen.
-    pub fn most(self) -> Risk {
-        match self {
-            Self::ReadOnly => Risk::Read,
-            Self::Ask | Self::Trusted => Risk::Grant,
-        }
-    }
-
-    /// As written after `--mode`.
-    pub fn parse(word: &str) -> Option<Self> {
-        match word {
-            "read-only" => Some(Self::ReadOnly),
-            "ask" => Some(Self::Ask),
-            "trusted" => Some(Self::Trusted),
-            _ => None,
-        }
-    }
-}
 
 /// What a rule orders, the strictest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -76,6 +45,8 @@ pub struct Rule {
     pub risk: Option<Risk>,
     /// The cluster's name.
     pub cluster: Option<String>,
+    /// A tag of the cluster. The configuration puts the clusters that have it in its place.
+    pub cluster_tag: Option<String>,
     /// A node that a target is on, or that the plan itself acts on.
     pub node: Option<String>,
     /// A pool that a target is in.
@@ -93,6 +64,8 @@ pub struct Rule {
 pub struct Policy {
     /// How much oxmox may do on its own.
     pub mode: Mode,
+    /// The same for clusters that are not as the others.
+    pub modes: BTreeMap<String, Mode>,
     /// Refinements, the first match decides.
     pub rules: Vec<Rule>,
     /// Whether a model may confirm what destroys or grants. A person should.
@@ -119,11 +92,8 @@ pub enum Decision {
 impl Policy {
     /// The decision on a plan.
     pub fn decide(&self, plan: &Plan) -> Decision {
-        if self.mode == Mode::ReadOnly && plan.risk > Risk::Read {
-            return Decision::Deny(
-                Fault::refused("oxmox runs in read-only mode: nothing is changed")
-                    .hint("preview_proxmox_change shows what it would do; a person can start oxmox with --mode ask"),
-            );
+        if self.mode_at(&plan.cluster) == Mode::ReadOnly && plan.risk > Risk::Read {
+            return Decision::Deny(self.only_looks(&plan.cluster));
         }
         if let Some(fault) = self.bounds.refuse(plan) {
             return Decision::Deny(fault);
@@ -208,7 +178,8 @@ impl Policy {
 
     fn called(&self, names: &BTreeSet<&str>, plan: &Plan, risk: Risk, on: On<'_>) -> Verdict {
         let rule = self.first(names, plan, risk, on);
-        let trusted = || self.mode == Mode::Trusted && self.tags_changed(plan).is_empty();
+        let trusted =
+            || self.mode_at(&plan.cluster) == Mode::Trusted && self.tags_changed(plan).is_empty();
         match rule.and_then(|rule| rule.verdict) {
             Some(verdict) => verdict,
             None if risk <= Risk::Change || trusted() => Verdict::Allow,
@@ -230,7 +201,7 @@ impl Policy {
 
     /// The worst that can happen under it.
     pub fn most(&self) -> Risk {
-        self.mode.most().min(self.bounds.scope.most())
+        self.widest().min(self.bounds.scope.most())
     }
 
     /// The same for a caller with these bounds.
@@ -354,6 +325,7 @@ impl Rule {
         by_name.is_none_or(|tool| names.contains(tool))
             && self.risk.is_none_or(|wanted| wanted == risk)
             && is(&self.cluster, &plan.cluster)
+            && self.cluster_tag.is_none()
             && self
                 .node
                 .as_deref()

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::need::Need;
+
 /// How much a call can cost. Ordered: a later one is worse.
 #[derive(
     Debug,
@@ -173,6 +175,8 @@ pub struct Spec {
     pub idempotent: bool,
     /// What it has that most tools do not.
     pub special: Special,
+    /// The privileges that its calls take; exactly which of them, a plan says.
+    pub needs: Need,
     /// At least one, the plainest first.
     pub examples: &'static [Example],
 }

@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 use crate::context::Context;
 use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
+use crate::need::Need;
 use crate::outcome::Outcome;
 pub use crate::plain::Plain;
 use crate::plan::Plan;
@@ -185,6 +186,16 @@ impl dyn Tool + '_ {
         match self.nature() {
             Nature::AliasOf(tool) => Some(tool),
             _ => None,
+        }
+    }
+
+    /// The privileges that its calls take.
+    pub fn needs(&self) -> Need {
+        match self.nature() {
+            Nature::AliasOf(tool) => tool.needs(),
+            // PVE shows what there is to see, if only nothing, and the answer names what is missing.
+            Nature::Method(plain) if plain.is_filtered() => Need::Nothing,
+            _ => self.spec().needs,
         }
     }
 

@@ -8,6 +8,7 @@ use super::sdn::Networks;
 use crate::context::{Context, Guest, label};
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::plan::{Blocker, Check, Effect, Impact, Needs, Plan, Step, Target, Trace};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -60,6 +61,13 @@ impl Changes for CloneVm {
             takes_host: true,
             ..Special::NONE
         },
+        needs: Need::All(&[
+            need::SEES_GUEST,
+            need::guest("VM.Clone"),
+            need::guest("VM.Allocate"),
+            Need::If("start", &need::guest("VM.PowerMgmt")),
+            Need::May(&[need::storage("Datastore.AllocateSpace"), need::NETWORK]),
+        ]),
         examples: &[
             Example {
                 ask: "Make a full copy of staging as 300",

@@ -10,6 +10,7 @@ use super::users::{self, Users};
 use crate::context::{Context, Guest};
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::plan::{Blocker, Check, Effect, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::preview::{self, Preview};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -46,6 +47,11 @@ impl Changes for DeleteVm {
             takes_host: true,
             ..Special::NONE
         },
+        needs: Need::All(&[
+            need::SEES_GUEST,
+            need::guest("VM.Allocate"),
+            Need::If("stop", &need::guest("VM.PowerMgmt")),
+        ]),
         examples: &[
             Example {
                 ask: "Delete staging and take it out of the backup jobs",
@@ -267,6 +273,7 @@ impl Reads for DeleteVmPreview {
             takes_host: true,
             ..Special::NONE
         },
+        needs: need::SEES_GUEST,
         examples: &[
             Example {
                 ask: "What would deleting staging destroy?",

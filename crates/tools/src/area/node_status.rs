@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::task_rows::{TaskRow, task_table};
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
+use crate::need;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
@@ -142,6 +143,7 @@ impl Reads for GetNodeStatus {
             takes_host: true,
             ..Special::NONE
         },
+        needs: need::node("Sys.Audit"),
         examples: &[
             Example {
                 ask: "How is pve1?",

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use crate::context::Context;
 use crate::fault::Fault;
+use crate::need::Need;
 use crate::preview::{self, Preview};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Object, Ran, Reads};
@@ -34,6 +35,7 @@ impl Reads for PreviewChange {
             also_in: Some(Toolset::Lean),
             ..Special::NONE
         },
+        needs: Need::Nothing,
         examples: &[
             Example {
                 ask: "What would cloning staging do?",

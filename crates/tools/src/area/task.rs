@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::outcome::{Outcome, Status, StepState};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
@@ -119,6 +120,7 @@ impl Reads for GetTask {
             takes_host: true,
             ..Special::NONE
         },
+        needs: Need::May(&[need::node("Sys.Audit")]),
         examples: &[Example {
             ask: "Why did the backup of legacy fail?",
             args: r#"{"upid": "UPID:pve3:000003FA:000186A0:6AF83F30:vzdump:107:root@pam:"}"#,

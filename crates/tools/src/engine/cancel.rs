@@ -11,6 +11,7 @@ use super::consent::Frozen;
 use super::record::Attempt;
 use super::{Call, Engine, Reply, Silent};
 use crate::fault::Fault;
+use crate::need::Need;
 use crate::outcome::{StepOutcome, StepState};
 use crate::plan::{Check, Effect, Expect, Impact, Plan, Step, Undo};
 use crate::policy::Decision;
@@ -46,6 +47,7 @@ const SPEC: Spec = Spec {
     risk: Risk::Disrupt,
     idempotent: true,
     special: Special::NONE,
+    needs: Need::Nothing,
     examples: &[],
 };
 

@@ -65,6 +65,7 @@ use crate::meter::Meter;
 use crate::plan::Plan;
 use crate::policy::{Decision, Policy};
 use crate::registry::{Extras, Registry};
+use crate::rights::Rights;
 use crate::spec::{Risk, Toolset};
 use crate::store::{Copyist, Store};
 use crate::tool::{Ran, Rendered, Tool};
@@ -117,6 +118,8 @@ pub struct Engine {
     worker: Arc<OnceCell<Worker>>,
     /// Where secrets go that PVE tells, if nothing else is kept.
     scratch: Arc<OnceLock<confide::Scratch>>,
+    /// What the tokens of the clusters may do, as far as it is known.
+    rights: OnceLock<Rights>,
 }
 
 impl Engine {

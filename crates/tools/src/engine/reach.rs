@@ -11,6 +11,7 @@ use crate::fault::Fault;
 use crate::meter::Meter;
 use crate::policy::Policy;
 use crate::registry::Registry;
+use crate::rights::{self, Rights};
 use crate::store::Store;
 
 impl Engine {
@@ -59,6 +60,22 @@ impl Engine {
         self.clusters.iter().filter(reached)
     }
 
+    /// What the tokens of the clusters may do, as far as it is known: at first what an earlier process has left on disk.
+    pub fn rights(&self) -> &Rights {
+        self.rights.get_or_init(|| {
+            let clusters = self.clusters.iter();
+            let keys = clusters.map(|cluster| rights::Key::of(&cluster.name, &cluster.pve));
+            Rights::cached(keys.collect(), self.state.dir())
+        })
+    }
+
+    /// Asks the clusters what the tokens may do. Tells which did not answer, and why.
+    pub async fn learn_rights(&self) -> Vec<(String, Fault)> {
+        let clusters = self.clusters.iter();
+        let clusters = clusters.map(|cluster| (cluster.name.as_str(), &cluster.pve));
+        self.rights().learn(clusters, self.now()).await
+    }
+
     /// The clusters, to read from.
     pub fn clusters(&self) -> &[Arc<Cluster>] {
         &self.clusters
@@ -78,7 +95,7 @@ impl Engine {
     /// Lets other settings decide from now on. A mode that lets more happen than the one at the start is refused, since
     /// the tools for that are not offered.
     pub fn decide_by(&self, policy: Policy) -> Result<(), Fault> {
-        if policy.mode.most() > self.most {
+        if policy.widest() > self.most {
             return Err(Fault::refused(
                 "the mode lets more happen than the one that oxmox was started in",
             )

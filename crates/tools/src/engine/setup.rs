@@ -10,6 +10,7 @@ use tokio_util::task::TaskTracker;
 use super::Engine;
 use crate::context::Cluster;
 use crate::policy::Policy;
+use crate::rights::Rights;
 use crate::spec::Toolset;
 use crate::store::{Copyist, Shared};
 use crate::uploads::Uploads;
@@ -75,7 +76,7 @@ impl Engine {
             registries: Arc::default(),
             names,
             is_on_behalf: false,
-            most: setup.policy.mode.most(),
+            most: setup.policy.widest(),
             policy: Arc::new(RwLock::new(Arc::new(setup.policy))),
             state: setup.state,
             store: Arc::default(),
@@ -91,6 +92,7 @@ impl Engine {
             meter: Arc::default(),
             worker: Arc::default(),
             scratch: Arc::default(),
+            rights: OnceLock::new(),
         })
     }
 
@@ -125,6 +127,8 @@ impl Engine {
             meter: self.meter.clone(),
             worker: self.worker.clone(),
             scratch: self.scratch.clone(),
+            // Nobody has asked for theirs: all tools are listed.
+            rights: OnceLock::from(Rights::cached(Vec::new(), None)),
         })
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::arg::Kind;
 use super::wording::Wording;
-use super::{Arg, fill};
+use super::{Arg, Need, fill};
 use crate::claim::Claim;
 use crate::context::Context;
 use crate::fault::Fault;
@@ -42,6 +42,8 @@ pub(crate) const fn alias(
             risk,
             idempotent: false,
             special: Special::NONE,
+            // Those of the tool that it is another name of.
+            needs: Need::Nothing,
             examples: &[],
         },
         says: "",

@@ -81,9 +81,14 @@ impl Plain {
         self.args.iter().map(|arg| (arg.name, arg.sent)).collect()
     }
 
+    /// Whether PVE leaves out of its answer what the token may not see, instead of refusing.
+    pub(crate) fn is_filtered(&self) -> bool {
+        self.filtered
+    }
+
     /// The privileges that it takes with these arguments.
     pub(crate) fn needed(&self, values: &Object) -> Needs {
-        self.needs.of(values)
+        self.spec.needs.of(values)
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) use arg::{
     Arg, CONTAINER, NODE, TIMEFRAME, UNSET, VM, choice, flag, list, number, text, whole,
 };
 pub(crate) use entry::{Entry, an};
-pub(crate) use need::Need;
+pub use need::Need;
 pub(crate) use place::{login_only, only_cluster};
 
 use change::Act;
@@ -56,7 +56,6 @@ pub struct Plain {
     args: &'static [Arg],
     /// What is sent besides.
     always: &'static [(&'static str, &'static str)],
-    needs: Need,
     /// A value that is looked up first: its name, where, and the field there.
     finds: Option<(&'static str, &'static str, &'static str)>,
     /// The types of the task that PVE starts, to find it by if the answer is lost.
@@ -133,6 +132,7 @@ impl Plain {
             risk,
             idempotent: matches!(method, Method::Get | Method::Put | Method::Delete),
             special: Special::NONE,
+            needs: Need::Nothing,
             examples: &[],
         };
         Self {
@@ -142,7 +142,6 @@ impl Plain {
             path,
             args: &[],
             always: &[],
-            needs: Need::Nothing,
             finds: None,
             tasks: &[],
             filtered: false,
@@ -175,7 +174,7 @@ impl Plain {
 
     /// The privileges that it takes.
     pub(crate) const fn needs(mut self, needs: Need) -> Self {
-        self.needs = needs;
+        self.spec.needs = needs;
         self
     }
 

@@ -1,11 +1,11 @@
-//! The privileges of a plain tool, as data.
+//! The privileges that a tool takes, as data.
 
 use crate::plan::{Needs, parts};
 use crate::tool::Object;
 
 /// What a call takes. Paths may hold `{argument}`s.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Need {
+pub enum Need {
     /// Any login will do.
     Nothing,
     /// This privilege on this path.
@@ -20,6 +20,8 @@ pub(crate) enum Need {
     Each(&'static str, &'static Need),
     /// This, if the argument is one of these.
     IfIs(&'static str, &'static [&'static str], &'static Need),
+    /// Some of these, by rules that only the tool knows.
+    May(&'static [Need]),
 }
 
 impl Need {
@@ -45,7 +47,7 @@ impl Need {
                 };
                 Needs::All(words.into_iter().map(one).collect())
             }
-            Self::Nothing | Self::If(..) | Self::IfIs(..) => Needs::Nothing,
+            Self::Nothing | Self::If(..) | Self::IfIs(..) | Self::May(_) => Needs::Nothing,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::Store;
 use super::database::{Database, Purpose, Trouble};
 use crate::fault::{Fault, Kind};
 use crate::keys::Keys;
@@ -34,4 +35,16 @@ pub(super) fn other_keys(dir: &Path) -> Fault {
         "put back the file `key`, from a backup or from a replica that works, readable by its owner only; without it \
          tokens, approvals and the audit trail are worth nothing: to begin anew, move the store away",
     )
+}
+
+impl Store {
+    /// Writes nothing, but as one who would: whether that can be done. Tells the version of the store's schema.
+    pub async fn try_writing(&self) -> Result<i64, Fault> {
+        let writing = self.write(|tx| {
+            let sql = "DELETE FROM meta WHERE name = 'what no oxmox ever wrote'";
+            tx.execute(sql, &[]).map(drop)
+        });
+        writing.await?;
+        Ok(super::VERSION)
+    }
 }

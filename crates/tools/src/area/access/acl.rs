@@ -75,6 +75,7 @@ impl Changes for UpdateAcl {
         risk: Risk::Grant,
         idempotent: true,
         special: Special::NONE,
+        needs: Need::On("/{path}", "Permissions.Modify"),
         examples: &[
             Example {
                 ask: "Let bob look at the lab pool",

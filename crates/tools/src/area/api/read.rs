@@ -14,6 +14,7 @@ use super::{needs, place};
 use crate::clean;
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
+use crate::need::Need;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Object, Reads};
 use crate::words;
@@ -50,6 +51,7 @@ impl Reads for ReadApi {
         risk: Risk::Read,
         idempotent: true,
         special: Special::NONE,
+        needs: Need::Nothing,
         examples: &[
             Example {
                 ask: "Which backup jobs are there?",

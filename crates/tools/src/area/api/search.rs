@@ -11,6 +11,7 @@ use super::describe::{self, Described};
 use super::place;
 use crate::context::Context;
 use crate::fault::Fault;
+use crate::need::Need;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
@@ -47,6 +48,7 @@ impl Reads for SearchApi {
         risk: Risk::Read,
         idempotent: true,
         special: Special::NONE,
+        needs: Need::Nothing,
         examples: &[
             Example {
                 ask: "How do I add a firewall rule to a container?",

@@ -18,6 +18,7 @@ use crate::clean;
 use crate::context::{Cluster, Context};
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need::Need;
 use crate::plan::{Blocker, Needs, Plan, Step};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Changes, Object};
@@ -72,6 +73,7 @@ impl Changes for WriteApi {
         risk: Risk::Grant,
         idempotent: false,
         special: Special::NONE,
+        needs: Need::Nothing,
         examples: &[
             Example {
                 ask: "Let HTTPS through to staging",

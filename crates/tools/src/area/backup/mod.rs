@@ -21,6 +21,7 @@ use super::snapshot::unlocked;
 use crate::context::{Context, Guest};
 use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
+use crate::need::{self, Need};
 use crate::plan::{Blocker, Check, Expect, Guard, Needs, Plan, Step, Trace, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -64,6 +65,12 @@ impl Changes for BackupVm {
         risk: Risk::Destroy,
         idempotent: false,
         special: Special::NONE,
+        needs: Need::All(&[
+            need::SEES_GUEST,
+            need::guest("VM.Backup"),
+            need::storage("Datastore.AllocateSpace"),
+            Need::May(&[need::storage("Datastore.Allocate")]),
+        ]),
         examples: &[
             Example {
                 ask: "Back up staging to the NAS before I touch it",

@@ -9,6 +9,7 @@ use crate::area::storage::making::{By, Making, find, impact, unused};
 use crate::context::{Cluster, Context};
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need::Need;
 use crate::plain::login_only;
 use crate::plan::{Blocker, Expect, Plan};
 use crate::spec::{Example, Risk, Spec, Special, Toolset, Wants};
@@ -47,6 +48,7 @@ impl Changes for CreateOsd {
             wants: &[Wants::Login],
             ..Special::NONE
         },
+        needs: Need::Nothing,
         examples: &[Example {
             ask: "Give the new disk in pve3 to Ceph",
             args: r#"{"node": "pve3", "dev": "/dev/sdb"}"#,

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::context::{Cluster, Context};
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo, parts};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -39,6 +40,7 @@ impl Changes for OrderCertificate {
         risk: Risk::Destroy,
         idempotent: false,
         special: Special::NONE,
+        needs: need::node("Sys.Modify"),
         examples: &[Example {
             ask: "Get pve2 a certificate that browsers trust",
             args: r#"{"node": "pve2"}"#,

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::context::{Cluster, Context};
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need::Need;
 use crate::plain::only_cluster;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset, Wants};
@@ -49,6 +50,7 @@ impl Changes for JoinCluster {
             wants: &[Wants::Login, Wants::NoCluster],
             ..Special::NONE
         },
+        needs: Need::On("/", "Sys.Audit"),
         examples: &[Example {
             ask: "Add this new node to the cluster at home",
             args: r#"{"hostname": "192.168.1.11", "fingerprint": "AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA:AA", "password": "its root password"}"#,

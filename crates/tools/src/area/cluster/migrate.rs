@@ -12,6 +12,7 @@ use crate::area::migrate::MigrateVm;
 use crate::context::{Context, Guest, READS, arguments};
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::plan::{Effect, Impact, Needs, Plan, Undo, parts};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Changes, Object};
@@ -49,6 +50,15 @@ impl Changes for MigrateGuests {
         risk: Risk::Disrupt,
         idempotent: false,
         special: Special::NONE,
+        needs: Need::All(&[
+            need::SEES_GUEST,
+            need::guest("VM.Migrate"),
+            Need::May(&[
+                need::guest("VM.PowerMgmt"),
+                need::guest("VM.Config.Disk"),
+                need::storage("Datastore.AllocateSpace"),
+            ]),
+        ]),
         examples: &[
             Example {
                 ask: "Move staging and the CI runner to pve3",

@@ -12,6 +12,7 @@ use super::target;
 use crate::area::power::State;
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
+use crate::need;
 use crate::screen;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Image, Reads};
@@ -83,6 +84,7 @@ impl Reads for CaptureScreen {
             looks_inside: true,
             ..Special::NONE
         },
+        needs: need::CONSOLE,
         examples: &[
             Example {
                 ask: "What is on the web server's screen?",

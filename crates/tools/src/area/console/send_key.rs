@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::keyboard;
+use crate::need;
 use crate::plan::{Action, Keys, Plan, Step, Tell, Typed};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -50,6 +51,7 @@ impl Changes for SendVmKey {
             leasable: true,
             ..Special::NONE
         },
+        needs: need::CONSOLE,
         examples: &[
             Example {
                 ask: "Press ctrl-alt-delete on the desktop VM",

@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::deed::Deed;
 use crate::fault::Fault;
 use crate::keyboard::{self, Layout};
+use crate::need;
 use crate::plan::{Action, Keys, Plan, Step, Tell, Typed};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -63,6 +64,7 @@ impl Changes for TypeVmText {
             leasable: true,
             ..Special::NONE
         },
+        needs: need::CONSOLE,
         examples: &[
             Example {
                 ask: "Log in as root on the web server's console and show me the screen",

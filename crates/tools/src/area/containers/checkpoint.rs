@@ -11,6 +11,7 @@ use crate::area::power::{State, locked};
 use crate::context::{Context, Guest, arguments};
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset, Wants};
 use crate::tool::Changes;
@@ -41,6 +42,7 @@ impl Changes for SuspendContainer {
             wants: &[Wants::Criu],
             ..Special::NONE
         },
+        needs: need::POWER,
         examples: &[Example {
             ask: "Suspend the MQTT container",
             args: r#"{"vmid": 206}"#,
@@ -78,6 +80,7 @@ impl Changes for ResumeContainer {
             wants: &[Wants::Criu],
             ..Special::NONE
         },
+        needs: need::POWER,
         examples: &[Example {
             ask: "Resume the media container",
             args: r#"{"vmid": 203}"#,

@@ -8,6 +8,7 @@ use crate::area::conversion::conversion;
 use crate::context::Context;
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::plan::Plan;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -31,6 +32,7 @@ impl Changes for ConvertContainer {
         risk: Risk::Destroy,
         idempotent: false,
         special: Special::ALWAYS,
+        needs: Need::All(&[need::SEES_GUEST, need::guest("VM.Allocate")]),
         examples: &[Example {
             ask: "Make a template of the media container",
             args: r#"{"vmid": 203}"#,

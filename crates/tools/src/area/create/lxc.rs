@@ -17,6 +17,7 @@ use super::{NewGuest, in_order, media};
 use crate::context::Context;
 use crate::deed::{Deed, When};
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::plan::{Blocker, Effect, Impact, Needs, Plan};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -119,6 +120,22 @@ impl Changes for CreateLxc {
             takes_host: true,
             ..Special::NONE
         },
+        needs: Need::All(&[
+            need::SEES_GUEST,
+            need::guest("VM.Allocate"),
+            need::guest("VM.Config.CPU"),
+            need::guest("VM.Config.Memory"),
+            need::guest("VM.Config.Network"),
+            need::guest("VM.Config.Disk"),
+            need::storage("Datastore.AllocateSpace"),
+            Need::May(&[
+                need::guest("VM.Config.Options"),
+                need::guest("VM.PowerMgmt"),
+                Need::On("/", "Sys.Modify"),
+                need::SEES_VOLUMES,
+                need::NETWORK,
+            ]),
+        ]),
         examples: &[
             Example {
                 ask: "A Debian container for a cache, running",

@@ -109,8 +109,8 @@ impl Wanted<'_> {
         // Mostly the first will do; if not, several of the others are asked at once.
         let (first, others) = nodes.split_at(nodes.len().min(1));
         let look = |node: &Node| {
-            let (pve, node) = (&cluster.pve, node.clone());
-            async move { (self.on(pve, &node.name).await, node) }
+            let (cluster, node) = (&cluster, node.clone());
+            async move { (self.on(cluster, &node.name).await, node) }
         };
         let mut found = stream::iter(first.iter().map(look))
             .buffered(1)
@@ -120,7 +120,7 @@ impl Wanted<'_> {
             match looked {
                 Ok((storage, why_storage, medium)) => {
                     return Ok(Place {
-                        why_node: self.node.is_none().then(|| why(&node, &passed)),
+                        why_node: self.node.is_none().then(|| why(&cluster, &node, &passed)),
                         cluster: cluster.clone(),
                         node,
                         storage,
@@ -156,20 +156,28 @@ impl Wanted<'_> {
         }
         let rows = cluster.pve.resources().await?;
         let mut nodes: Vec<_> = rows.iter().filter_map(Node::of).collect();
+        let is_other = |node: &Node| cluster.defaults.node.as_ref() != Some(&node.name);
         nodes.sort_by(|a, b| {
-            (Reverse(a.free_memory), &a.name).cmp(&(Reverse(b.free_memory), &b.name))
+            let rank = |node: &Node| (is_other(node), Reverse(node.free_memory));
+            (rank(a), &a.name).cmp(&(rank(b), &b.name))
         });
         Ok(nodes)
     }
 
     async fn on(
         &self,
-        pve: &Reader,
+        cluster: &Cluster,
         node: &NodeName,
     ) -> Result<(StorageStatus, Option<String>, Option<Medium>), Fault> {
+        let pve = &cluster.pve;
         let storages = pve.storages(node).await?;
+        let usual = cluster.defaults.storage.as_ref();
+        // Where it takes no such disks, another one has to do.
+        let usual = usual.and_then(|usual| named(&storages, usual, self.content, node).ok());
         let (storage, why) = if let Some(wanted) = self.storage {
             (named(&storages, wanted, self.content, node)?, None)
+        } else if let Some(usual) = usual {
+            (usual, Some("the configuration names it".to_owned()))
         } else {
             let (storage, why) = roomiest(pve, &storages, self.content, node).await?;
             (storage, Some(why))
@@ -183,8 +191,11 @@ impl Wanted<'_> {
 }
 
 /// "on pve1, the node with the most free memory (96.0 GiB)"
-fn why(chosen: &Node, passed: &[Fault]) -> String {
+fn why(cluster: &Cluster, chosen: &Node, passed: &[Fault]) -> String {
     let name = &chosen.name;
+    if cluster.defaults.node.as_ref() == Some(name) {
+        return format!("on {name}, which the configuration names");
+    }
     let Some(free) = chosen.free_memory.map(words::size) else {
         return format!("on {name}; the free memory of the nodes is not shown without Sys.Audit");
     };

@@ -12,6 +12,7 @@ use super::vm_more::More;
 use crate::context::Context;
 use crate::deed::{Deed, When};
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::plan::Plan;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -148,6 +149,26 @@ impl Changes for CreateVm {
             takes_host: true,
             ..Special::NONE
         },
+        needs: Need::All(&[
+            need::SEES_GUEST,
+            need::guest("VM.Allocate"),
+            Need::May(&[
+                need::guest("VM.Config.CDROM"),
+                need::guest("VM.Config.CPU"),
+                need::guest("VM.Config.Cloudinit"),
+                need::guest("VM.Config.Disk"),
+                need::guest("VM.Config.HWType"),
+                need::guest("VM.Config.Memory"),
+                need::guest("VM.Config.Network"),
+                need::guest("VM.Config.Options"),
+                need::guest("VM.Clone"),
+                need::guest("VM.PowerMgmt"),
+                Need::On("/mapping/cpu/{name}", "Mapping.Use"),
+                Need::On("/nodes", "Sys.Audit"),
+                need::SEES_VOLUMES,
+                need::NETWORK,
+            ]),
+        ]),
         examples: &[
             Example {
                 ask: "A VM to install Debian on",

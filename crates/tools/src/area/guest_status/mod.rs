@@ -12,6 +12,7 @@ use super::task_rows::TaskRow;
 use crate::clean;
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Object, Reads};
 use crate::words;
@@ -56,6 +57,15 @@ impl Reads for GetVmStatus {
             takes_host: true,
             ..Special::NONE
         },
+        needs: Need::All(&[
+            need::SEES_GUEST,
+            Need::May(&[
+                need::guest("VM.GuestAgent.Audit"),
+                need::OLD_AGENT,
+                need::guest("VM.Backup"),
+                need::storage("Datastore.AllocateSpace"),
+            ]),
+        ]),
         examples: &[
             Example {
                 ask: "How is the web server?",

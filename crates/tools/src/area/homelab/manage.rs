@@ -9,6 +9,7 @@ use crate::area::power::{StartVm, StopVm};
 use crate::context::Context;
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need;
 use crate::plan::Plan;
 use crate::schema;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -52,6 +53,7 @@ impl Changes for ManageVm {
             takes_host: true,
             ..Special::NONE
         },
+        needs: need::POWER,
         examples: &[
             Example {
                 ask: "Start staging",

@@ -8,6 +8,7 @@ use super::command::{Command, one_or_many};
 use crate::context::Context;
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::plan::Plan;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -43,6 +44,14 @@ impl Changes for RunCommand {
         risk: Risk::Grant,
         idempotent: false,
         special: Special::ALWAYS,
+        needs: Need::All(&[
+            need::SEES_GUEST,
+            Need::Any(&[
+                need::WHOLE_AGENT,
+                need::OLD_AGENT,
+                need::guest("VM.Console"),
+            ]),
+        ]),
         examples: &[
             Example {
                 ask: "How full is the build server's disk?",

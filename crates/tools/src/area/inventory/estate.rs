@@ -3,12 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use futures_util::future::join_all;
 use pve::{NodeName, Resource, ResourceKind};
 
 use super::kind::{Source, Wanted};
 use super::notes::{Notes, some_of};
-use crate::context::Cluster;
+use crate::context::{Cluster, ask_each};
 use crate::fault::Fault;
 
 /// Everything in every cluster that answered, in the order of the configuration.
@@ -30,14 +29,11 @@ impl Estate {
         clusters: &[Arc<Cluster>],
         notes: &mut Notes,
     ) -> Result<Self, Fault> {
-        let answers = join_all(clusters.iter().map(|cluster| cluster.pve.resources())).await;
+        let ask = async |cluster: Arc<Cluster>| cluster.pve.resources().await;
         let (mut parts, mut first_fault) = (Vec::new(), None);
-        for (cluster, answer) in clusters.iter().zip(answers) {
+        for (cluster, answer) in ask_each(clusters, ask).await {
             match answer {
-                Ok(resources) => parts.push(Part {
-                    cluster: cluster.clone(),
-                    resources,
-                }),
+                Ok(resources) => parts.push(Part { cluster, resources }),
                 Err(error) => {
                     notes.say(format!("cluster {} is left out: {error}", cluster.name));
                     first_fault.get_or_insert(Fault::from(error));

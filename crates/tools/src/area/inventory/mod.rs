@@ -24,6 +24,7 @@ use serde::Deserialize;
 
 use crate::context::Context;
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Reads;
 use answer::{Listing, PAGE};
@@ -76,6 +77,11 @@ impl Reads for ListResources {
             takes_host: true,
             ..Special::NONE
         },
+        needs: Need::May(&[
+            need::SEES_GUEST,
+            need::node("Sys.Audit"),
+            need::storage("Datastore.Audit"),
+        ]),
         examples: &[
             Example {
                 ask: "Which guests are there?",

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::fault::Fault;
+use crate::need::Need;
 use crate::schema;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Nature, Object, Ran, Tool};
@@ -38,6 +39,7 @@ const SPEC: Spec = Spec {
     risk: Risk::Grant,
     idempotent: false,
     special: Special::NONE,
+    needs: Need::Nothing,
     examples: &[
         Example {
             ask: "Start staging",

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::context::Context;
 use crate::fault::Fault;
+use crate::need::Need;
 use crate::registry::Described;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Object, Reads};
@@ -56,6 +57,7 @@ impl Reads for SearchTools {
         risk: Risk::Read,
         idempotent: true,
         special: Special::NONE,
+        needs: Need::Nothing,
         examples: &[
             Example {
                 ask: "Which tool takes snapshots?",

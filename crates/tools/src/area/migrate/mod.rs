@@ -19,6 +19,7 @@ use super::users::Users;
 use crate::context::{Context, Guest};
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::plan::{Blocker, Plan};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -68,6 +69,15 @@ impl Changes for MigrateVm {
         risk: Risk::Disrupt,
         idempotent: false,
         special: Special::NONE,
+        needs: Need::All(&[
+            need::SEES_GUEST,
+            need::guest("VM.Migrate"),
+            Need::May(&[
+                need::guest("VM.PowerMgmt"),
+                need::guest("VM.Config.Disk"),
+                need::storage("Datastore.AllocateSpace"),
+            ]),
+        ]),
         examples: &[
             Example {
                 ask: "Move staging to pve2",

@@ -11,11 +11,21 @@ use serde_json::json;
 use crate::context::{Cluster, Context, Guest, READS};
 use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
+use crate::need::{self, Need};
 use crate::plan::{Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::preview;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 use crate::words;
+
+/// On all guests, or on each that is named.
+const NEEDS: Need = Need::Any(&[
+    need::POWER,
+    Need::All(&[
+        Need::On("/vms", "VM.Audit"),
+        Need::On("/vms", "VM.PowerMgmt"),
+    ]),
+]);
 
 /// Starts the guests of a node in their order: those marked to start at boot, or with force the others, too.
 ///
@@ -59,6 +69,7 @@ impl Changes for StartAll {
         risk: Risk::Change,
         idempotent: true,
         special: Special::NONE,
+        needs: NEEDS,
         examples: &[Example {
             ask: "Start staging and whatever else I name on pve1",
             args: r#"{"node": "pve1", "force": true, "vms": "105"}"#,
@@ -102,6 +113,7 @@ impl Changes for StopAll {
         risk: Risk::Disrupt,
         idempotent: true,
         special: Special::NONE,
+        needs: NEEDS,
         examples: &[
             Example {
                 ask: "Shut everything on pve3 down",

@@ -214,6 +214,7 @@ impl Reads for GetCapabilities {
         risk: Risk::Read,
         idempotent: true,
         special: Special::NONE,
+        needs: Need::Nothing,
         examples: &[Example {
             ask: "Which CPU models can VMs on pve1 have?",
             args: r#"{"node": "pve1"}"#,

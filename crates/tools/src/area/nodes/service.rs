@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::context::{Context, arguments};
 use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
+use crate::need::{self, Need};
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -68,6 +69,7 @@ impl Changes for ManageService {
         risk: Risk::Disrupt,
         idempotent: false,
         special: Special::NONE,
+        needs: Need::All(&[need::node("Sys.Modify"), need::node("Sys.Audit")]),
         examples: &[
             Example {
                 ask: "Start chrony on pve2 again",

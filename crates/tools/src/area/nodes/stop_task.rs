@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::context::{Cluster, Context};
 use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
+use crate::need::{self, Need};
 use crate::plan::{Check, Effect, Expect, Impact, Needs, Plan, Step, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -36,6 +37,7 @@ impl Changes for StopTask {
         risk: Risk::Disrupt,
         idempotent: true,
         special: Special::NONE,
+        needs: Need::May(&[need::node("Sys.Modify"), need::node("Sys.Audit")]),
         examples: &[Example {
             ask: "Stop the update check that hangs on pve2",
             args: r#"{"node": "pve2", "upid": "UPID:pve2:000003FF:000186A0:6AF94A60:aptupdate::root@pam:"}"#,

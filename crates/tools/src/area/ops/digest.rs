@@ -12,6 +12,7 @@ use super::failures;
 use super::report::{Report, some_of};
 use crate::context::Context;
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
@@ -77,6 +78,12 @@ impl Reads for GetDigest {
         risk: Risk::Read,
         idempotent: true,
         special: Special::NONE,
+        needs: Need::May(&[
+            need::SEES_GUEST,
+            need::node("Sys.Audit"),
+            need::storage("Datastore.Audit"),
+            Need::On("/", "Sys.Audit"),
+        ]),
         examples: &[Example {
             ask: "How is everything?",
             args: "{}",

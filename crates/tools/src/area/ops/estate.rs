@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use futures_util::future::join_all;
 use pve::{NodeName, Permissions, Resource, ResourceKind, Vmid};
 use serde::Deserialize;
 
 use super::report::{Gap, Report};
 use crate::area::ops::code::Code;
-use crate::context::{Cluster, Context};
+use crate::context::{Cluster, Context, ask_each};
 use crate::fault::Fault;
 
 /// A cluster's resources by kind, and what the token may see of them.
@@ -42,14 +41,9 @@ impl Estate {
     /// Every cluster of the call that answers; one that does not becomes a gap in the report. All of them silent is a
     /// fault.
     pub(super) async fn all(cx: &Context, report: &mut Report) -> Result<Vec<Self>, Fault> {
-        let answers = join_all(
-            cx.clusters
-                .iter()
-                .map(|cluster| Self::of(cluster.clone(), cx.now)),
-        )
-        .await;
+        let answers = ask_each(&cx.clusters, |cluster| Self::of(cluster, cx.now)).await;
         let (mut estates, mut first) = (Vec::new(), None);
-        for (cluster, answer) in cx.clusters.iter().zip(answers) {
+        for (cluster, answer) in answers {
             match answer {
                 Ok(estate) => estates.push(estate),
                 Err(error) => {

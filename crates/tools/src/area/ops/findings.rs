@@ -13,6 +13,7 @@ use super::report::{Finding, Report};
 use crate::context::Context;
 use crate::fault::Fault;
 use crate::filter::Filter;
+use crate::need::{self, Need};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
@@ -109,6 +110,13 @@ impl Reads for ListFindings {
         risk: Risk::Read,
         idempotent: true,
         special: Special::NONE,
+        needs: Need::May(&[
+            need::SEES_GUEST,
+            need::node("Sys.Audit"),
+            need::storage("Datastore.Audit"),
+            Need::On("/", "Sys.Audit"),
+            need::node("Sys.Modify"),
+        ]),
         examples: &[
             Example {
                 ask: "What needs attention?",

@@ -11,6 +11,7 @@ use super::which::Which;
 use crate::context::{Context, Guest, label};
 use crate::deed::{Deed, When};
 use crate::fault::Fault;
+use crate::need;
 use crate::plan::{Blocker, Check, Effect, Expect, Plan, Step, Trace, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -46,6 +47,7 @@ impl Changes for StartVm {
         risk: Risk::Change,
         idempotent: true,
         special: Special::NONE,
+        needs: need::POWER,
         examples: &[
             Example {
                 ask: "Start staging",

@@ -11,6 +11,7 @@ use super::{State, locked};
 use crate::context::{Context, Guest};
 use crate::deed::{Deed, When};
 use crate::fault::Fault;
+use crate::need;
 use crate::plan::{Blocker, Check, Effect, Expect, Plan, Step, Trace, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -55,6 +56,7 @@ impl Changes for StopVm {
         risk: Risk::Disrupt,
         idempotent: false,
         special: Special::NONE,
+        needs: need::POWER,
         examples: &[
             Example {
                 ask: "Shut down the web server",

@@ -8,6 +8,7 @@ use crate::area::inside::{Command, one_or_many};
 use crate::context::Context;
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::plan::Plan;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -39,6 +40,10 @@ impl Changes for Exec {
         risk: Risk::Grant,
         idempotent: false,
         special: Special::ALWAYS,
+        needs: Need::All(&[
+            need::SEES_GUEST,
+            Need::Any(&[need::WHOLE_AGENT, need::OLD_AGENT]),
+        ]),
         examples: &[Example {
             ask: "Start updating the build server's packages",
             args: r#"{"node": "pve3", "vmid": 106, "command": "sleep 5; uptime"}"#,

@@ -10,6 +10,7 @@ use crate::clean;
 use crate::context::Context;
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::plan::{Action, AgentFile, Effect, Impact, Plan, Step, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -48,6 +49,14 @@ impl Changes for FileRead {
         risk: Risk::Grant,
         idempotent: true,
         special: Special::ALWAYS,
+        needs: Need::All(&[
+            need::SEES_GUEST,
+            Need::Any(&[
+                need::guest("VM.GuestAgent.FileRead"),
+                need::WHOLE_AGENT,
+                need::OLD_AGENT,
+            ]),
+        ]),
         examples: &[Example {
             ask: "What is in the build server's /etc/hostname?",
             args: r#"{"node": "pve3", "vmid": 106, "file": "/etc/hostname"}"#,
@@ -105,6 +114,14 @@ impl Changes for FileWrite {
         risk: Risk::Grant,
         idempotent: true,
         special: Special::NONE,
+        needs: Need::All(&[
+            need::SEES_GUEST,
+            Need::Any(&[
+                need::guest("VM.GuestAgent.FileWrite"),
+                need::WHOLE_AGENT,
+                need::OLD_AGENT,
+            ]),
+        ]),
         examples: &[Example {
             ask: "Put a note into /root on the build server",
             args: r#"{"node": "pve3", "vmid": 106, "file": "/etc/motd", "content": "moved to pve3\n"}"#,

@@ -9,6 +9,7 @@ use super::vm;
 use crate::agent::{capped, is_frozen};
 use crate::context::Context;
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
@@ -79,6 +80,14 @@ impl Reads for GetInfo {
         risk: Risk::Read,
         idempotent: true,
         special: Special::NONE,
+        needs: Need::All(&[
+            need::SEES_GUEST,
+            Need::Any(&[
+                need::guest("VM.GuestAgent.Audit"),
+                need::WHOLE_AGENT,
+                need::OLD_AGENT,
+            ]),
+        ]),
         examples: &[
             Example {
                 ask: "Which system runs on the build server?",

@@ -11,6 +11,7 @@ use crate::agent::Right;
 use crate::context::{Context, arguments};
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::outcome::Outcome;
 use crate::plan::{Effect, Impact, Plan, Step, Undo};
 use crate::schema;
@@ -43,6 +44,15 @@ struct ThatVm {
     node: Option<NodeName>,
 }
 
+const FILE_SYSTEMS: Need = Need::All(&[
+    need::SEES_GUEST,
+    Need::Any(&[
+        need::guest("VM.GuestAgent.FileSystemMgmt"),
+        need::WHOLE_AGENT,
+        need::OLD_AGENT,
+    ]),
+]);
+
 const fn spec(
     name: &'static str,
     title: &'static str,
@@ -56,6 +66,7 @@ const fn spec(
         risk,
         idempotent: true,
         special: Special::NONE,
+        needs: FILE_SYSTEMS,
         examples,
     }
 }

@@ -11,6 +11,7 @@ use crate::clean;
 use crate::context::Context;
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::plan::{Effect, Impact, Plan, Step, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -47,6 +48,10 @@ impl Changes for SetPassword {
         risk: Risk::Grant,
         idempotent: true,
         special: Special::ALWAYS,
+        needs: Need::All(&[
+            need::SEES_GUEST,
+            Need::Any(&[need::WHOLE_AGENT, need::OLD_AGENT]),
+        ]),
         examples: &[Example {
             ask: "Give the user build a new password on the build server",
             args: r#"{"node": "pve3", "vmid": 106, "username": "build", "password": "correct-horse"}"#,

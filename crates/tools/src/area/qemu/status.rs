@@ -10,6 +10,7 @@ use super::vm;
 use crate::agent::{Glance, glance};
 use crate::context::Context;
 use crate::fault::{Fault, Kind};
+use crate::need::{self, Need};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 
@@ -76,6 +77,10 @@ impl Reads for ExecStatus {
             looks_inside: true,
             ..Special::NONE
         },
+        needs: Need::All(&[
+            need::SEES_GUEST,
+            Need::Any(&[need::WHOLE_AGENT, need::OLD_AGENT]),
+        ]),
         examples: &[Example {
             ask: "Has process 700 on the build server ended?",
             args: r#"{"node": "pve3", "vmid": 106, "pid": 700}"#,

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use crate::context::Context;
 use crate::deed::{Deed, When};
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::plan::Plan;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -52,6 +53,27 @@ impl Changes for RollbackVm {
         risk: Risk::Destroy,
         idempotent: false,
         special: Special::NONE,
+        needs: Need::Any(&[
+            Need::All(&[
+                need::SEES_GUEST,
+                Need::Any(&[
+                    need::guest("VM.Snapshot.Rollback"),
+                    need::guest("VM.Snapshot"),
+                ]),
+                Need::If("start", &need::guest("VM.PowerMgmt")),
+            ]),
+            Need::All(&[
+                need::SEES_GUEST,
+                need::guest("VM.Backup"),
+                need::storage("Datastore.AllocateSpace"),
+                Need::May(&[
+                    need::guest("VM.Allocate"),
+                    need::guest("VM.PowerMgmt"),
+                    Need::On("/", "Sys.Modify"),
+                    need::NETWORK,
+                ]),
+            ]),
+        ]),
         examples: &[
             Example {
                 ask: "The upgrade broke web, go back to the weekly snapshot",

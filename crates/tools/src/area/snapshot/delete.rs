@@ -11,6 +11,7 @@ use crate::area::power::locked;
 use crate::context::{Context, Guest};
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Plan, Step, Trace, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -39,6 +40,7 @@ impl Changes for DeleteSnapshot {
         risk: Risk::Destroy,
         idempotent: false,
         special: Special::ALWAYS,
+        needs: Need::All(&[need::SEES_GUEST, need::guest("VM.Snapshot")]),
         examples: &[
             Example {
                 ask: "The upgrade of web went well, drop the snapshot before it",

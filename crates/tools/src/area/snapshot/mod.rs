@@ -18,6 +18,7 @@ use super::quiesce::{self, By};
 use crate::context::{Context, Guest, arguments};
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -52,6 +53,7 @@ impl Changes for SnapshotVm {
         risk: Risk::Change,
         idempotent: false,
         special: Special::NONE,
+        needs: Need::All(&[need::SEES_GUEST, need::guest("VM.Snapshot")]),
         examples: &[
             Example {
                 ask: "Snapshot the web server before its upgrade",

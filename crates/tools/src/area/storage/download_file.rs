@@ -13,6 +13,7 @@ use crate::area::volume::backup_of;
 use crate::context::{Cluster, Context};
 use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
+use crate::need::{self, Need};
 use crate::plan::{Action, Download, Effect, Impact, Needs, Plan, Step, Undo};
 use crate::preview;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -45,6 +46,10 @@ impl Changes for DownloadFileRestore {
         risk: Risk::Grant,
         idempotent: false,
         special: Special::ALWAYS,
+        needs: Need::All(&[
+            need::storage("Datastore.AllocateSpace"),
+            Need::May(&[need::SEES_GUEST, need::guest("VM.Backup")]),
+        ]),
         examples: &[Example {
             ask: "Get the notes out of the last backup of git",
             args: r#"{"node": "pve1", "storage": "vault", "volume": "vault:backup/ct/202/2026-11-15T01:00:04Z", "filepath": "/root.pxar.didx/home/demo/notes.txt"}"#,

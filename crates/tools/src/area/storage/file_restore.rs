@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::context::Context;
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
@@ -75,6 +76,10 @@ impl Reads for ListFileRestore {
             looks_inside: true,
             ..Special::NONE
         },
+        needs: Need::All(&[
+            need::storage("Datastore.AllocateSpace"),
+            Need::May(&[need::SEES_GUEST, need::guest("VM.Backup")]),
+        ]),
         examples: &[
             Example {
                 ask: "What is in the last backup of git?",

@@ -10,6 +10,7 @@ use super::making::{By, Making};
 use crate::context::Context;
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::plan::{Expect, Plan};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Change, Changes, Tool};
@@ -24,6 +25,12 @@ pub(in crate::area) const TOOLS: &[&dyn Tool] = &[
     &Change::<InitializeGpt>::NEW,
 ];
 
+const NEEDS: Need = Need::All(&[
+    Need::On("/", "Sys.Modify"),
+    Need::Any(&[need::node("Sys.Audit"), Need::On("/", "Sys.Audit")]),
+    Need::May(&[Need::On("/storage", "Datastore.Allocate")]),
+]);
+
 const fn spec(name: &'static str, title: &'static str, examples: &'static [Example]) -> Spec {
     Spec {
         name,
@@ -32,6 +39,7 @@ const fn spec(name: &'static str, title: &'static str, examples: &'static [Examp
         risk: Risk::Destroy,
         idempotent: false,
         special: Special::NONE,
+        needs: NEEDS,
         examples,
     }
 }

@@ -31,6 +31,7 @@ use super::power::locked;
 use crate::context::Context;
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::plan::{Blocker, Needs, Plan};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -78,6 +79,32 @@ impl Changes for UpdateVm {
         risk: Risk::Grant,
         idempotent: false,
         special: Special::NONE,
+        needs: Need::All(&[
+            need::SEES_GUEST,
+            Need::Any(&[
+                need::guest("VM.Config.CDROM"),
+                need::guest("VM.Config.CPU"),
+                need::guest("VM.Config.Cloudinit"),
+                need::guest("VM.Config.Disk"),
+                need::guest("VM.Config.HWType"),
+                need::guest("VM.Config.Memory"),
+                need::guest("VM.Config.Network"),
+                need::guest("VM.Config.Options"),
+                need::guest("VM.PowerMgmt"),
+            ]),
+            Need::May(&[
+                Need::On("/", "Sys.Modify"),
+                Need::On("/", "Sys.Console"),
+                Need::On("/nodes", "Sys.Audit"),
+                need::storage("Datastore.AllocateSpace"),
+                need::storage("Datastore.Audit"),
+                need::storage("Datastore.Allocate"),
+                need::guest("VM.Clone"),
+                Need::On("/mapping/{sort}/{name}", "Mapping.Use"),
+                Need::On("/mapping/hwrng", "Mapping.Use"),
+                need::NETWORK,
+            ]),
+        ]),
         examples: &[
             Example {
                 ask: "Give staging 4 GiB and 4 cores",

@@ -10,6 +10,7 @@ use crate::area::power::{State, StopVm, locked};
 use crate::context::{Context, Guest, arguments};
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::schema;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -43,6 +44,16 @@ impl Changes for SuspendVm {
         risk: Risk::Disrupt,
         idempotent: false,
         special: Special::NONE,
+        needs: Need::All(&[
+            need::POWER,
+            Need::If(
+                "todisk",
+                &Need::All(&[
+                    need::guest("VM.Config.Disk"),
+                    need::storage("Datastore.AllocateSpace"),
+                ]),
+            ),
+        ]),
         examples: &[
             Example {
                 ask: "Pause the build VM",

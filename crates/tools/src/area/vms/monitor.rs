@@ -9,6 +9,7 @@ use crate::area::power::State;
 use crate::context::{Context, Guest};
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::plan::{Blocker, Effect, Impact, Needs, Plan, Step, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -70,6 +71,15 @@ impl Changes for MonitorCommand {
         risk: Risk::Grant,
         idempotent: false,
         special: Special::NONE,
+        needs: Need::All(&[
+            need::SEES_GUEST,
+            Need::Any(&[
+                need::guest("Sys.Audit"),
+                need::guest("Sys.Modify"),
+                need::OLD_AGENT,
+            ]),
+            Need::May(&[Need::On("/", "Sys.Modify")]),
+        ]),
         examples: &[
             Example {
                 ask: "Which state does QEMU say the web server is in?",

@@ -58,6 +58,7 @@ mod restore;
 mod rollback;
 mod rules;
 mod sdn;
+mod several_clusters;
 mod shadows;
 mod snapshot;
 mod storage;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use pve::{Credentials, Fingerprint, Host, Settings};
+use pve::{Credentials, Fingerprint, Host, Reader, Settings};
 use serde_json::{Map, Value};
 use sim::{Sim, World};
 use tools::claim::Claim;
@@ -34,6 +34,9 @@ pub(crate) struct House {
     pub(crate) engine: Arc<Engine>,
     clock: Arc<AtomicI64>,
 }
+
+/// What a cluster is to an engine, behind this Reader.
+pub(crate) type Made = Box<dyn Fn(Reader) -> Cluster>;
 
 /// How a house is furnished.
 pub(crate) struct Furnish {
@@ -160,6 +163,27 @@ impl House {
         let sims = [("homelab", &self.sim), (name, other)];
         let kept = (Policy::default(), State::Memory);
         logged_in(&sims, &credentials, kept, &self.clock)
+    }
+
+    /// The way to its cluster, as root.
+    pub(crate) fn settings(&self) -> Settings {
+        let (user, token, secret) = sim::worlds::ROOT_TOKEN;
+        let credentials = Credentials::Token {
+            user: user.to_owned(),
+            name: token.to_owned(),
+            secret: secret.into(),
+        };
+        settings(&self.sim, credentials)
+    }
+
+    /// A second engine on these clusters, each behind the way to it.
+    pub(crate) fn on(&self, clusters: Vec<(Settings, Made)>, policy: Policy) -> Arc<Engine> {
+        let connect = |(settings, cluster): (Settings, Made)| {
+            let (reader, writer) = pve::connect(settings).unwrap();
+            (cluster(reader), writer)
+        };
+        let setup = setup(policy, State::Memory, &self.clock);
+        Engine::new(clusters.into_iter().map(connect).collect(), setup)
     }
 
     /// Lets time pass for the engine.
@@ -332,24 +356,28 @@ fn logged_in(
     (policy, state): (Policy, State),
     clock: &Arc<AtomicI64>,
 ) -> Arc<Engine> {
-    let clock = clock.clone();
     let cluster = |(name, sim): &(&str, &Sim)| {
         let (reader, writer) = pve::connect(settings(sim, credentials.clone())).unwrap();
         (Cluster::new(name, reader), writer)
     };
     Engine::new(
         sims.iter().map(cluster).collect(),
-        Setup {
-            toolsets: Toolset::ALL.to_vec(),
-            policy,
-            state,
-            clock: Arc::new(move || clock.load(Ordering::Relaxed)),
-            uploads: uploads(),
-            approve: "oxmox approve".to_owned(),
-            scripts: Some(scripts()),
-            copyist: None,
-        },
+        setup(policy, state, clock),
     )
+}
+
+fn setup(policy: Policy, state: State, clock: &Arc<AtomicI64>) -> Setup {
+    let clock = clock.clone();
+    Setup {
+        toolsets: Toolset::ALL.to_vec(),
+        policy,
+        state,
+        clock: Arc::new(move || clock.load(Ordering::Relaxed)),
+        uploads: uploads(),
+        approve: "oxmox approve".to_owned(),
+        scripts: Some(scripts()),
+        copyist: None,
+    }
 }
 
 fn settings(sim: &Sim, credentials: Credentials) -> Settings {

@@ -11,6 +11,7 @@ mod full;
 mod hints;
 mod hostile;
 mod login;
+mod needs;
 mod nonsense;
 mod privileges;
 mod protected;

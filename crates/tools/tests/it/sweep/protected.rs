@@ -268,6 +268,7 @@ async fn a_protected_guest_is_never_destroyed() {
         };
         let policy = Policy {
             mode,
+            modes: [("homelab".to_owned(), mode)].into(),
             rules: vec![allow_all],
             allow_model_confirm: true,
             four_eyes: false,

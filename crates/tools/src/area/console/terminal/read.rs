@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::fault::Fault;
+use crate::need;
 use crate::spec::{Example, Risk, Spec, Special, Toolset, Wants};
 use crate::terminal::{self, Found, OPENING, STILL};
 use crate::tool::{Answer, Reads};
@@ -75,6 +76,7 @@ impl Reads for ReadTerminal {
             wants: &[Wants::Login],
             ..Special::NONE
         },
+        needs: need::CONSOLE,
         examples: &[
             Example {
                 ask: "What is on the DNS container's terminal?",

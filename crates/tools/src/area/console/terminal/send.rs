@@ -10,6 +10,7 @@ use crate::clean;
 use crate::context::{Context, Guest};
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::need;
 use crate::plan::{Action, Blocker, Plan, Step, TerminalLine, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset, Wants};
 use crate::terminal::{self, Found};
@@ -61,6 +62,7 @@ impl Changes for SendTerminalLine {
             wants: &[Wants::Login],
             ..Special::NONE
         },
+        needs: need::CONSOLE,
         examples: &[
             Example {
                 ask: "Press enter on the DNS container's terminal",

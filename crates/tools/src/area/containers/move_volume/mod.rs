@@ -14,6 +14,7 @@ use crate::area::power::{State, locked};
 use crate::context::{Context, Guest};
 use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
+use crate::need::{self, Need};
 use crate::plan::{Blocker, Plan};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -51,6 +52,11 @@ impl Changes for MoveVolume {
         risk: Risk::Destroy,
         idempotent: false,
         special: Special::NONE,
+        needs: Need::All(&[
+            need::SEES_GUEST,
+            need::guest("VM.Config.Disk"),
+            need::storage("Datastore.AllocateSpace"),
+        ]),
         examples: &[
             Example {
                 ask: "Move the data disk of backup-helper to tank",

@@ -9,6 +9,7 @@ use super::header::{self, Header};
 use super::{Category, Script, catalogue};
 use crate::context::Context;
 use crate::fault::Fault;
+use crate::need::Need;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 
@@ -49,6 +50,7 @@ impl Reads for ScriptInfo {
         risk: Risk::Read,
         idempotent: true,
         special: Special::NONE,
+        needs: Need::Nothing,
         examples: &[Example {
             ask: "What does the notes script make?",
             args: r#"{"script_name": "notes"}"#,

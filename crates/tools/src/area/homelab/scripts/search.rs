@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Category, catalogue};
 use crate::context::Context;
 use crate::fault::Fault;
+use crate::need::Need;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
@@ -60,6 +61,7 @@ impl Reads for SearchScripts {
         risk: Risk::Read,
         idempotent: true,
         special: Special::NONE,
+        needs: Need::Nothing,
         examples: &[Example {
             ask: "Is there a script for notes?",
             args: r#"{"query": "notes", "include_metadata": true}"#,

@@ -15,6 +15,7 @@ use crate::baseline::{self, Baseline, Kept, Setup};
 use crate::context::{Context, label};
 use crate::fault::Fault;
 use crate::filter::Filter;
+use crate::need;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
@@ -102,6 +103,7 @@ impl Reads for GetDrift {
         risk: Risk::Read,
         idempotent: true,
         special: Special::NONE,
+        needs: need::SEES_GUEST,
         examples: &[
             Example {
                 ask: "What changed since the baseline?",

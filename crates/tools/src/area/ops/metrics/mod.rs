@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::fault::Fault;
+use crate::need::{self, Need};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Image, Reads};
 use crate::words;
@@ -137,6 +138,11 @@ impl Reads for GetMetrics {
         risk: Risk::Read,
         idempotent: true,
         special: Special::NONE,
+        needs: Need::Any(&[
+            need::SEES_GUEST,
+            need::node("Sys.Audit"),
+            need::storage("Datastore.Audit"),
+        ]),
         examples: &[
             Example {
                 ask: "How busy was VM 100 today?",

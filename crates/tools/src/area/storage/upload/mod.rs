@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::context::{Cluster, Context, arguments};
 use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
+use crate::need::{self, Need};
 use crate::plan::{
     Action, Blocker, Check, Effect, Expect, Guard, Impact, Needs, Plan, Step, Trace, Undo, Upload,
     volume_name,
@@ -51,6 +52,10 @@ impl Changes for UploadToStorage {
         risk: Risk::Change,
         idempotent: false,
         special: Special::NONE,
+        needs: Need::All(&[
+            need::storage("Datastore.AllocateTemplate"),
+            need::SEES_VOLUMES,
+        ]),
         examples: &[
             Example {
                 ask: "Put the installer that I built onto nas",

@@ -13,6 +13,7 @@ use crate::area::power::{State, locked};
 use crate::context::{Context, Guest};
 use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
+use crate::need::{self, Need};
 use crate::plan::{Blocker, Needs, Plan};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -72,6 +73,11 @@ impl Changes for MoveDisk {
         risk: Risk::Destroy,
         idempotent: false,
         special: Special::NONE,
+        needs: Need::All(&[
+            need::SEES_GUEST,
+            need::guest("VM.Config.Disk"),
+            need::storage("Datastore.AllocateSpace"),
+        ]),
         examples: &[
             Example {
                 ask: "Move staging's disk to tank",

@@ -1,0 +1,224 @@
+//! The privileges that a tool takes, as data: what every call takes whatever its arguments, and what only some take.
+//!
+//! A plan's [`Needs`](crate::plan::Needs) are exact, for these arguments on this cluster. A declaration is what can be told before any call: which
+//! tools a token has no use for, and which privileges would change that.
+
+use std::fmt;
+
+use pve::Permissions;
+
+pub use crate::plain::Need;
+
+/// A privilege on a path that may hold `{argument}`s.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Right {
+    /// `/vms/{vmid}`
+    pub path: &'static str,
+    /// `VM.Clone`
+    pub privilege: &'static str,
+}
+
+impl Right {
+    /// Whether this is what a plan calls for.
+    pub fn covers(self, path: &str, privilege: &str) -> bool {
+        self.privilege == privilege && can_give(path, self.path)
+    }
+}
+
+/// "VM.Clone on /vms/VMID"
+impl fmt::Display for Right {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path: String = (self.path.split('/'))
+            .map(|part| match part.strip_prefix('{') {
+                Some(name) => name.trim_end_matches('}').to_uppercase(),
+                None => part.to_owned(),
+            })
+            .collect::<Vec<_>>()
+            .join("/");
+        write!(f, "{} on {path}", self.privilege)
+    }
+}
+
+/// This privilege on the guest that the call is about.
+pub(crate) const fn guest(privilege: &'static str) -> Need {
+    Need::On("/vms/{vmid}", privilege)
+}
+
+/// This privilege on the storage that is used.
+pub(crate) const fn storage(privilege: &'static str) -> Need {
+    Need::On("/storage/{storage}", privilege)
+}
+
+/// This privilege on the node that is meant.
+pub(crate) const fn node(privilege: &'static str) -> Need {
+    Need::On("/nodes/{node}", privilege)
+}
+
+/// Whoever looks at a storage's volumes has one of these.
+pub(crate) const SEES_VOLUMES: Need = Need::Any(&[
+    storage("Datastore.Audit"),
+    storage("Datastore.AllocateSpace"),
+]);
+
+/// The use of a bridge or a virtual network.
+pub(crate) const NETWORK: Need = Need::On("/sdn/zones/{zone}/{bridge}", "SDN.Use");
+
+/// A look at a guest.
+pub(crate) const SEES_GUEST: Need = guest("VM.Audit");
+
+/// A look at a guest, and the use of its screen, keyboard or terminal.
+pub(crate) const CONSOLE: Need = Need::All(&[SEES_GUEST, guest("VM.Console")]);
+
+/// A look at a guest, and its power.
+pub(crate) const POWER: Need = Need::All(&[SEES_GUEST, guest("VM.PowerMgmt")]);
+
+/// What was one privilege before PVE 9: the guest agent.
+pub(crate) const OLD_AGENT: Need = guest("VM.Monitor");
+
+/// The whole of the guest agent.
+pub(crate) const WHOLE_AGENT: Need = guest("VM.GuestAgent.Unrestricted");
+
+impl Need {
+    /// What every call takes and this token has on no path. Empty: some call can succeed. Of alternatives that are all
+    /// lacking, the first one that PVE knows; `known` tells that, for privileges come and go with its versions.
+    pub fn lacking(self, held: &Permissions, known: &dyn Fn(&str) -> bool) -> Vec<Right> {
+        match self {
+            Self::On(path, privilege) if is_granted(held, path, privilege) => Vec::new(),
+            Self::On(path, privilege) => vec![Right { path, privilege }],
+            Self::All(parts) => {
+                let parts = parts.iter();
+                parts.flat_map(|part| part.lacking(held, known)).collect()
+            }
+            Self::Any(parts) => {
+                let lacks: Vec<_> = parts.iter().map(|part| part.lacking(held, known)).collect();
+                if lacks.iter().any(Vec::is_empty) {
+                    return Vec::new();
+                }
+                let exists = |lack: &&Vec<Right>| lack.iter().all(|right| known(right.privilege));
+                let best = lacks.iter().find(exists).or(lacks.first());
+                best.cloned().unwrap_or_default()
+            }
+            Self::Nothing | Self::If(..) | Self::IfIs(..) | Self::Each(..) | Self::May(_) => {
+                Vec::new()
+            }
+        }
+    }
+
+    /// Whether some call could succeed with these rights.
+    pub fn can_be_met(self, held: &Permissions) -> bool {
+        self.lacking(held, &|_| true).is_empty()
+    }
+
+    /// Every right that occurs in it, what only some calls take too.
+    pub fn every_right(self) -> Vec<Right> {
+        match self {
+            Self::Nothing => Vec::new(),
+            Self::On(path, privilege) => vec![Right { path, privilege }],
+            Self::All(parts) | Self::Any(parts) | Self::May(parts) => {
+                parts.iter().flat_map(|part| part.every_right()).collect()
+            }
+            Self::If(_, need) | Self::Each(_, need) | Self::IfIs(_, _, need) => need.every_right(),
+        }
+    }
+}
+
+/// Whether a privilege is held on any path of this form.
+fn is_granted(held: &Permissions, form: &str, privilege: &str) -> bool {
+    // The form itself stands for every path of it that has no entry of its own.
+    held.has(form, privilege)
+        || held
+            .paths()
+            .filter(|path| can_give(path, form))
+            .any(|path| held.has(path, privilege))
+}
+
+/// Whether a right on this path can be one on a path of this form: a pool gives its rights to the guests and storages that are
+/// in it, or will be.
+fn can_give(path: &str, form: &str) -> bool {
+    let by_pool = form.starts_with("/vms/") || form.starts_with("/storage/");
+    has_form(path, form) || by_pool && path.starts_with("/pool/")
+}
+
+/// Whether a path is of this form. The last `{argument}` may stand for several parts: paths of access rules do.
+fn has_form(path: &str, form: &str) -> bool {
+    let is_hole = |part: &str| part.starts_with('{');
+    let (mut path, mut form) = (path.split('/'), form.split('/').peekable());
+    loop {
+        match (path.next(), form.next()) {
+            (None, None) => return true,
+            (Some(_), Some(hole)) if is_hole(hole) && form.peek().is_none() => return true,
+            (Some(part), Some(wanted)) if part == wanted || is_hole(wanted) => {}
+            _ => return false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn rights(raw: Value) -> Permissions {
+        serde_json::from_value(raw).unwrap()
+    }
+
+    const CLONE: Need = Need::All(&[
+        guest("VM.Clone"),
+        Need::Any(&[guest("VM.GuestAgent.Audit"), OLD_AGENT]),
+        Need::If("storage", &storage("Datastore.AllocateSpace")),
+    ]);
+
+    #[test]
+    fn one_guest_is_enough() {
+        let one = json!({"/vms/105": {"VM.Clone": 0, "VM.Monitor": 0}});
+        assert!(CLONE.can_be_met(&rights(one)));
+        let all = json!({"/": {"VM.Clone": 1, "VM.GuestAgent.Audit": 1}});
+        assert!(CLONE.can_be_met(&rights(all)));
+        let only_here = json!({"/vms": {"VM.Clone": 0, "VM.Monitor": 0}});
+        assert!(!CLONE.can_be_met(&rights(only_here)));
+    }
+
+    #[test]
+    fn a_pool_gives_its_rights_to_what_is_in_it() {
+        let pool = json!({"/pool/lab": {"VM.Clone": 1, "VM.Monitor": 1}});
+        assert!(CLONE.can_be_met(&rights(pool)));
+        let on_node = Need::On("/nodes/{node}", "VM.Clone");
+        assert!(!on_node.can_be_met(&rights(json!({"/pool/lab": {"VM.Clone": 1}}))));
+    }
+
+    #[test]
+    fn a_nearer_entry_hides_the_farther_one() {
+        let held = json!({"/": {"VM.Clone": 1, "VM.Monitor": 1}, "/vms": {"VM.Audit": 1}});
+        assert!(!CLONE.can_be_met(&rights(held)));
+    }
+
+    #[test]
+    fn of_what_is_lacking_it_names_what_pve_knows() {
+        let lacks = |known: &dyn Fn(&str) -> bool| -> Vec<&str> {
+            let lacking = CLONE.lacking(&Permissions::default(), known);
+            lacking.iter().map(|right| right.privilege).collect()
+        };
+        assert_eq!(lacks(&|_| true), ["VM.Clone", "VM.GuestAgent.Audit"]);
+        let is_old = |privilege: &str| !privilege.contains("GuestAgent");
+        assert_eq!(lacks(&is_old), ["VM.Clone", "VM.Monitor"]);
+    }
+
+    #[test]
+    fn paths_have_a_form() {
+        for (path, form, fits) in [
+            ("/vms/105", "/vms/{vmid}", true),
+            ("/vms", "/vms/{vmid}", false),
+            ("/access/realm/pve", "/{path}", true),
+            ("/access/realm/pve", "/access/realm", false),
+            ("/nodes/pve1", "/vms/{vmid}", false),
+            (
+                "/sdn/zones/localnetwork/vmbr0",
+                "/sdn/zones/{zone}/{bridge}",
+                true,
+            ),
+        ] {
+            assert_eq!(has_form(path, form), fits, "{path} {form}");
+        }
+    }
+}

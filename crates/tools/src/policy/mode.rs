@@ -1,0 +1,79 @@
+//! How much may happen without asking, everywhere and at single clusters.
+
+use serde::{Deserialize, Serialize};
+
+use super::Policy;
+use crate::fault::Fault;
+use crate::spec::Risk;
+
+/// How much oxmox may do on its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Nothing changes, whatever the rules say.
+    ReadOnly,
+    /// Changes run; what interrupts asks first, what destroys or grants needs a person's yes.
+    #[default]
+    Ask,
+    /// Nothing asks.
+    Trusted,
+}
+
+impl Mode {
+    /// The worst that it lets happen.
+    pub fn most(self) -> Risk {
+        match self {
+            Self::ReadOnly => Risk::Read,
+            Self::Ask | Self::Trusted => Risk::Grant,
+        }
+    }
+
+    /// The one of the two that lets less happen unasked.
+    #[must_use]
+    pub fn stricter(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::ReadOnly, _) | (_, Self::ReadOnly) => Self::ReadOnly,
+            (Self::Ask, _) | (_, Self::Ask) => Self::Ask,
+            (Self::Trusted, Self::Trusted) => Self::Trusted,
+        }
+    }
+
+    /// As written after `--mode`.
+    pub fn parse(word: &str) -> Option<Self> {
+        match word {
+            "read-only" => Some(Self::ReadOnly),
+            "ask" => Some(Self::Ask),
+            "trusted" => Some(Self::Trusted),
+            _ => None,
+        }
+    }
+}
+
+impl Policy {
+    /// The same for the caller who may do most.
+    pub(crate) fn widest(&self) -> Risk {
+        let modes = self.modes.values().map(|mode| mode.most());
+        modes.max().unwrap_or_else(|| self.mode.most())
+    }
+
+    /// How much oxmox may do on its own at this cluster.
+    pub(super) fn mode_at(&self, cluster: &str) -> Mode {
+        let own = self.modes.get(cluster).copied();
+        own.map_or(self.mode, |own| match self.mode {
+            Mode::ReadOnly => Mode::ReadOnly,
+            _ => own,
+        })
+    }
+
+    /// Why nothing is changed there.
+    pub(super) fn only_looks(&self, cluster: &str) -> Fault {
+        const LOOK: &str = "preview_proxmox_change shows what it would do; a person can";
+        if self.mode == Mode::ReadOnly {
+            return Fault::refused("oxmox runs in read-only mode: nothing is changed")
+                .hint(format!("{LOOK} start oxmox with --mode ask"));
+        }
+        let what =
+            format!("the cluster {cluster} is configured as read-only: nothing is changed there");
+        Fault::refused(what).hint(format!("{LOOK} change its mode in the configuration"))
+    }
+}
