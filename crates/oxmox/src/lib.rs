@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`cli`] | the commands |
 //! | [`config`] | flags, environment and file into one value |
+//! | [`doctor`] | what works, what does not, and what to type about it |
 //! | [`session`], [`demo`] | from a configuration, or from nothing, to an engine |
 //! | [`mcp`], [`http`] | the transports; rmcp's API is used there and nowhere else, since it moves |
 //! | `lasting` | answers that go on, and when they end |
@@ -15,6 +16,7 @@
 pub mod cli;
 pub mod config;
 pub mod demo;
+pub mod doctor;
 pub mod generate;
 pub mod http;
 mod lasting;

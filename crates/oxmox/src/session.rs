@@ -70,7 +70,12 @@ fn engine(
     let mut connected = Vec::new();
     for (name, settings) in clusters {
         let (reader, writer) = pve::connect(settings)?;
-        connected.push((Cluster::new(&name, reader), writer));
+        let configured = config.clusters.iter().find(|cluster| cluster.name == name);
+        let cluster = match configured {
+            Some(configured) => configured.to_read(reader),
+            None => Cluster::new(&name, reader),
+        };
+        connected.push((cluster, writer));
     }
     let copyist = config.audit_copy.as_deref().map(syslog::copyist);
     let copyist = copyist.transpose()?;

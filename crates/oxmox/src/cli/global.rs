@@ -9,7 +9,7 @@ use tools::policy::Mode;
 use tools::spec::Toolset;
 
 use super::out;
-use crate::config::{Config, Environment, Overrides};
+use crate::config::{Config, Edit, Environment, Overrides};
 use crate::session::Session;
 use tools::engine::State;
 
@@ -86,12 +86,23 @@ impl Global {
         self.load_from(&Environment::of_process())
     }
 
-    fn load_from(&self, environment: &Environment) -> Result<Config, Fault> {
+    /// The same in this environment.
+    pub fn load_from(&self, environment: &Environment) -> Result<Config, Fault> {
         if self.demo {
             Config::demo(&self.overrides(), environment)
         } else {
             Config::load(&self.overrides(), environment)
         }
+    }
+
+    /// Where the configuration file is, or would be.
+    pub fn config_file(&self, environment: &Environment) -> Result<PathBuf, Fault> {
+        Config::place(&self.overrides(), environment)
+    }
+
+    /// The configuration as it would be after a change of its file.
+    pub fn load_text(&self, edit: &Edit, environment: &Environment) -> Result<Config, Fault> {
+        Config::of_text(&edit.text(), edit.path(), &self.overrides(), environment)
     }
 
     /// An engine for these flags. What the configuration wants said is said here, once.

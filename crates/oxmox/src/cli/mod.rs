@@ -7,8 +7,10 @@ pub mod arguments;
 pub mod audit;
 pub mod baseline;
 pub mod call;
+pub mod cluster;
 pub mod completions;
 pub mod demo;
+pub mod doctor;
 pub mod exit;
 pub mod freeze;
 pub mod global;
@@ -19,6 +21,7 @@ pub mod person;
 pub mod progress;
 pub mod recovery;
 pub mod reload;
+pub mod rights;
 pub mod runtime;
 pub mod serve;
 pub mod sim;
@@ -68,11 +71,13 @@ enum Command {
     Reject(approve::Args),
     Audit(audit::Args),
     Baseline(baseline::Args),
+    Cluster(cluster::Args),
     /// Stops every change at once, until `oxmox thaw`
     Freeze,
     /// Lets changes run again
     Thaw,
     Demo(demo::Args),
+    Doctor(doctor::Args),
     Sim(sim::Args),
     Store(store::Args),
     Token(token::Args),
@@ -108,9 +113,11 @@ impl Cli {
             Some(Command::Reject(args)) => approve::run(&args, false, &global),
             Some(Command::Audit(args)) => audit::run(&args, &global),
             Some(Command::Baseline(args)) => baseline::run(&args, global),
+            Some(Command::Cluster(args)) => cluster::run(args, &global),
             Some(Command::Freeze) => freeze::freeze(&global),
             Some(Command::Thaw) => freeze::thaw(&global),
             Some(Command::Demo(args)) => demo::run(&args, global),
+            Some(Command::Doctor(args)) => doctor::run(&args, &global),
             Some(Command::Sim(args)) => sim::run(&args),
             Some(Command::Store(args)) => store::run(&args, &global),
             Some(Command::Token(args)) => token::run(args, &global),

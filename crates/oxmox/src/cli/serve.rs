@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use tokio_util::task::AbortOnDropHandle;
 use tools::engine::Engine;
 use tools::fault::{Fault, Kind};
 
@@ -17,8 +18,10 @@ use super::notify::{self, News};
 use super::out;
 use super::recovery;
 use super::reload::Reload;
+use super::rights;
 use super::runtime::{self, Threads};
 use crate::http::{Live, Settings, TlsFiles};
+use crate::session::Session;
 use crate::{http, mcp};
 
 /// How long the end waits for changes that are being applied.
@@ -75,10 +78,12 @@ async fn over_stdio(global: &Global) -> Result<Exit, Fault> {
     }
     let stop = runtime::stop_signal();
     let recovering = tokio::spawn(recovery::keep_closing(session.engine.clone()));
+    let learning = learn_rights(&session);
     mcp::serve_stdio(session.engine.clone(), stop)
         .await
         .map_err(|error| Fault::new(Kind::Internal, error.to_string()))?;
     recovering.abort();
+    drop(learning);
     finish(&session.engine, global.program()).await;
     Ok(Exit::Done)
 }
@@ -95,6 +100,7 @@ async fn over_http(address: SocketAddr, args: &Args, global: &Global) -> Result<
         live,
     };
     let begun = || out::say(format_args!("MCP is served at {scheme}://{bound}/mcp"));
+    let _learning = learn_rights(&session);
     let served = serve(
         session.engine.clone(),
         listener,
@@ -109,6 +115,12 @@ async fn over_http(address: SocketAddr, args: &Args, global: &Global) -> Result<
         ended = served => ended?,
     }
     Ok(Exit::Done)
+}
+
+/// Learns in the background what the tokens may do. The demo's may do all, and its cluster is a new one each time.
+fn learn_rights(session: &Session) -> Option<AbortOnDropHandle<()>> {
+    let learning = || tokio::spawn(rights::learn(session.engine.clone()));
+    (session.simulator.is_none()).then(|| AbortOnDropHandle::new(learning()))
 }
 
 /// Serves HTTP until a signal comes, then waits for what is being applied. `begun` is told once it may be served: whoever

@@ -1,9 +1,13 @@
 //! One configured cluster: where it is, who we are to it, how its certificate is trusted.
 
 use std::path::Path;
+use std::time::Duration;
 
-use pve::{Credentials, Host, Settings, Trust};
+use pve::{Credentials, Host, NodeName, Settings, StorageId, Trust};
+use tools::context::{Cluster, Defaults};
 use tools::fault::Fault;
+use tools::policy::Mode;
+use tools::rights;
 
 use super::file::ClusterTable;
 use super::secret::SecretSource;
@@ -20,7 +24,39 @@ pub struct ClusterConfig {
     pub login: Login,
     /// How a certificate without a pin is checked.
     pub trust: Trust,
+    /// What holds for it alone.
+    pub prefers: Preferences,
 }
+
+/// What holds for one cluster alone.
+#[derive(Debug, Clone)]
+pub struct Preferences {
+    /// Where new guests go if nobody says.
+    pub node: Option<NodeName>,
+    /// Where their disks go.
+    pub storage: Option<StorageId>,
+    /// How much oxmox may do there on its own.
+    pub mode: Option<Mode>,
+    /// Words that rules can name it by.
+    pub tags: Vec<String>,
+    /// How long lists over several clusters wait for it.
+    pub timeout: Duration,
+}
+
+impl Default for Preferences {
+    fn default() -> Self {
+        Self {
+            node: None,
+            storage: None,
+            mode: None,
+            tags: Vec::new(),
+            timeout: Cluster::PATIENCE,
+        }
+    }
+}
+
+/// The longest that a cluster may be waited for.
+const LONGEST: u64 = 600;
 
 /// Who we are to a cluster.
 #[derive(Debug, Clone)]
@@ -83,6 +119,24 @@ fn whole_token() -> Fault {
     )
 }
 
+impl ClusterTable {
+    fn preferences(&self) -> Result<Preferences, String> {
+        let usual = Preferences::default();
+        let timeout = match self.timeout {
+            None => usual.timeout,
+            Some(seconds @ 1..=LONGEST) => Duration::from_secs(seconds),
+            Some(_) => return Err(format!("`timeout` is in seconds, 1 to {LONGEST}")),
+        };
+        Ok(Preferences {
+            node: self.default_node.clone(),
+            storage: self.default_storage.clone(),
+            mode: self.mode,
+            tags: self.tags.clone(),
+            timeout,
+        })
+    }
+}
+
 fn has_realm(user: &str) -> bool {
     user.split_once('@')
         .is_some_and(|(name, realm)| !name.is_empty() && !realm.is_empty())
@@ -121,7 +175,36 @@ impl ClusterConfig {
             trust: table.ca_file.as_ref().map_or(Trust::System, |file| {
                 Trust::CaFile(paths::resolve(dir, file, environment))
             }),
+            prefers: table.preferences().map_err(|what| wrong(&what))?,
         })
+    }
+
+    /// What a tool knows of it, behind this Reader.
+    pub fn to_read(&self, pve: pve::Reader) -> Cluster {
+        let Preferences {
+            node,
+            storage,
+            timeout,
+            ..
+        } = self.prefers.clone();
+        let defaults = Defaults { node, storage };
+        Cluster::new(&self.name, pve)
+            .preferring(defaults)
+            .patient(timeout)
+    }
+
+    /// Who we are there: `root@pam!oxmox` for a token.
+    pub fn identity(&self) -> String {
+        match &self.login {
+            Login::Token { user, name, .. } => format!("{user}!{name}"),
+            Login::Password { user, .. } => user.clone(),
+        }
+    }
+
+    /// By what our rights there are known.
+    pub fn rights_key(&self) -> rights::Key {
+        let hosts: Vec<_> = self.hosts.iter().map(ToString::to_string).collect();
+        rights::Key::new(&self.name, &hosts, &self.identity())
     }
 
     /// The file that holds its secret, if one does.

@@ -7,7 +7,7 @@ use pve::{Host, Trust};
 use tools::fault::Fault;
 
 use super::ENVIRONMENT_CLUSTER;
-use super::cluster::{ClusterConfig, Login};
+use super::cluster::{ClusterConfig, Login, Preferences};
 use super::secret::SecretSource;
 
 /// The variables, read once. Has no `Debug`: some of them are secrets.
@@ -63,6 +63,7 @@ impl Environment {
             trust: self
                 .get("PROXMOX_CA_FILE")
                 .map_or(Trust::System, |file| Trust::CaFile(PathBuf::from(file))),
+            prefers: Preferences::default(),
         }))
     }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use pve::{Fingerprint, Host};
+use pve::{Fingerprint, Host, NodeName, StorageId};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, Visitor};
 use tools::fault::Fault;
@@ -79,6 +79,12 @@ pub struct ClusterTable {
     pub(super) hosts: Vec<HostEntry>,
     pub(super) pin: Option<Fingerprint>,
     pub(super) ca_file: Option<PathBuf>,
+    pub(super) default_node: Option<NodeName>,
+    pub(super) default_storage: Option<StorageId>,
+    pub(super) mode: Option<Mode>,
+    pub(super) tags: Vec<String>,
+    /// Seconds.
+    pub(super) timeout: Option<u64>,
     token: Option<String>,
     token_secret_file: Option<PathBuf>,
     token_secret_env: Option<String>,

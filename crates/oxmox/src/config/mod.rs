@@ -5,10 +5,12 @@
 //! outside this module; [`cli::out`](crate::cli::out) looks there for whether to use colour.
 
 mod cluster;
+mod edit;
 mod environment;
 mod file;
 mod http;
 mod paths;
+mod rules;
 mod secret;
 mod store;
 
@@ -17,10 +19,12 @@ use std::path::{Path, PathBuf};
 use crate::http::Settings;
 use tools::engine::State;
 use tools::fault::Fault;
-use tools::policy::{Mode, Policy, Rule};
+use tools::policy::{Mode, Rule};
 use tools::spec::Toolset;
+use tools::words;
 
-pub use cluster::{ClusterConfig, Login};
+pub use cluster::{ClusterConfig, Login, Preferences};
+pub use edit::Edit;
 pub use environment::Environment;
 pub use file::File;
 pub use secret::SecretSource;
@@ -49,8 +53,10 @@ pub struct Overrides {
 pub struct Config {
     /// The clusters, by name.
     pub clusters: Vec<ClusterConfig>,
-    /// How much oxmox may do on its own.
+    /// How much oxmox may do on its own, where a cluster does not say otherwise.
     pub mode: Mode,
+    /// What the command line says of that.
+    mode_said: Option<Mode>,
     /// The tools that are offered.
     pub toolsets: Vec<Toolset>,
     /// Where plans, approvals and the audit trail are.
@@ -69,6 +75,10 @@ pub struct Config {
     pub upload_from: Vec<PathBuf>,
     /// Where the configuration file is.
     found_in: PathBuf,
+    /// The configuration file, if there is one.
+    pub file: Option<PathBuf>,
+    /// Whether it is for the demo, which needs no cluster of its own.
+    pub is_demo: bool,
     /// Refinements of the mode.
     pub rules: Vec<Rule>,
     /// How oxmox is served over the network.
@@ -80,19 +90,55 @@ pub struct Config {
 impl Config {
     /// Reads the file and the environment. A file that was named must be there; the default one may be missing.
     pub fn load(overrides: &Overrides, environment: &Environment) -> Result<Self, Fault> {
-        let named = overrides
-            .file
-            .clone()
-            .or_else(|| environment.get("OXMOX_CONFIG").map(PathBuf::from));
-        let (file, dir) = match named {
-            Some(path) => (File::read(&path)?, parent(&path)),
-            None => match environment.default_config_file() {
-                Some(path) if path.exists() => (File::read(&path)?, parent(&path)),
-                _ => (File::default(), PathBuf::new()),
-            },
-        };
-        let mut config = Self::without_clusters(overrides, environment, &file, &dir)?;
-        config.store = StoreConfig::find(overrides.store.as_deref(), environment, (&file, &dir))?;
+        let path = Self::named(overrides, environment).or_else(|| {
+            let default = environment.default_config_file();
+            default.filter(|path| path.exists())
+        });
+        let file = path.as_deref().map(File::read).transpose()?;
+        Self::of(&file.unwrap_or_default(), path, overrides, environment)
+    }
+
+    /// The file that was named.
+    fn named(overrides: &Overrides, environment: &Environment) -> Option<PathBuf> {
+        let named = overrides.file.clone();
+        named.or_else(|| environment.get("OXMOX_CONFIG").map(PathBuf::from))
+    }
+
+    /// Where the configuration file is, or would be.
+    pub fn place(overrides: &Overrides, environment: &Environment) -> Result<PathBuf, Fault> {
+        Self::named(overrides, environment)
+            .or_else(|| environment.default_config_file())
+            .ok_or_else(|| {
+                Fault::bad_input("there is no home directory to keep a configuration in")
+                    .hint("set OXMOX_CONFIG or --config to a file of your own")
+            })
+    }
+
+    /// As it would be with this in its file.
+    pub fn of_text(
+        text: &str,
+        path: &Path,
+        overrides: &Overrides,
+        environment: &Environment,
+    ) -> Result<Self, Fault> {
+        Self::of(
+            &File::parse(text)?,
+            Some(path.to_owned()),
+            overrides,
+            environment,
+        )
+    }
+
+    fn of(
+        file: &File,
+        path: Option<PathBuf>,
+        overrides: &Overrides,
+        environment: &Environment,
+    ) -> Result<Self, Fault> {
+        let dir = path.as_deref().map(parent).unwrap_or_default();
+        let mut config = Self::without_clusters(overrides, environment, file, &dir)?;
+        config.file = path;
+        config.store = StoreConfig::find(overrides.store.as_deref(), environment, (file, &dir))?;
         for (name, table) in &file.clusters {
             config
                 .clusters
@@ -105,6 +151,7 @@ impl Config {
                 .retain(|other| other.name != ENVIRONMENT_CLUSTER);
             config.clusters.push(cluster);
         }
+        config.mode_said = overrides.mode;
         config.check_rules()?;
         Ok(config)
     }
@@ -113,6 +160,7 @@ impl Config {
     pub fn demo(overrides: &Overrides, environment: &Environment) -> Result<Self, Fault> {
         let file = File::default();
         let mut config = Self::without_clusters(overrides, environment, &file, Path::new(""))?;
+        config.is_demo = true;
         config.state_dir.push(DEMO_STATE);
         config.upload_from = vec![config.state_dir.join("uploads")];
         Ok(config)
@@ -157,6 +205,7 @@ impl Config {
         Ok(Self {
             clusters: Vec::new(),
             mode,
+            mode_said: None,
             toolsets: toolsets
                 .map_or_else(|| Ok(vec![Toolset::Core]), |words| toolsets_of(words))?,
             state_dir,
@@ -167,6 +216,8 @@ impl Config {
             four_eyes: file.four_eyes,
             audit_copy: file.audit_copy_to(&resolve)?,
             found_in: dir.to_owned(),
+            file: None,
+            is_demo: false,
             upload_from: file
                 .upload_from
                 .iter()
@@ -178,38 +229,17 @@ impl Config {
         })
     }
 
-    /// A rule that cannot match would be taken for protection, so every name in it must mean something.
-    fn check_rules(&self) -> Result<(), Fault> {
-        for (index, rule) in self.rules.iter().enumerate() {
-            let wrong = |what: String| Fault::bad_input(format!("rule {}: {what}", index + 1));
-            if let Some(fault) = rule.fault() {
-                return Err(wrong(fault));
-            }
-            if let Some(tool) = &rule.tool {
-                known(tool, tools::registry::all().map(|tool| tool.spec().name))
-                    .map_err(|near| wrong(format!("there is no tool {tool}")).hint(near))?;
-            }
-            if let Some(cluster) = &rule.cluster {
-                known(
-                    cluster,
-                    self.clusters.iter().map(|cluster| cluster.name.as_str()),
-                )
-                .map_err(|near| wrong(format!("there is no cluster {cluster}")).hint(near))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The settings that decide on plans.
-    pub fn policy(&self) -> Policy {
-        Policy {
-            mode: self.mode,
-            rules: self.rules.clone(),
-            allow_model_confirm: self.allow_model_confirm,
-            four_eyes: self.four_eyes,
-            freeze: Some(self.freeze_file()),
-            ..Policy::default()
-        }
+    /// The cluster of this name.
+    pub fn require_cluster(&self, name: &str) -> Result<&ClusterConfig, Fault> {
+        let names = || self.clusters.iter().map(|cluster| cluster.name.as_str());
+        let found = self.clusters.iter().find(|cluster| cluster.name == name);
+        found.ok_or_else(|| {
+            let fault = Fault::bad_input(format!("there is no cluster {}", words::clip(name, 64)));
+            fault.hint(match known(name, names()) {
+                Err(near) if !self.clusters.is_empty() => near,
+                _ => "`oxmox cluster add` adds one".to_owned(),
+            })
+        })
     }
 
     /// Whether replicas share what it keeps.
@@ -237,14 +267,18 @@ impl Config {
     /// Where secrets of oxmox's own are: its state, its configuration, and the files that this names, wherever they lie.
     pub fn own_paths(&self) -> Vec<PathBuf> {
         let dirs = [self.state_dir.clone(), self.found_in.clone()];
+        let named = |path: &PathBuf| !path.as_os_str().is_empty();
+        let all = dirs.into_iter().chain(self.secret_files());
+        all.filter(named).collect()
+    }
+
+    /// The files that hold a secret each.
+    pub fn secret_files(&self) -> Vec<PathBuf> {
         let secrets = self.clusters.iter().filter_map(ClusterConfig::secret_file);
         let key = self.http.tls.as_ref().map(|tls| tls.key.as_path());
-        let files = secrets.chain(key);
-        let named = |path: &PathBuf| !path.as_os_str().is_empty();
         let of_store = self.store.as_ref().and_then(StoreConfig::secret_file);
-        let files = files.chain(of_store).map(Path::to_owned);
-        let all = dirs.into_iter().chain(files);
-        all.filter(named).collect()
+        let files = secrets.chain(key).chain(of_store);
+        files.map(Path::to_owned).collect()
     }
 }
 

@@ -106,7 +106,7 @@ impl Estates {
             made.push(Made { used, ..kept });
             return Ok(found);
         }
-        let theirs = engine.on_behalf(self.connected(tokens)?);
+        let theirs = engine.on_behalf(self.connected(engine, tokens)?);
         if made.len() >= KEPT {
             made.remove(0);
         }
@@ -122,7 +122,11 @@ impl Estates {
     }
 
     /// The clusters as they know the owners of these tokens.
-    fn connected(&self, tokens: &[&str]) -> Result<Vec<(Cluster, pve::Writer)>, String> {
+    fn connected(
+        &self,
+        engine: &Engine,
+        tokens: &[&str],
+    ) -> Result<Vec<(Cluster, pve::Writer)>, String> {
         let mut connected: Vec<(Cluster, pve::Writer)> = Vec::new();
         for token in tokens {
             let ((name, settings), credentials) = self.meant(token)?;
@@ -138,7 +142,12 @@ impl Estates {
             };
             let (reader, writer) = pve::connect(settings)
                 .map_err(|_| "a token has letters that no token has".to_owned())?;
-            connected.push((Cluster::new(name, reader), writer));
+            let mut ours = engine.clusters().iter();
+            let theirs = match ours.find(|cluster| cluster.name == *name) {
+                Some(ours) => ours.seen_by(reader),
+                None => Cluster::new(name, reader),
+            };
+            connected.push((theirs, writer));
         }
         Ok(connected)
     }

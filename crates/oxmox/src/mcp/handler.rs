@@ -13,8 +13,8 @@ use rmcp::model::{
     ServerConfig, SetLevelRequestMethod, SubscribeRequestMethod, SubscribeRequestParams,
     SubscriptionFilter, Tool, UnsubscribeRequestMethod, UnsubscribeRequestParams, UpdateTaskParams,
 };
-use rmcp::service::SubscriptionContext;
-use rmcp::{ErrorData, ServerHandler};
+use rmcp::service::{NotificationContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tools::caller::Scope;
 use tools::fault::{Fault, Kind};
 use tools::registry::Registry;
@@ -90,6 +90,7 @@ impl ServerHandler for Server {
             .enable_resources_subscribe()
             .enable_tasks()
             .enable_tools()
+            .enable_tool_list_changed()
             .build();
         #[cfg(feature = "conformance")]
         let able = conformance::able(able);
@@ -106,11 +107,18 @@ impl ServerHandler for Server {
     }
 
     async fn discover(&self, _: Context) -> Result<DiscoverResult, ErrorData> {
-        Ok(
-            DiscoverResult::from_server_info(VERSIONS.to_vec(), self.get_info())
-                .with_ttl_ms(DISCOVER_TTL)
-                .with_cache_scope(CacheScope::Public),
-        )
+        let mut info = self.get_info();
+        // These clients ask again when what they have is old; lists do not change under them.
+        if let Some(tools) = &mut info.capabilities.tools {
+            tools.list_changed = None;
+        }
+        Ok(DiscoverResult::from_server_info(VERSIONS.to_vec(), info)
+            .with_ttl_ms(DISCOVER_TTL)
+            .with_cache_scope(CacheScope::Public))
+    }
+
+    async fn on_initialized(&self, ctx: NotificationContext<RoleServer>) {
+        self.tell_of_tools(ctx.peer);
     }
 
     async fn list_tools(
@@ -118,7 +126,11 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         ctx: Context,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.shared.tools(caller(&ctx).bounds.scope).to_vec();
+        // What these callers may do at the clusters is their own tokens' matter, of which nothing is known.
+        let unlisted = self.engine(&ctx).rights().unlisted();
+        let tools = self.shared.tools(caller(&ctx).bounds.scope).iter();
+        let tools = tools.filter(|tool| !unlisted.contains(tool.name.as_ref()));
+        let tools = tools.cloned().collect();
         Ok(with_ttl!(ListToolsResult::with_all_items(tools), ctx))
     }
 

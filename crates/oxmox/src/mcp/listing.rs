@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rmcp::model::{MetaObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 use tools::registry::{Described, Registry};
+use tools::rights::Unlisted;
 use tools::spec::{Example, Risk};
 
 /// `_meta` entry with calls that work on the demo: `[{"ask": …, "args": {…}}]`. Clients do not show it to models.
@@ -21,8 +22,10 @@ pub(super) fn tools(registry: &Registry) -> Vec<Tool> {
 }
 
 /// What tools/list answers, as JSON: `{"tools": […]}`.
-pub fn tools_json(registry: &Registry) -> Value {
-    json!({ "tools": tools(registry) })
+pub fn tools_json(registry: &Registry, unlisted: &Unlisted) -> Value {
+    let mut tools = tools(registry);
+    tools.retain(|tool| !unlisted.contains(tool.name.as_ref()));
+    json!({ "tools": tools })
 }
 
 fn listed(described: Described, examples: &[Example]) -> Tool {
@@ -88,7 +91,7 @@ mod tests {
 
     #[test]
     fn every_tool_carries_calls_that_are_objects() {
-        let listed = tools_json(&registry());
+        let listed = tools_json(&registry(), &Unlisted::new());
         let listed = listed["tools"].as_array().unwrap();
         assert!(!listed.is_empty());
         for tool in listed {

@@ -2,7 +2,7 @@
 //!
 //! | module | what lives there |
 //! |---|---|
-//! | `listing` | tools/list, from what the registry says of its tools |
+//! | `listing`, `changed` | tools/list, from what the registry says of its tools, and the news that it is another one |
 //! | `call`, `talk`, `form` | tools/call, its progress, and the question to a person |
 //! | `tasks` | tasks/*: a change that outlives its call |
 //! | `trace` | calls as spans, in the trace that their client names |
@@ -17,6 +17,7 @@
 //! through the engine's Readers. No transport in here either, apart from stdio, which is none to speak of.
 
 mod call;
+mod changed;
 mod complete;
 #[cfg(feature = "conformance")]
 mod conformance;
@@ -55,6 +56,7 @@ use watch::Watcher;
 pub struct Server {
     shared: Arc<Shared>,
     subscriptions: Subscriptions,
+    teller: changed::Teller,
     traces: Option<Traces>,
     /// The clusters that those who come by this connection reach; `None`: all.
     granted: Option<Vec<Arc<Cluster>>>,
@@ -65,6 +67,7 @@ impl Clone for Server {
         Self {
             shared: self.shared.clone(),
             subscriptions: Subscriptions::default(),
+            teller: changed::Teller::default(),
             traces: self.traces.clone(),
             granted: self.granted.clone(),
         }
@@ -117,6 +120,7 @@ impl Server {
                 calls: TaskTracker::new(),
             }),
             subscriptions: Subscriptions::default(),
+            teller: changed::Teller::default(),
             traces: None,
             granted: None,
         }

@@ -1,5 +1,6 @@
 //! Flags, environment and file into one configuration, and every way to get one of them wrong.
 
+mod clusters;
 mod environment;
 mod file;
 mod secrets;

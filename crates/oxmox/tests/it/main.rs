@@ -7,7 +7,9 @@
 
 mod arguments;
 mod cli;
+mod clusters;
 mod config;
+mod doctor;
 mod documents;
 mod help;
 mod killed;

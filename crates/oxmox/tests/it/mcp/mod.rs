@@ -15,6 +15,7 @@ mod pace;
 mod page;
 mod reload;
 mod resources;
+mod rights;
 mod sessions;
 mod subscriptions;
 mod surface;
@@ -80,21 +81,22 @@ fn engine(sim: &sim::Sim, state: State) -> Arc<Engine> {
 fn engine_with(sim: &sim::Sim, state: State, policy: Policy) -> Arc<Engine> {
     let settings = settings(sim);
     let (reader, writer) = pve::connect(settings).unwrap();
-    let clock = Arc::new(|| 1_800_000_000);
     let cluster = Cluster::new("homelab", reader);
-    Engine::new(
-        vec![(cluster, writer)],
-        Setup {
-            toolsets: Toolset::ALL.to_vec(),
-            policy,
-            state,
-            clock,
-            uploads: Uploads::default(),
-            approve: "oxmox approve".to_owned(),
-            scripts: None,
-            copyist: None,
-        },
-    )
+    Engine::new(vec![(cluster, writer)], setup(state, policy))
+}
+
+/// All tools, and a clock that stands still.
+fn setup(state: State, policy: Policy) -> Setup {
+    Setup {
+        toolsets: Toolset::ALL.to_vec(),
+        policy,
+        state,
+        clock: Arc::new(|| 1_800_000_000),
+        uploads: Uploads::default(),
+        approve: "oxmox approve".to_owned(),
+        scripts: None,
+        copyist: None,
+    }
 }
 
 impl World {

@@ -11,7 +11,9 @@ const CLUSTER: &str = "proxmox://cluster/homelab";
 #[tokio::test]
 async fn both_eras_list_the_same_tools() {
     let world = world().await;
-    let expected = oxmox::mcp::tools_json(world.engine.registry())["tools"].clone();
+    let expected = oxmox::mcp::tools_json(world.engine.registry(), &tools::rights::Unlisted::new())
+        ["tools"]
+        .clone();
     for era in BOTH {
         let mut wire = Wire::new(&world, era, Person::Absent).await;
         let listed = wire.result("tools/list", json!({})).await;

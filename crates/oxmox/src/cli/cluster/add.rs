@@ -1,0 +1,109 @@
+//! `oxmox cluster add`
+
+use std::time::Duration;
+
+use tools::fault::Fault;
+
+use super::super::exit::Exit;
+use super::super::global::Global;
+use super::super::out;
+use super::super::runtime::{Threads, block_on};
+use super::section;
+use crate::config::{Edit, Environment};
+use crate::doctor::{self, Level};
+
+/// Adds a cluster to the configuration file, after trying it
+///
+/// Secrets are never given here: name the file, the variable or the program that holds them. A certificate that is not
+/// trusted is shown with its fingerprint; compare that with the one on the node, and add it: --host pve1:8006=AA:BB:…
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// What callers and rules will know it by
+    pub(super) name: String,
+    /// A node, and the fingerprint that its certificate must have; several stand in for each other
+    #[arg(long, value_name = "HOST[=PIN]", required = true)]
+    pub(super) host: Vec<String>,
+    /// Who may vouch for certificates without a pin: a copy of /etc/pve/pve-root-ca.pem
+    #[arg(long, value_name = "FILE")]
+    pub(super) ca_file: Option<String>,
+    /// An API token without its secret: root@pam!oxmox
+    #[arg(
+        long,
+        value_name = "ID",
+        conflicts_with = "user",
+        required_unless_present = "user"
+    )]
+    pub(super) token: Option<String>,
+    /// The file with the token's secret
+    #[arg(long, value_name = "FILE", requires = "token", group = "secret")]
+    pub(super) token_secret_file: Option<String>,
+    /// The variable with the token's secret
+    #[arg(long, value_name = "NAME", requires = "token", group = "secret")]
+    pub(super) token_secret_env: Option<String>,
+    /// The program that prints the token's secret, with its arguments
+    #[arg(long, value_name = "WORDS", requires = "token", group = "secret", num_args = 1.., value_terminator = ";")]
+    pub(super) token_secret_command: Option<Vec<String>>,
+    /// A user with a password, for terminals: root@pam
+    #[arg(long, value_name = "ID")]
+    pub(super) user: Option<String>,
+    /// The file with the password
+    #[arg(long, value_name = "FILE", requires = "user", group = "secret")]
+    pub(super) password_file: Option<String>,
+    /// The variable with the password
+    #[arg(long, value_name = "NAME", requires = "user", group = "secret")]
+    pub(super) password_env: Option<String>,
+    /// Where new guests go if nobody says
+    #[arg(long, value_name = "NODE")]
+    pub(super) default_node: Option<String>,
+    /// Where their disks go
+    #[arg(long, value_name = "STORAGE")]
+    pub(super) default_storage: Option<String>,
+    /// How much oxmox may do there without asking
+    #[arg(long = "cluster-mode", value_name = "MODE", value_parser = ["read-only", "ask", "trusted"])]
+    pub(super) cluster_mode: Option<String>,
+    /// Words that rules can name it by, separated by commas
+    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    pub(super) tags: Vec<String>,
+    /// Seconds after which lists over several clusters go on without it [default: 10]
+    #[arg(long, value_name = "SECONDS")]
+    pub(super) answer_within: Option<u16>,
+    /// Write it without trying it
+    #[arg(long)]
+    no_test: bool,
+}
+
+/// How long the trial may take.
+const LIMIT: Duration = Duration::from_secs(20);
+
+pub(super) fn run(args: &Args, global: &Global, environment: &Environment) -> Result<Exit, Fault> {
+    let name = &args.name;
+    section::check_name(name)?;
+    let mut edit = Edit::open(&global.config_file(environment)?)?;
+    if edit.has_cluster(name) {
+        return Err(
+            Fault::bad_input(format!("there is a cluster {name} already"))
+                .hint(format!("`oxmox cluster remove {name}` takes it out")),
+        );
+    }
+    edit.add_cluster(name, section::of(args)?)?;
+    // As oxmox itself will read it.
+    let config = global.load_text(&edit, environment)?;
+    if !args.no_test {
+        let patients = doctor::patients(std::slice::from_ref(name), &config, environment)?;
+        let report = block_on(Threads::One, async {
+            Ok(doctor::knock(&patients, LIMIT).await)
+        })?;
+        out::say(report.text());
+        if report.worst() == Level::Problem {
+            out::say("nothing was written");
+            out::hint("--no-test writes it all the same");
+            return Ok(Exit::Failed);
+        }
+    }
+    edit.write()?;
+    out::say(format_args!("{name} is in {}", edit.path().display()));
+    out::hint(
+        "`oxmox doctor` shows what its token can do; a server that runs has to be started anew",
+    );
+    Ok(Exit::Done)
+}

@@ -1,0 +1,80 @@
+//! `[clusters.NAME]` from the flags of `oxmox cluster add`.
+
+use toml_edit::{Array, InlineTable, Table, Value, value};
+use tools::fault::Fault;
+
+use super::add::Args;
+
+/// The keys in the order of the documentation. Whether they fit together is for the one who reads the configuration.
+pub(super) fn of(args: &Args) -> Result<Table, Fault> {
+    let mut section = Table::new();
+    let hosts: Array = args.host.iter().map(|text| host(text)).collect();
+    section.insert("hosts", value(hosts));
+    let texts = [
+        ("ca_file", &args.ca_file),
+        ("token", &args.token),
+        ("token_secret_file", &args.token_secret_file),
+        ("token_secret_env", &args.token_secret_env),
+        ("user", &args.user),
+        ("password_file", &args.password_file),
+        ("password_env", &args.password_env),
+        ("default_node", &args.default_node),
+        ("default_storage", &args.default_storage),
+        ("mode", &args.cluster_mode),
+    ];
+    for (key, text) in texts {
+        if let Some(text) = text {
+            section.insert(key, value(absolute(key, text)?));
+        }
+    }
+    for (key, words) in [
+        (
+            "token_secret_command",
+            args.token_secret_command.as_deref().unwrap_or_default(),
+        ),
+        ("tags", &args.tags),
+    ] {
+        if !words.is_empty() {
+            section.insert(key, value(words.iter().collect::<Array>()));
+        }
+    }
+    if let Some(seconds) = args.answer_within {
+        section.insert("timeout", value(i64::from(seconds)));
+    }
+    Ok(section)
+}
+
+/// `pve1:8006`, or `pve1:8006=AA:BB:…` with the fingerprint of its certificate.
+fn host(text: &str) -> Value {
+    match text.split_once('=') {
+        None => text.into(),
+        Some((host, pin)) => {
+            let mut pinned = InlineTable::new();
+            pinned.insert("host", host.into());
+            pinned.insert("pin", pin.into());
+            Value::InlineTable(pinned)
+        }
+    }
+}
+
+/// A file on the command line is where the person stands, and in the configuration where that file is.
+fn absolute(key: &str, text: &str) -> Result<String, Fault> {
+    if !key.ends_with("_file") || text.starts_with("~/") {
+        return Ok(text.to_owned());
+    }
+    let path =
+        std::path::absolute(text).map_err(|error| Fault::bad_input(format!("{key}: {error}")))?;
+    path.into_os_string()
+        .into_string()
+        .map_err(|_| Fault::bad_input(format!("{key}: the path is not UTF-8")))
+}
+
+/// Callers send it, and rules and the audit trail hold it.
+pub(super) fn check_name(name: &str) -> Result<(), Fault> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.is_empty() && name.len() <= 40 && name.chars().all(fits) {
+        return Ok(());
+    }
+    Err(Fault::bad_input("this is no name for a cluster")
+        .hint("letters, digits, - and _, at most 40: home, branch-2"))
+}

@@ -1,0 +1,127 @@
+//! One cluster, in the order of what depends on what. What was found before the time is over is told in any case.
+
+use std::time::Duration;
+
+use pve::{Credentials, Reader, Settings};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tools::fault::Fault;
+use tools::registry::Registry;
+use tools::words;
+
+use super::allow::Holder;
+use super::finding::Finding;
+use super::{agents, reach, rights, storages, token, version};
+
+/// A cluster to be examined.
+pub struct Patient {
+    /// Its name in the configuration.
+    pub name: String,
+    /// The way to it; or why there is none, such as a secret that is not where it should be.
+    pub settings: Result<Settings, Fault>,
+}
+
+/// Where findings about one cluster go.
+pub(super) struct Notes {
+    cluster: String,
+    to: UnboundedSender<Finding>,
+}
+
+impl Notes {
+    pub(super) fn add(&self, finding: Finding) {
+        // Nobody takes them any more once the time is over.
+        let _ = self.to.send(finding.at(&self.cluster));
+    }
+
+    pub(super) fn extend(&self, findings: impl IntoIterator<Item = Finding>) {
+        findings.into_iter().for_each(|finding| self.add(finding));
+    }
+}
+
+/// The checks that need a way in, for saying that they were not made.
+const BEHIND_THE_DOOR: &str = "token, privileges, agents and storages were not looked at";
+
+/// All of it, or without the tools of a registry only whether it lets us in.
+pub(super) async fn check(
+    patient: &Patient,
+    registry: Option<&Registry>,
+    limit: Duration,
+) -> Vec<Finding> {
+    let (to, mut from) = unbounded_channel();
+    let notes = Notes {
+        cluster: patient.name.clone(),
+        to,
+    };
+    let looking = async {
+        match &patient.settings {
+            Ok(settings) => look(settings, registry, &notes).await,
+            Err(fault) => {
+                let hint = "mend where its secret comes from in the configuration";
+                notes.add(Finding::failed("secret", fault.clone(), hint));
+            }
+        }
+    };
+    if tokio::time::timeout(limit, looking).await.is_err() {
+        let within = words::duration(limit.as_secs());
+        notes.add(Finding::problem(
+            "time",
+            format!(
+                "it took longer than {within}; what comes after the lines above was not looked at"
+            ),
+            "`oxmox doctor --timeout 120` waits longer",
+        ));
+    }
+    drop(notes);
+    let mut found = Vec::new();
+    while let Some(finding) = from.recv().await {
+        found.push(finding);
+    }
+    found
+}
+
+async fn look(settings: &Settings, registry: Option<&Registry>, notes: &Notes) {
+    let door = reach::check(settings, notes).await;
+    let reach::Door::Open(running) = door else {
+        notes.extend(registry.map(|_| Finding::skipped("more", BEHIND_THE_DOOR)));
+        return;
+    };
+    notes.add(version::check(&running));
+    let pve = match pve::connect(settings.clone()) {
+        Ok((reader, _)) => reader,
+        Err(error) => {
+            notes.add(Finding::failed(
+                "token",
+                error.into(),
+                "mend the configuration",
+            ));
+            return;
+        }
+    };
+    let who = pve.identity();
+    let about = token::look(&pve, &settings.credentials).await;
+    notes.add(token::check(&who, &settings.credentials, about));
+    if let Some(registry) = registry {
+        let holder = match settings.credentials {
+            Credentials::Token { .. } => Holder::Token(who, about.separated),
+            Credentials::Password { .. } => Holder::User(who),
+        };
+        notes.add(rights::check(&pve, registry, &holder).await);
+        inventory(&pve, notes).await;
+    }
+}
+
+async fn inventory(pve: &Reader, notes: &Notes) {
+    match pve.resources().await {
+        Ok(resources) => {
+            let (agents, storages) = tokio::join!(
+                agents::check(pve, &resources),
+                storages::check(pve, &resources)
+            );
+            notes.extend(agents);
+            notes.extend(storages);
+        }
+        Err(error) => {
+            let hint = "`oxmox call list_proxmox_resources` tells more";
+            notes.add(Finding::failed("inventory", error.into(), hint));
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Who else on this machine may read what is secret, or write what decides.
+
+use std::path::Path;
+
+use super::finding::Finding;
+use crate::config::Config;
+
+const CHECK: &str = "files";
+
+pub(super) fn check(config: &Config) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut looked = 0;
+    for (path, secret) in places(config) {
+        let Some(mode) = mode_of(&path) else {
+            continue;
+        };
+        looked += 1;
+        found.extend(judge(&path, mode, secret));
+    }
+    if found.is_empty() && looked > 0 {
+        let what = format!("only their owner may read or change {looked} of oxmox's own");
+        found.push(Finding::ok(CHECK, what));
+    }
+    found
+}
+
+/// The files and directories, and whether there is something secret in them.
+fn places(config: &Config) -> Vec<(std::path::PathBuf, bool)> {
+    let config_file = config.file.iter().map(|file| (file.clone(), false));
+    let secrets = config.secret_files().into_iter().map(|file| (file, true));
+    let state = [config.state_dir.clone(), config.state_dir.join("key")];
+    let state = state.into_iter().map(|path| (path, true));
+    config_file.chain(secrets).chain(state).collect()
+}
+
+/// Whoever may write the configuration can have a program run: `token_secret_command`.
+fn judge(path: &Path, mode: u32, secret: bool) -> Option<Finding> {
+    let shown = path.display();
+    if mode & 0o022 != 0 {
+        return Some(Finding::problem(
+            CHECK,
+            format!("other users of this machine may change {shown} (mode {mode:03o})"),
+            format!("`chmod go-w {shown}`"),
+        ));
+    }
+    if secret && mode & 0o077 != 0 {
+        let what = format!("other users of this machine may read {shown} (mode {mode:03o})");
+        // What is in a directory has rights of its own.
+        if path.is_dir() {
+            return Some(Finding::warning(CHECK, what).hint(format!("`chmod go= {shown}`")));
+        }
+        return Some(Finding::problem(
+            CHECK,
+            what,
+            format!("`chmod go= {shown}`"),
+        ));
+    }
+    None
+}
+
+#[cfg(unix)]
+fn mode_of(path: &Path) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let data = std::fs::metadata(path).ok()?;
+    Some(data.permissions().mode() & 0o777)
+}
+
+#[cfg(not(unix))]
+fn mode_of(_: &Path) -> Option<u32> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::Level;
+    use super::*;
+
+    #[test]
+    fn what_others_may_do_with_it_decides() {
+        let level = |mode, secret| {
+            judge(Path::new("/x"), mode, secret).map(|finding| (finding.level, finding.hint))
+        };
+        assert_eq!(level(0o600, true), None);
+        assert_eq!(level(0o644, false), None);
+        let (is, hint) = level(0o640, true).unwrap();
+        assert_eq!(
+            (is, hint.as_deref()),
+            (Level::Problem, Some("`chmod go= /x`"))
+        );
+        let dir = tempfile::tempdir().unwrap();
+        let of_dir = judge(dir.path(), 0o755, true).unwrap();
+        assert_eq!(of_dir.level, Level::Warning);
+        let (is, hint) = level(0o664, false).unwrap();
+        assert_eq!(
+            (is, hint.as_deref()),
+            (Level::Problem, Some("`chmod go-w /x`"))
+        );
+    }
+}

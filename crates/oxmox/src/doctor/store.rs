@@ -1,0 +1,105 @@
+//! Plans, approvals and the audit trail: reachable, of a version that this oxmox knows, writable, and whole.
+
+use std::path::Path;
+
+use tools::engine::State;
+use tools::fault::Fault;
+use tools::store::{Store, Verified};
+use tools::words;
+
+use super::finding::Finding;
+use crate::config::{Config, Environment};
+
+const STORE: &str = "store";
+const AUDIT: &str = "audit";
+
+pub(super) async fn check(config: &Config, environment: &Environment) -> Vec<Finding> {
+    let opened = match config.state(environment, &mut Vec::new()) {
+        Ok(State::Dir(dir)) if !Store::is_in(&dir) => return vec![not_yet(&dir)],
+        Ok(State::Dir(dir)) => Store::open(&dir),
+        Ok(State::Shared(at, dir)) => Store::shared(&at, &dir).await,
+        Ok(State::Memory) => return vec![Finding::note(STORE, "nothing is kept")],
+        Err(fault) => Err(fault),
+    };
+    match opened {
+        Ok(store) => vec![kept(&store, config).await, trail(&store).await],
+        Err(fault) => vec![
+            broken(fault),
+            Finding::skipped(AUDIT, "the store cannot be used"),
+        ],
+    }
+}
+
+fn broken(fault: Fault) -> Finding {
+    Finding::failed(
+        STORE,
+        fault,
+        "set --state-dir or --store to where the server keeps it",
+    )
+}
+
+/// Nothing was kept yet; the question is whether it could be.
+fn not_yet(dir: &Path) -> Finding {
+    let there = dir.ancestors().find(|dir| dir.is_dir());
+    let shown = dir.display();
+    match there.map(can_write) {
+        Some(true) => Finding::ok(
+            STORE,
+            format!("nothing was recorded yet; it will be in {shown}"),
+        ),
+        _ => Finding::problem(
+            STORE,
+            format!("{shown} cannot be made: no change could be recorded, so none would be sent"),
+            format!("`mkdir -p {shown}` as a user who may, or set --state-dir"),
+        ),
+    }
+}
+
+fn can_write(dir: &Path) -> bool {
+    let probe = dir.join(format!(".oxmox-doctor-{}", std::process::id()));
+    let made = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&probe);
+    let _ = std::fs::remove_file(&probe);
+    made.is_ok()
+}
+
+async fn kept(store: &Store, config: &Config) -> Finding {
+    let place = if config.has_shared_store() {
+        "the shared database".to_owned()
+    } else {
+        config.state_dir.display().to_string()
+    };
+    match store.try_writing().await {
+        Ok(schema) => Finding::ok(STORE, format!("{place}, schema {schema}, can be written")),
+        Err(fault) => Finding::failed(
+            STORE,
+            fault,
+            "no change is sent that cannot be recorded: free some room, or mend the rights of the directory",
+        ),
+    }
+}
+
+async fn trail(store: &Store) -> Finding {
+    match store.verify_audit(None).await {
+        Ok(Verified::Whole { entries, .. }) => Finding::ok(
+            AUDIT,
+            format!("the chain of {} is whole", entries_of(entries)),
+        ),
+        Ok(Verified::Broken { seq }) => Finding::problem(
+            AUDIT,
+            format!("the chain is broken at entry {seq}: it was edited, removed or put elsewhere"),
+            "`oxmox audit export` shows what is there; entries before it hold, what follows cannot be trusted",
+        ),
+        Err(fault) => Finding::failed(AUDIT, fault, "`oxmox audit verify` tells more"),
+    }
+}
+
+fn entries_of(entries: impl TryInto<usize>) -> String {
+    match entries.try_into() {
+        Ok(1) => "1 entry".to_owned(),
+        Ok(number) => format!("{number} entries"),
+        Err(_) => words::count(0, "entry"),
+    }
+}
