@@ -65,6 +65,31 @@ need_chromium() {
     return "${unavailable:-77}"
 }
 
+# What judges packages on a Debian. Without root nobody can install one into a clean root directory.
+need_packaging() {
+    if [[ $(id -u) == 0 ]]; then
+        local tool missing=0
+        for tool in lintian debootstrap systemd-analyze shellcheck file strip; do command -v "$tool" >/dev/null || missing=1; done
+        [[ $missing == 0 ]] && return
+        apt_install lintian debootstrap systemd shellcheck file binutils && return
+    fi
+    printf '\n!!! lintian, debootstrap and their like could not be installed; packages are not judged\n\n' >&2
+    return "${unavailable:-77}"
+}
+
+# A Debian with nothing in it, of the same release as this machine: the debug binary wants its libc.
+need_clean_debian() {
+    local release
+    release=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
+    installed_once debian "debian $release minbase" make_clean_debian "$release"
+}
+
+make_clean_debian() {
+    local release=$1 dir=$2
+    retry debootstrap --variant=minbase --include=adduser "$release" "$dir/root" >"$dir/log" || { tail -n 20 "$dir/log"; return 1; }
+    tar -C "$dir/root" --exclude='./var/cache/apt/archives/*.deb' --exclude='./var/lib/apt/lists/*' -cf "$dir/root.tar" . && rm -rf "$dir/root"
+}
+
 # installed_once NAME KEY COMMAND...: runs the command unless NAME was completed before with the same KEY (its pins).
 # The lock lets two runs on one machine share the directory.
 installed_once() {
@@ -103,7 +128,20 @@ make_venv() {
 }
 
 npm_judges() {
-    installed_once npm "${npm_packages[*]}" make_npm
+    npm_install npm "${npm_packages[@]}"
+}
+
+# What packs and checks MCP bundles. Runs on the node of npm_judges.
+mcpb_judge() {
+    npm_install mcpb @anthropic-ai/mcpb@2.1.2
+}
+
+# npm_install NAME PACKAGE...: a directory of its own, as venv does it.
+npm_install() {
+    local name=$1
+    shift
+    requirements=("$@")
+    installed_once "$name" "$*" make_npm
 }
 
 # Install scripts stay off: the inspector's builds its web client, which no judge here uses.
@@ -112,5 +150,5 @@ make_npm() {
     command -v npm >/dev/null || apt_install nodejs npm || return 1
     echo '{"private": true}' >"$dir/package.json"
     retry npm install --prefix "$dir" --save-exact --ignore-scripts --no-audit --no-fund --loglevel=error \
-        "${npm_packages[@]}"
+        "${requirements[@]}"
 }

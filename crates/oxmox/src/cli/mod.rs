@@ -15,6 +15,7 @@ pub mod exit;
 pub mod freeze;
 pub mod global;
 pub mod leave;
+pub mod man;
 pub mod notify;
 pub mod out;
 pub mod person;
@@ -85,6 +86,8 @@ enum Command {
     Completions(completions::Args),
     #[command(hide = true)]
     Generate(generate::Args),
+    #[command(hide = true)]
+    Man(man::Args),
 }
 
 /// Runs the command line of this process.
@@ -124,6 +127,7 @@ impl Cli {
             Some(Command::Undo(args)) => undo::run(&args, global),
             Some(Command::Completions(args)) => completions::run(&args),
             Some(Command::Generate(args)) => generate::run(&args),
+            Some(Command::Man(args)) => man::run(&args),
         }
     }
 }

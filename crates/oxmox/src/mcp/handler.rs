@@ -372,6 +372,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_skill_for_agents_is_short_and_names_real_tools() {
+        let registry = Registry::new(&[Toolset::Core], Risk::Grant, Vec::new());
+        let text = include_str!("../../../../packaging/skill/SKILL.md");
+        assert!(text.lines().count() < 120);
+        prompts::tests::assert_names_real_tools(&registry, text);
+        // Not all tools have the word in their names by which that function knows them.
+        for name in ["send_vm_key", "type_vm_text", "capture_vm_screen"] {
+            assert!(text.contains(name) && registry.can_call(name), "{name}");
+        }
+    }
+
     #[tokio::test]
     async fn a_panic_is_an_answer() {
         let outcome: Result<(), _> = caught(async { panic!("on purpose") }).await;

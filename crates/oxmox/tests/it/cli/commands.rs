@@ -103,6 +103,20 @@ fn completions_know_the_tools_and_their_arguments() {
 }
 
 #[test]
+fn every_command_that_people_see_has_a_manual_page() {
+    let machine = Machine::new();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("man1");
+    machine.run(&["man", path.to_str().unwrap()]).exits(0);
+    let page = |name: &str| std::fs::read_to_string(path.join(name));
+    assert!(page("oxmox.1").unwrap().contains("\\-\\-toolsets"));
+    assert!(page("oxmox-token-add.1").unwrap().contains("scope"));
+    for unseen in ["oxmox-generate.1", "oxmox-man.1", "oxmox-help.1"] {
+        assert!(page(unseen).is_err(), "{unseen} is for nobody");
+    }
+}
+
+#[test]
 fn generated_documents_are_checked() {
     let machine = Machine::new();
     let dir = tempfile::tempdir().unwrap();
