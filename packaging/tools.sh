@@ -6,6 +6,7 @@ tools="${OXMOX_TOOLS:-$HOME/.cache/oxmox-tools}"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$HOME/.cache/oxmox-target}"
 
 # The version is the workspace's; the date is the last commit's, so that the same commit gives the same packages.
+# shellcheck disable=SC2034 # used by those who source this
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$repo/Cargo.toml" | head -n 1)
 SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git -C "$repo" log -1 --format=%ct 2>/dev/null || date +%s)}"
 export SOURCE_DATE_EPOCH

@@ -24,7 +24,7 @@ def judge_deb(report: Report, run: Callable[..., str | None], binary: Path, file
         return
     package = Path(said.split()[-1])
     report.check(package.name == f"oxmox_{version}_{architecture}.deb", "it is named as Debian names packages", package)
-    run(report, "lintian finds no error", "lintian", "--allow-root", "--fail-on", "error", "--no-tag-display-limit", package)
+    run(report, "lintian finds neither error nor warning", "lintian", "--allow-root", "--fail-on", "error,warning", package)
 
     root = out / "root"
     root.mkdir()
@@ -74,6 +74,6 @@ def judge_installed(report: Report, run: Callable[..., str | None], root: Path) 
 
 def listing(root: Path) -> set[str]:
     """Every file and directory, but for what dpkg and adduser keep about packages and users."""
-    kept = ("var/lib/dpkg/", "var/log/", "etc/passwd", "etc/group", "etc/shadow", "etc/gshadow", "etc/subuid", "etc/subgid", "var/cache/")
+    kept = ("var/lib/dpkg/", "var/log/", "etc/passwd", "etc/group", "etc/shadow", "etc/gshadow", "etc/subuid", "etc/subgid", "var/cache/", "run/")
     names = (str(path.relative_to(root)) for path in root.rglob("*"))
     return {name for name in names if not name.startswith(kept)}

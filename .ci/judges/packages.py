@@ -89,7 +89,7 @@ def judge_bundle(report: Report, binary: Path, files: Path, out: Path) -> None:
         refused = start(report, home, settings)
         report.check("certificate" in refused, "without a fingerprint the certificate is not trusted, and the answer says so", refused)
         answered = start(report, home, settings | {"pin": pve.fingerprint})
-        report.check('"vmid":105' in answered.replace(" ", ""), "the bundle lists the guests of the cluster in its settings", answered)
+        report.check('"id": "105"' in answered, "the bundle lists the guests of the cluster in its settings", answered)
 
 
 def start(report: Report, home: Path, settings: dict[str, str]) -> str:
