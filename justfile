@@ -43,3 +43,7 @@ fuzz target="rfb" seconds="60":
 # What oxmox costs: start-up, memory, size, CPU per call
 bench:
     .ci/bench
+
+# Packages of the debug binary, judged; `packaging/release` builds the real ones
+package:
+    .ci/run build package
