@@ -3,6 +3,7 @@
 //! Built on hyper's connections instead of a ready-made HTTP client, because only they give an unsent request back,
 //! and that is what tells "never sent" from "maybe sent".
 
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,9 +14,9 @@ use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, lookup_host};
 use tokio::sync::OnceCell;
-use tokio::time::timeout;
+use tokio::time::{timeout, timeout_at};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
@@ -199,18 +200,33 @@ impl Endpoint {
     async fn open(&self, settings: &Settings) -> Result<TlsStream<TcpStream>, Error> {
         let config = self.tls_config(settings).await?;
         let Timeouts { connect, .. } = settings.timeouts;
-        timeout(connect, self.handshake(config))
+        let end = tokio::time::Instant::now() + connect;
+        let late = |what: &str| self.never_sent(&format!("{what} within {connect:?}"), None);
+        // On its own, since a machine without a resolver would else be told that the host is silent.
+        let addresses = timeout_at(end, self.addresses())
             .await
-            .unwrap_or_else(|_| {
-                Err(self.never_sent(&format!("no connection within {connect:?}"), None))
-            })
+            .unwrap_or_else(|_| Err(late("no name server told its address")))?;
+        timeout_at(end, self.handshake(config, &addresses))
+            .await
+            .unwrap_or_else(|_| Err(late("no connection")))
     }
 
-    async fn handshake(&self, config: Arc<ClientConfig>) -> Result<TlsStream<TcpStream>, Error> {
+    async fn addresses(&self) -> Result<Vec<SocketAddr>, Error> {
+        lookup_host((self.host.name.as_str(), self.host.port))
+            .await
+            .map(Iterator::collect)
+            .map_err(|error| self.never_sent("the connection failed", Some(Arc::new(error))))
+    }
+
+    async fn handshake(
+        &self,
+        config: Arc<ClientConfig>,
+        addresses: &[SocketAddr],
+    ) -> Result<TlsStream<TcpStream>, Error> {
         let name = ServerName::try_from(self.host.name.clone()).map_err(|_| Error::Build {
             what: format!("{:?} is not a host name", self.host.name),
         })?;
-        let tcp = TcpStream::connect((self.host.name.as_str(), self.host.port))
+        let tcp = TcpStream::connect(addresses)
             .await
             .map_err(|error| self.never_sent("the connection failed", Some(Arc::new(error))))?;
         // Requests are small and wait for an answer each; holding packets back only delays them.
