@@ -66,7 +66,7 @@ def judge_installed(report: Report, run: Callable[..., str | None], root: Path) 
     report.check(not settings, "the configuration is an example, and names no cluster", settings)
     # systemd looks for what the unit starts below / and not below its --root: a copy of the unit names the installed binary.
     unit = root.parent / "oxmox.service"
-    text = (root / "lib/systemd/system/oxmox.service").read_text()
+    text = (root / "usr/lib/systemd/system/oxmox.service").read_text()
     unit.write_text(text.replace("ExecStart=/usr/bin/oxmox", f"ExecStart={root}/usr/bin/oxmox"))
     run(report, "systemd takes the unit", "systemd-analyze", "verify", "--man=no", "--recursive-errors=no", unit)
     run(report, "and finds little to expose", "systemd-analyze", "security", "--offline=yes", "--threshold=20", unit)
