@@ -3,8 +3,10 @@
 //! Private to the crate; [`Reader`](crate::Reader) and [`Writer`](crate::Writer) are the two doors.
 
 mod connection;
+pub(crate) mod enter;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzing;
+pub(crate) mod look;
 mod pace;
 mod policy;
 mod reply;

@@ -45,6 +45,8 @@ pub use answer::{
     SnapshotEntry, StorageStatus, Version, Volume,
 };
 pub use certificate::Certificate;
+pub use client::enter::{Challenge, Entry, Factor, answer_challenge, log_in};
+pub use client::look::{Presented, look};
 pub use encode::{decode_value, encode_segment, encode_value};
 pub use error::{Cause, Error, Untrusted};
 pub use fingerprint::Fingerprint;

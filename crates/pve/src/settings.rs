@@ -159,14 +159,23 @@ pub enum Credentials {
         /// The password.
         password: SecretString,
     },
+    /// A user who has logged in already, by [`log_in`](crate::log_in): good for two hours, and renewed as long as it is used.
+    Ticket {
+        /// The user with its realm, `root@pam`.
+        user: String,
+        /// The ticket.
+        ticket: SecretString,
+        /// What a change made with it has to carry.
+        csrf: SecretString,
+    },
 }
 
 impl Credentials {
-    /// `root@pam!mcp` for a token, `root@pam` for a password.
+    /// `root@pam!mcp` for a token, `root@pam` for a user.
     pub fn id(&self) -> String {
         match self {
             Self::Token { user, name, .. } => format!("{user}!{name}"),
-            Self::Password { user, .. } => user.clone(),
+            Self::Password { user, .. } | Self::Ticket { user, .. } => user.clone(),
         }
     }
 }

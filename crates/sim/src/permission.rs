@@ -60,6 +60,16 @@ pub const PRIVILEGES: &[&str] = &[
 /// What all that guest agents do took up to version 8.
 pub const OLD_AGENT_PRIVILEGE: &str = "VM.Monitor";
 
+/// Whether a privilege is one of the release's.
+pub fn is_known(name: &str, before_9: bool) -> bool {
+    match name {
+        OLD_AGENT_PRIVILEGE => before_9,
+        "VM.Replicate" => !before_9,
+        _ if name.starts_with("VM.GuestAgent.") => !before_9,
+        _ => PRIVILEGES.contains(&name),
+    }
+}
+
 /// A permission expression, as PVE's API schema has them. Paths may hold parameters: `/vms/{vmid}`.
 #[derive(Clone, Copy, Debug)]
 pub enum Perm {

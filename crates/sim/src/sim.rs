@@ -77,6 +77,7 @@ impl Builder {
         for (index, node) in world.nodes.values_mut().enumerate() {
             let certificate = authority.certify(&node.name, &node.ip)?;
             node.fingerprint.clone_from(&certificate.fingerprint);
+            node.certificate.clone_from(&certificate.pem);
             let port = if index == 0 { self.listen.port() } else { 0 };
             let listener = TcpListener::bind((self.listen.ip(), port)).await?;
             ready.push((node.name.clone(), listener, certificate));

@@ -102,7 +102,7 @@ async fn look(settings: &Settings, registry: Option<&Registry>, notes: &Notes) {
     if let Some(registry) = registry {
         let holder = match settings.credentials {
             Credentials::Token { .. } => Holder::Token(who, about.separated),
-            Credentials::Password { .. } => Holder::User(who),
+            Credentials::Password { .. } | Credentials::Ticket { .. } => Holder::User(who),
         };
         notes.add(rights::check(&pve, registry, &holder).await);
         inventory(&pve, notes).await;

@@ -42,6 +42,7 @@ pub(super) fn check(who: &str, credentials: &Credentials, about: About) -> Findi
         Credentials::Password { .. } => {
             Finding::ok(CHECK, format!("{who} is let in, by its password"))
         }
+        Credentials::Ticket { .. } => Finding::ok(CHECK, format!("{who} is let in, by its ticket")),
     }
 }
 

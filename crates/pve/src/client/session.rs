@@ -14,7 +14,7 @@ use crate::encode;
 use crate::error::Error;
 use crate::lenient;
 use crate::request::Request;
-use crate::settings::Credentials;
+use crate::settings::{Credentials, Timeouts};
 
 const CSRF: HeaderName = HeaderName::from_static("csrfpreventiontoken");
 /// After two hours PVE refuses a ticket; one that could not be renewed is used until shortly before.
@@ -79,14 +79,35 @@ struct Ticket {
     ends_at: Instant,
 }
 
+impl Ticket {
+    fn new(
+        (text, csrf): (SecretString, &SecretString),
+        generation: u64,
+        issued: Instant,
+        renewal: Duration,
+    ) -> Result<Self, Error> {
+        let cookie = encode::encode_cookie(text.expose_secret());
+        Ok(Self {
+            signature: Signature {
+                identity: (COOKIE, sensitive(&format!("PVEAuthCookie={cookie}"))?),
+                csrf: Some(sensitive(csrf.expose_secret())?),
+                generation,
+            },
+            text,
+            renew_at: issued + renewal,
+            ends_at: issued + TICKET_LIFE,
+        })
+    }
+}
+
 #[derive(Deserialize)]
-struct LoginAnswer {
+pub(super) struct LoginAnswer {
     #[serde(default)]
-    ticket: Option<SecretString>,
+    pub(super) ticket: Option<SecretString>,
     #[serde(rename = "CSRFPreventionToken", default)]
-    csrf: Option<SecretString>,
+    pub(super) csrf: Option<SecretString>,
     #[serde(rename = "NeedTFA", default, deserialize_with = "lenient::flag")]
-    needs_second_factor: bool,
+    pub(super) needs_second_factor: bool,
 }
 
 impl Session {
@@ -107,6 +128,25 @@ impl Session {
                 Kind::Login(Box::new(Account {
                     password: password.clone(),
                     login: Mutex::default(),
+                }))
+            }
+            Credentials::Ticket { user, ticket, csrf } => {
+                check_user(user)?;
+                let life = Timeouts::default().ticket_renewal;
+                let login = Login {
+                    ticket: Some(Ticket::new(
+                        (ticket.clone(), csrf),
+                        1,
+                        Instant::now(),
+                        life,
+                    )?),
+                    failed: None,
+                    generation: 1,
+                };
+                // A ticket renews itself where a password would.
+                Kind::Login(Box::new(Account {
+                    password: ticket.clone(),
+                    login: Mutex::new(login),
                 }))
             }
         };
@@ -226,20 +266,12 @@ impl Session {
         let (Some(text), Some(csrf)) = (answer.ticket, answer.csrf) else {
             return Err(self.auth_error("logged in, but PVE gave no ticket"));
         };
-        let cookie = encode::encode_cookie(text.expose_secret());
-        Ok(Ticket {
-            signature: Signature {
-                identity: (COOKIE, sensitive(&format!("PVEAuthCookie={cookie}"))?),
-                csrf: Some(sensitive(csrf.expose_secret())?),
-                generation,
-            },
-            text,
-            renew_at: issued + client.settings.timeouts.ticket_renewal,
-            ends_at: issued + TICKET_LIFE,
-        })
+        let renewal = client.settings.timeouts.ticket_renewal;
+        Ticket::new((text, &csrf), generation, issued, renewal)
     }
 
-    async fn ask_for_ticket(
+    /// One question for a ticket, and whatever PVE says to it.
+    pub(super) async fn ask_for_ticket(
         &self,
         client: &Client,
         request: &Request,

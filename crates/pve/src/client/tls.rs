@@ -64,6 +64,90 @@ pub(super) fn config_for(
     Ok(Arc::new(config))
 }
 
+/// For a look: notes what the host presents, and whether the system trusts it, and goes no further in either case.
+pub(super) fn note_for(
+    host: &Host,
+    seen: Arc<Mutex<Option<Noted>>>,
+) -> Result<ClientConfig, Error> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let verifier = Verifier {
+        host: host.to_string(),
+        check: system_check(&provider)?,
+        provider: Arc::clone(&provider),
+        // The look has its own notes, with the verdict.
+        presented: Presented::default(),
+    };
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| build(&format!("TLS: {error}")))?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(Notes { verifier, seen }))
+        .with_no_client_auth();
+    Ok(config)
+}
+
+/// What a host presented.
+#[derive(Debug)]
+pub(super) struct Noted {
+    pub(super) der: Vec<u8>,
+    pub(super) trusted: bool,
+}
+
+#[derive(Debug)]
+struct Notes {
+    verifier: Verifier,
+    seen: Arc<Mutex<Option<Noted>>>,
+}
+
+impl ServerCertVerifier for Notes {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let verdict = self.verifier.verify_server_cert(
+            end_entity,
+            intermediates,
+            server_name,
+            ocsp_response,
+            now,
+        );
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(Noted {
+            der: end_entity.to_vec(),
+            trusted: verdict.is_ok(),
+        });
+        let presented = Fingerprint::of_der(end_entity);
+        Err(self
+            .verifier
+            .refuse(presented, "it was only looked at".to_owned()))
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.verifier.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.verifier.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.verifier.supported_verify_schemes()
+    }
+}
+
 /// Small containers come without roots. Connecting all the same is harmless, and the refusal then names the fingerprint.
 fn system_check(provider: &Arc<CryptoProvider>) -> Result<Check, Error> {
     let mut roots = RootCertStore::empty();

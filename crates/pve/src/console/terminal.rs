@@ -148,7 +148,7 @@ impl Terminal {
 }
 
 fn opens_terminals(client: &Client) -> bool {
-    matches!(client.settings().credentials, Credentials::Password { .. })
+    !matches!(client.settings().credentials, Credentials::Token { .. })
 }
 
 async fn open(

@@ -22,6 +22,8 @@ pub(crate) struct NodeCertificate {
     pub(crate) config: Arc<ServerConfig>,
     /// `AA:BB:...`, the SHA-256 of the certificate.
     pub(crate) fingerprint: String,
+    /// In text form.
+    pub(crate) pem: String,
 }
 
 impl Authority {
@@ -66,6 +68,7 @@ impl Authority {
         Ok(NodeCertificate {
             config: Arc::new(config),
             fingerprint,
+            pem: certificate.pem(),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Named formats, each a check on one value. The texts are what PVE puts after `invalid format - `.
 
 use crate::calendar::CalendarEvent;
-use crate::permission::PRIVILEGES;
+use crate::permission::{OLD_AGENT_PRIVILEGE, PRIVILEGES};
 
 fn when(ok: bool, error: impl FnOnce() -> String) -> Result<(), String> {
     if ok { Ok(()) } else { Err(error()) }
@@ -121,9 +121,10 @@ pub fn realm(text: &str) -> Result<(), String> {
 
 /// `pve-priv`.
 pub fn privilege(text: &str) -> Result<(), String> {
-    when(PRIVILEGES.contains(&text), || {
-        format!("invalid privilege '{text}'")
-    })
+    when(
+        PRIVILEGES.contains(&text) || text == OLD_AGENT_PRIVILEGE,
+        || format!("invalid privilege '{text}'"),
+    )
 }
 
 /// `pve-task-status-type`.

@@ -6,7 +6,8 @@ use crate::call::Identity;
 use crate::clock::Time;
 use crate::permission::{OLD_AGENT_PRIVILEGE, PRIVILEGES};
 use crate::world::World;
-use crate::world::roles::built_in_roles;
+use crate::world::factor::Factor;
+use crate::world::roles::{as_of, built_in_roles};
 
 /// Everything `/access` is about.
 #[derive(Debug, Default)]
@@ -42,6 +43,8 @@ pub struct User {
     pub lastname: Option<String>,
     /// Keys of two-factor logins, kept and never asked for.
     pub keys: Option<String>,
+    /// What is asked for beside the password.
+    pub factor: Option<Factor>,
     /// API tokens by name.
     pub tokens: BTreeMap<String, Token>,
 }
@@ -211,12 +214,13 @@ impl Access {
         roles
     }
 
-    fn privileges_of(&self, roles: &BTreeMap<&str, bool>) -> Privileges {
+    fn privileges_of(&self, roles: &BTreeMap<&str, bool>, before_9: bool) -> Privileges {
         let mut privs = Privileges::new();
         for (name, propagate) in roles {
             let role = self.roles.get(*name).map(|role| &role.privs);
-            for name in role.into_iter().flatten() {
-                *privs.entry(name.clone()).or_default() |= propagate;
+            let held = role.map(|privs| as_of(privs.clone(), before_9));
+            for name in held.into_iter().flatten() {
+                *privs.entry(name).or_default() |= propagate;
             }
         }
         privs
@@ -264,10 +268,11 @@ impl World {
     }
 
     fn privileges_by_rules(&self, who: &Identity, path: &str) -> Privileges {
-        let mut privs = self.access.privileges_of(&self.access.roles_on(who, path));
+        let old = self.is_before_9();
+        let mut privs = (self.access).privileges_of(&self.access.roles_on(who, path), old);
         for pool in self.pools_with(path) {
             let roles = self.access.roles_on(who, &format!("/pool/{pool}"));
-            for (name, propagate) in self.access.privileges_of(&roles) {
+            for (name, propagate) in self.access.privileges_of(&roles, old) {
                 *privs.entry(name).or_default() |= propagate;
             }
         }

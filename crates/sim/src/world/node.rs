@@ -39,6 +39,8 @@ pub struct Node {
     pub down_since: Option<Time>,
     /// SHA-256 of its certificate, filled in when the simulator listens.
     pub fingerprint: String,
+    /// That certificate, likewise.
+    pub certificate: String,
     /// When its certificate ends, where that is not two years after it was made.
     pub certificate_end: Option<Time>,
     /// The certificate that its web interface shows in place of the cluster's own.

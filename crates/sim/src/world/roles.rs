@@ -1,9 +1,21 @@
 //! The roles every PVE comes with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::permission::PRIVILEGES;
+use crate::permission::{OLD_AGENT_PRIVILEGE, PRIVILEGES, is_known};
 use crate::world::access::Role;
+
+/// What a role holds before version 9, which has finer privileges for guest agents, and one for replication. Who could do
+/// all of it with an agent could before, and nobody else.
+pub fn as_of(mut privs: BTreeSet<String>, before_9: bool) -> BTreeSet<String> {
+    if before_9 {
+        if privs.remove("VM.GuestAgent.Unrestricted") {
+            privs.insert(OLD_AGENT_PRIVILEGE.to_owned());
+        }
+        privs.retain(|name| is_known(name, true));
+    }
+    privs
+}
 
 /// The built-in roles by name.
 pub(super) fn built_in_roles() -> BTreeMap<String, Role> {

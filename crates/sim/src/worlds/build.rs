@@ -168,6 +168,7 @@ fn node(part: NodePart, id: u32, now: Time) -> Node {
         boot: now - Duration::from_secs(part.uptime_hours * 3600),
         down_since: None,
         fingerprint: String::new(),
+        certificate: String::new(),
         planned_interfaces: BTreeMap::new(),
     }
 }

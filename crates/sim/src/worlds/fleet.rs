@@ -56,6 +56,7 @@ fn node(id: u32, now: Time) -> Node {
         boot: now - Duration::from_hours(24 * 40),
         down_since: None,
         fingerprint: String::new(),
+        certificate: String::new(),
         planned_interfaces: BTreeMap::new(),
         certificate_end: None,
         ordered: None,

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::json;
+use sim::world::factor::Factor;
 use sim::worlds::{ROOT_PASSWORD, homelab};
 use sim::{Clock, Sim};
 
@@ -142,4 +145,86 @@ async fn allocating_space_shows_a_storage_on_its_node_and_not_among_the_resource
     assert_eq!(names(client.get(resources).await.data()), [""; 0]);
     sim.world(|world| world.grant("eve@pve", "/storage/nas", &["Datastore.Audit"]));
     assert!(names(client.get(resources).await.data()).contains(&"nas".to_owned()));
+}
+
+#[tokio::test]
+async fn a_second_factor_is_asked_for_and_opens_only_then() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    sim.world(|world| {
+        let root = world.access.users.get_mut("root@pam").expect("root");
+        root.factor = Some(Factor::totp(*b"12345678901234567890"));
+    });
+    let client = Client::anonymous(&sim);
+    let form = format!("username=root@pam&password={ROOT_PASSWORD}");
+    let half = client.post("/access/ticket", &form).await.data().clone();
+    assert_eq!((&half["NeedTFA"], &half["cap"]), (&json!(1), &json!(null)));
+    let ticket = half["ticket"].as_str().expect("a ticket").to_owned();
+    assert!(
+        ticket.starts_with("PVE:!tfa!%7B%22totp%22%3Atrue%7D:"),
+        "{ticket}"
+    );
+    let with_half = Client::anonymous(&sim).header("cookie", &format!("PVEAuthCookie={ticket}"));
+    assert_eq!(with_half.get("/version").await.status, 401);
+
+    let code = sim.world(|world| {
+        let factor = world.access.users["root@pam"].factor.clone().expect("one");
+        factor.code(world.now).expect("a code")
+    });
+    let challenge = utf8_percent_encode(&ticket, NON_ALPHANUMERIC).to_string();
+    let answer =
+        |code: &str| format!("username=root@pam&password=totp:{code}&tfa-challenge={challenge}");
+    let wrong = if code == "000000" { "000001" } else { "000000" };
+    let refused = client.post("/access/ticket", &answer(wrong)).await;
+    assert_eq!(
+        (refused.status, refused.reason.as_str()),
+        (401, "authentication failure")
+    );
+    let whole = client
+        .post("/access/ticket", &answer(&code))
+        .await
+        .data()
+        .clone();
+    assert!(
+        whole["ticket"]
+            .as_str()
+            .expect("a ticket")
+            .starts_with("PVE:root@pam:")
+    );
+    assert!(whole["NeedTFA"].is_null() && whole["cap"].is_object());
+    assert_eq!(
+        client.post("/access/ticket", &answer(&code)).await.status,
+        401,
+        "used"
+    );
+}
+
+#[tokio::test]
+async fn each_version_has_its_privileges() {
+    for (version, known, unknown) in [
+        ("8.4.1", "VM.Monitor", "VM.GuestAgent.Audit"),
+        ("9.1.8", "VM.GuestAgent.Audit", "VM.Monitor"),
+    ] {
+        let mut world = homelab();
+        world.version = version.to_owned();
+        let sim = Sim::start(world).await.expect("starts");
+        let client = Client::root(&sim);
+        let role = client
+            .get("/access/roles/Administrator")
+            .await
+            .data()
+            .clone();
+        assert_eq!(
+            (&role[known], &role[unknown]),
+            (&json!(1), &json!(null)),
+            "{version}"
+        );
+        let made = client
+            .post("/access/roles", &format!("roleid=a&privs={known}"))
+            .await;
+        assert_eq!(made.status, 200);
+        let refused = client
+            .post("/access/roles", &format!("roleid=b&privs={unknown}"))
+            .await;
+        assert_eq!(refused.status, 400, "{version}");
+    }
 }

@@ -22,6 +22,7 @@ fn secret(credentials: Credentials) -> String {
     match credentials {
         Credentials::Token { secret, .. } => secret.expose_secret().to_owned(),
         Credentials::Password { password, .. } => password.expose_secret().to_owned(),
+        Credentials::Ticket { .. } => panic!("no configuration holds a ticket"),
     }
 }
 

@@ -7,11 +7,12 @@ use serde_json::{Map, Value, json};
 use crate::api::bit;
 use crate::call::Call;
 use crate::error::{ApiError, Reply, done};
-use crate::permission::Perm;
+use crate::permission::{Perm, is_known};
 use crate::route::{Route, delete, get, post, put};
 use crate::schema::{Param, flag, format, text};
 use crate::world::World;
 use crate::world::access::Role;
+use crate::world::roles::as_of;
 
 const ROLEID: Param = text("roleid").is(format::role_id);
 const PRIVS: Param = text("privs").list_of(format::privilege).optional();
@@ -36,7 +37,7 @@ pub const ROUTES: &[Route] = &[
 
 fn list(world: &mut World, _: &Call) -> Reply {
     let entry = |(name, role): (&String, &Role)| {
-        let privs: Vec<&str> = role.privs.iter().map(String::as_str).collect();
+        let privs: Vec<_> = held(world, role).into_iter().collect();
         json!({ "roleid": name, "privs": privs.join(","), "special": bit(role.special) })
     };
     let roles = world.access.roles.iter();
@@ -47,9 +48,19 @@ fn name(call: &Call) -> &str {
     call.text("roleid").unwrap_or_default()
 }
 
-fn sent_privs(call: &Call) -> BTreeSet<String> {
-    let privs = call.params.list("privs").into_iter();
-    privs.map(str::to_owned).collect()
+fn sent_privs(world: &World, call: &Call) -> Result<BTreeSet<String>, ApiError> {
+    let privs = call.params.list("privs");
+    let mut unknown = privs.iter();
+    if let Some(name) = unknown.find(|name| !is_known(name, world.is_before_9())) {
+        let text = format!("invalid format - invalid privilege '{name}'\n");
+        return Err(ApiError::param("privs", text));
+    }
+    Ok(privs.into_iter().map(str::to_owned).collect())
+}
+
+/// What a role holds in the release that this is.
+fn held(world: &World, role: &Role) -> BTreeSet<String> {
+    as_of(role.privs.clone(), world.is_before_9())
 }
 
 fn need<'a>(world: &'a mut World, call: &Call) -> Result<&'a mut Role, ApiError> {
@@ -58,8 +69,9 @@ fn need<'a>(world: &'a mut World, call: &Call) -> Result<&'a mut Role, ApiError>
 }
 
 fn read(world: &mut World, call: &Call) -> Reply {
-    let privs = need(world, call)?.privs.iter();
-    let privs: Map<_, _> = privs.map(|name| (name.clone(), json!(1))).collect();
+    let role = need(world, call)?.clone();
+    let privs = held(world, &role).into_iter();
+    let privs: Map<_, _> = privs.map(|name| (name, json!(1))).collect();
     Ok(Value::from(privs).into())
 }
 
@@ -71,6 +83,7 @@ fn create(world: &mut World, call: &Call) -> Reply {
             "cannot use role ID starting with the (case-insensitive) 'PVE' namespace",
         ));
     }
+    let privs = sent_privs(world, call)?;
     let action = "create role failed";
     world.lock_file(&format!("{action}: "), "user_cfg")?;
     if world.access.roles.contains_key(name) {
@@ -79,7 +92,7 @@ fn create(world: &mut World, call: &Call) -> Reply {
         )));
     }
     let role = Role {
-        privs: sent_privs(call),
+        privs,
         special: false,
     };
     world.access.roles.insert(name.to_owned(), role);
@@ -98,6 +111,7 @@ fn check_own(world: &World, call: &Call, verb: &str) -> Result<(), ApiError> {
 }
 
 fn update(world: &mut World, call: &Call) -> Reply {
+    let privs = sent_privs(world, call)?;
     check_own(world, call, "modified")?;
     let action = "update role failed";
     world.lock_file(&format!("{action}: "), "user_cfg")?;
@@ -105,7 +119,7 @@ fn update(world: &mut World, call: &Call) -> Reply {
     if !call.flag("append") {
         role.privs.clear();
     }
-    role.privs.extend(sent_privs(call));
+    role.privs.extend(privs);
     done()
 }
 

@@ -20,8 +20,14 @@ pub(super) fn login(world: &mut World, call: &Call) -> Reply {
         None => name.to_owned(),
     };
     let password = call.text("password").unwrap_or_default();
-    if !authenticates(world, &user, password) {
-        return Err(ApiError::login_failed());
+    match call.text("tfa-challenge") {
+        Some(challenge) => second_factor(world, &user, challenge, password)?,
+        None if !authenticates(world, &user, password) => return Err(ApiError::login_failed()),
+        None => {
+            if let Some(half_way) = first_factor(world, call, &user)? {
+                return Ok(half_way.into());
+            }
+        }
     }
     let who = Identity::user(&user);
     let mut answer = json!({ "username": user, "cap": capabilities(world, &who) });
@@ -52,6 +58,50 @@ pub(super) fn verify_vnc(world: &mut World, call: &Call) -> Reply {
     } else {
         Err(ApiError::login_failed())
     }
+}
+
+/// After the password: what a user with a second factor gets instead of a ticket, unless the code came along.
+fn first_factor(world: &mut World, call: &Call, user: &str) -> Result<Option<Value>, ApiError> {
+    let now = world.now;
+    let is_ticket = (call.text("password"))
+        .is_some_and(|password| world.signer.verify_ticket(password, now).is_some());
+    let known = world.access.users.get_mut(user);
+    let Some(factor) = known
+        .and_then(|known| known.factor.as_mut())
+        .filter(|_| !is_ticket)
+    else {
+        return Ok(None);
+    };
+    if let Some(code) = call.text("otp") {
+        let good = factor.accepts(code, now);
+        return good.then_some(None).ok_or_else(ApiError::login_failed);
+    }
+    let challenge = factor.challenge().to_string();
+    Ok(Some(json!({
+        "username": user,
+        "NeedTFA": 1,
+        "ticket": world.signer.half_ticket(user, &challenge, now),
+        "CSRFPreventionToken": world.signer.csrf(user, now),
+    })))
+}
+
+/// The answer to what the half-way ticket asks for, in the place of a password.
+fn second_factor(
+    world: &mut World,
+    user: &str,
+    challenge: &str,
+    answer: &str,
+) -> Result<(), ApiError> {
+    let now = world.now;
+    let genuine = world.signer.verify_half_ticket(challenge, user, now);
+    let enabled = world.access.is_valid(&Identity::user(user), now);
+    let known = world.access.users.get_mut(user);
+    let accepted = known
+        .and_then(|known| known.factor.as_mut())
+        .is_some_and(|factor| factor.accepts(answer, now));
+    (genuine && enabled && accepted)
+        .then_some(())
+        .ok_or_else(ApiError::login_failed)
 }
 
 /// A password, or a ticket in its place: one's own, or that of `root@pam`.

@@ -11,6 +11,7 @@ use crate::route::{Route, delete, get, post, put};
 use crate::schema::{Param, flag, format, int, text};
 use crate::world::World;
 use crate::world::access::{Subject, Token, User};
+use crate::world::factor::Factor;
 
 /// What may be told about a user.
 const DETAILS: &[Param] = &[
@@ -282,10 +283,12 @@ fn second_factors(world: &mut World, call: &Call) -> Reply {
             "auth domain '{realm}' does not exist"
         )));
     }
-    let none = if call.flag("multiple") {
-        json!({ "user": [] })
+    let user = world.access.users.get(name);
+    let kind = user.and_then(|user| user.factor.as_ref()).map(Factor::kind);
+    let factors = if call.flag("multiple") {
+        json!({ "user": kind.into_iter().collect::<Vec<_>>() })
     } else {
         json!({})
     };
-    Ok(none.into())
+    Ok(factors.into())
 }

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use crate::api::index;
 use crate::call::{Call, split_list};
@@ -39,7 +42,8 @@ fn root(_: &mut World, _: &Call) -> Reply {
     index("name", &["acme", "custom", "info"])
 }
 
-/// The fingerprint is that of the certificate which the simulator really shows; the rest only looks like one.
+/// Fingerprint and text are those of the certificate which the simulator really shows, and of its authority; the rest only
+/// looks like it.
 fn info(world: &mut World, call: &Call) -> Reply {
     let Some(node) = world.nodes.get(call.node()) else {
         return done();
@@ -53,12 +57,12 @@ fn info(world: &mut World, call: &Call) -> Reply {
             "subject": authority,
             "issuer": authority,
             "san": [],
-            "fingerprint": "00:".repeat(31) + "00",
+            "fingerprint": fingerprint_of(&world.certificate),
             "public-key-type": "rsaEncryption",
             "public-key-bits": 4096,
             "notbefore": made,
             "notafter": made + 10 * YEAR,
-            "pem": PEM,
+            "pem": world.certificate,
         }),
         json!({
             "filename": "pve-ssl.pem",
@@ -70,11 +74,20 @@ fn info(world: &mut World, call: &Call) -> Reply {
             "public-key-bits": 2048,
             "notbefore": made,
             "notafter": end,
-            "pem": PEM,
+            "pem": node.certificate,
         }),
     ];
     certificates.extend(node.ordered.as_ref().map(shown));
     Ok(Value::from(certificates).into())
+}
+
+/// The SHA-256 of a certificate in text form.
+fn fingerprint_of(pem: &str) -> String {
+    let body: String = pem.lines().filter(|line| !line.starts_with('-')).collect();
+    let der = STANDARD.decode(body).unwrap_or_default();
+    let bytes = Sha256::digest(der);
+    let pairs: Vec<_> = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+    pairs.join(":")
 }
 
 /// A certificate from outside. PVE lists it last.
