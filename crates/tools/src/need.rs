@@ -3,11 +3,13 @@
 //! A plan's [`Needs`](crate::plan::Needs) are exact, for these arguments on this cluster. A declaration is what can be told before any call: which
 //! tools a token has no use for, and which privileges would change that.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use pve::Permissions;
 
 pub use crate::plain::Need;
+use crate::spec::Risk;
 
 /// A privilege on a path that may hold `{argument}`s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -89,7 +91,7 @@ impl Need {
                 let parts = parts.iter();
                 parts.flat_map(|part| part.lacking(held, known)).collect()
             }
-            Self::Any(parts) => {
+            Self::Any(parts) | Self::AtLeastOne(parts) => {
                 let lacks: Vec<_> = parts.iter().map(|part| part.lacking(held, known)).collect();
                 if lacks.iter().any(Vec::is_empty) {
                     return Vec::new();
@@ -98,6 +100,7 @@ impl Need {
                 let best = lacks.iter().find(exists).or(lacks.first());
                 best.cloned().unwrap_or_default()
             }
+            Self::At(_, need) => need.lacking(held, known),
             Self::Nothing | Self::If(..) | Self::IfIs(..) | Self::Each(..) | Self::May(_) => {
                 Vec::new()
             }
@@ -114,10 +117,60 @@ impl Need {
         match self {
             Self::Nothing => Vec::new(),
             Self::On(path, privilege) => vec![Right { path, privilege }],
-            Self::All(parts) | Self::Any(parts) | Self::May(parts) => {
+            Self::All(parts) | Self::Any(parts) | Self::AtLeastOne(parts) | Self::May(parts) => {
                 parts.iter().flat_map(|part| part.every_right()).collect()
             }
-            Self::If(_, need) | Self::Each(_, need) | Self::IfIs(_, _, need) => need.every_right(),
+            Self::If(_, need)
+            | Self::Each(_, need)
+            | Self::IfIs(_, _, need)
+            | Self::At(_, need) => need.every_right(),
+        }
+    }
+
+    /// The privileges that its calls can take where nothing worse than `most` may happen, wherever and whenever they take
+    /// them: of several that will do, the first way that this PVE knows.
+    pub fn privileges(self, most: Risk, knows: &dyn Fn(&str) -> bool) -> BTreeSet<&'static str> {
+        let mut privileges = BTreeSet::new();
+        self.collect(most, knows, &mut privileges);
+        privileges
+    }
+
+    /// Whether every call finds what it takes among them: PVE may not know something, or a role for less goes without.
+    fn collect(
+        self,
+        most: Risk,
+        knows: &dyn Fn(&str) -> bool,
+        into: &mut BTreeSet<&'static str>,
+    ) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::On(_, privilege) => {
+                let is_known = knows(privilege);
+                into.extend(is_known.then_some(privilege));
+                is_known
+            }
+            Self::At(risk, _) if risk > most => false,
+            Self::At(_, need) => need.collect(most, knows, into),
+            Self::All(parts) | Self::AtLeastOne(parts) | Self::May(parts) => {
+                let mut whole = true;
+                for part in parts {
+                    whole &= part.collect(most, knows, into);
+                }
+                // Calls that take nothing of it are calls, too.
+                whole || matches!(self, Self::May(_))
+            }
+            Self::Any(ways) => ways.iter().any(|way| {
+                let mut of_way = BTreeSet::new();
+                let whole = way.collect(most, knows, &mut of_way);
+                if whole {
+                    into.append(&mut of_way);
+                }
+                whole
+            }),
+            Self::If(_, need) | Self::Each(_, need) | Self::IfIs(_, _, need) => {
+                need.collect(most, knows, into);
+                true
+            }
         }
     }
 }
@@ -202,6 +255,39 @@ mod tests {
         assert_eq!(lacks(&|_| true), ["VM.Clone", "VM.GuestAgent.Audit"]);
         let is_old = |privilege: &str| !privilege.contains("GuestAgent");
         assert_eq!(lacks(&is_old), ["VM.Clone", "VM.Monitor"]);
+    }
+
+    #[test]
+    fn a_role_holds_what_calls_can_take_at_its_level() {
+        const TOOL: Need = Need::All(&[
+            Need::AtLeastOne(&[guest("VM.Config.CPU"), guest("VM.Config.Memory")]),
+            Need::Any(&[Need::At(Risk::Grant, &WHOLE_AGENT), OLD_AGENT]),
+            Need::May(&[Need::At(Risk::Destroy, &storage("Datastore.Allocate"))]),
+        ]);
+        let role = |most| {
+            TOOL.privileges(most, &|_| true)
+                .into_iter()
+                .collect::<Vec<_>>()
+        };
+        let settings = ["VM.Config.CPU", "VM.Config.Memory"];
+        assert_eq!(
+            role(Risk::Disrupt),
+            [&settings[..], &["VM.Monitor"]].concat()
+        );
+        assert_eq!(
+            role(Risk::Grant),
+            [
+                &["Datastore.Allocate"],
+                &settings[..],
+                &["VM.GuestAgent.Unrestricted"]
+            ]
+            .concat()
+        );
+        let held = json!({"/": {"VM.Config.CPU": 1, "VM.Monitor": 1}});
+        assert!(
+            TOOL.can_be_met(&rights(held)),
+            "calls that take no more are calls, too"
+        );
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::task_rows::{TaskRow, task_table};
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
-use crate::need;
+use crate::need::{self, Need};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
@@ -143,7 +143,14 @@ impl Reads for GetNodeStatus {
             takes_host: true,
             ..Special::NONE
         },
-        needs: need::node("Sys.Audit"),
+        needs: Need::All(&[
+            need::node("Sys.Audit"),
+            Need::May(&[
+                need::storage("Datastore.Audit"),
+                // PVE shows which updates there are to those who may look for new ones.
+                Need::At(Risk::Grant, &need::node("Sys.Modify")),
+            ]),
+        ]),
         examples: &[
             Example {
                 ask: "How is pve1?",

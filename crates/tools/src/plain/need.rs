@@ -1,6 +1,7 @@
 //! The privileges that a tool takes, as data.
 
 use crate::plan::{Needs, parts};
+use crate::spec::Risk;
 use crate::tool::Object;
 
 /// What a call takes. Paths may hold `{argument}`s.
@@ -12,7 +13,7 @@ pub enum Need {
     On(&'static str, &'static str),
     /// Each of these.
     All(&'static [Need]),
-    /// At least one of these.
+    /// Any one of these will do.
     Any(&'static [Need]),
     /// This, if the argument is given.
     If(&'static str, &'static Need),
@@ -20,8 +21,12 @@ pub enum Need {
     Each(&'static str, &'static Need),
     /// This, if the argument is one of these.
     IfIs(&'static str, &'static [&'static str], &'static Need),
-    /// Some of these, by rules that only the tool knows.
+    /// At least one of these, by rules that only the tool knows: having another will not do.
+    AtLeastOne(&'static [Need]),
+    /// None or some of these, by rules that only the tool knows.
     May(&'static [Need]),
+    /// This, which lets a token do what is as bad as that: a role for less goes without it.
+    At(Risk, &'static Need),
 }
 
 impl Need {
@@ -47,7 +52,10 @@ impl Need {
                 };
                 Needs::All(words.into_iter().map(one).collect())
             }
-            Self::Nothing | Self::If(..) | Self::IfIs(..) | Self::May(_) => Needs::Nothing,
+            Self::At(_, need) => need.of(values),
+            Self::Nothing | Self::If(..) | Self::IfIs(..) | Self::AtLeastOne(_) | Self::May(_) => {
+                Needs::Nothing
+            }
         }
     }
 }

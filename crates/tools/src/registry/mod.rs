@@ -5,6 +5,7 @@ mod described;
 mod extras;
 mod names;
 mod off;
+pub mod privileges;
 mod reach;
 
 use std::fmt;

@@ -104,6 +104,9 @@ fn read(world: &mut World, call: &Call) -> Reply {
 
 fn may_replicate(world: &World, call: &Call, id: &str) -> Result<(), ApiError> {
     let path = format!("/vms/{}", parts(id).0);
+    if world.is_before_9() {
+        return require(world, &call.who, "/storage", &["Datastore.Allocate"]);
+    }
     require(world, &call.who, &path, &["VM.Replicate"])
 }
 

@@ -69,7 +69,10 @@ impl Changes for BackupVm {
             need::SEES_GUEST,
             need::guest("VM.Backup"),
             need::storage("Datastore.AllocateSpace"),
-            Need::May(&[need::storage("Datastore.Allocate")]),
+            Need::May(&[Need::At(
+                Risk::Destroy,
+                &need::storage("Datastore.Allocate"),
+            )]),
         ]),
         examples: &[
             Example {

@@ -13,7 +13,14 @@ const JOBS: &str = "/cluster/replication";
 const JOB: Arg = text("id", "Guest and number, as 103-0.").required();
 const THE_JOB: Entry = an("replication job", &["id"]).listed(JOBS, "id");
 const AUDIT: Need = Need::On("/vms/{id|guest}", "VM.Audit");
-const REPLICATE: Need = Need::All(&[AUDIT, Need::On("/vms/{id|guest}", "VM.Replicate")]);
+const REPLICATE: Need = Need::All(&[
+    AUDIT,
+    Need::Any(&[
+        Need::On("/vms/{id|guest}", "VM.Replicate"),
+        // Before version 9.
+        Need::On("/storage", "Datastore.Allocate"),
+    ]),
+]);
 
 const LIST: Plain = read(
     Toolset::Cluster,

@@ -131,7 +131,7 @@ impl Changes for CreateLxc {
             Need::May(&[
                 need::guest("VM.Config.Options"),
                 need::guest("VM.PowerMgmt"),
-                Need::On("/", "Sys.Modify"),
+                Need::At(Risk::Grant, &Need::On("/", "Sys.Modify")),
                 need::SEES_VOLUMES,
                 need::NETWORK,
             ]),

@@ -165,6 +165,7 @@ impl Changes for CreateVm {
                 need::guest("VM.PowerMgmt"),
                 Need::On("/mapping/cpu/{name}", "Mapping.Use"),
                 Need::On("/nodes", "Sys.Audit"),
+                need::storage("Datastore.AllocateSpace"),
                 need::SEES_VOLUMES,
                 need::NETWORK,
             ]),

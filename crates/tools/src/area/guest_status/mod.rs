@@ -61,7 +61,7 @@ impl Reads for GetVmStatus {
             need::SEES_GUEST,
             Need::May(&[
                 need::guest("VM.GuestAgent.Audit"),
-                need::OLD_AGENT,
+                Need::At(Risk::Grant, &need::OLD_AGENT),
                 need::guest("VM.Backup"),
                 need::storage("Datastore.AllocateSpace"),
             ]),

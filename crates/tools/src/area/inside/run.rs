@@ -46,9 +46,8 @@ impl Changes for RunCommand {
         special: Special::ALWAYS,
         needs: Need::All(&[
             need::SEES_GUEST,
-            Need::Any(&[
-                need::WHOLE_AGENT,
-                need::OLD_AGENT,
+            Need::AtLeastOne(&[
+                Need::Any(&[need::WHOLE_AGENT, need::OLD_AGENT]),
                 need::guest("VM.Console"),
             ]),
         ]),

@@ -81,6 +81,7 @@ impl Reads for ListResources {
             need::SEES_GUEST,
             need::node("Sys.Audit"),
             need::storage("Datastore.Audit"),
+            Need::On("/pool/{pool}", "Pool.Audit"),
         ]),
         examples: &[
             Example {

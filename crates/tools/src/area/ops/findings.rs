@@ -115,7 +115,7 @@ impl Reads for ListFindings {
             need::node("Sys.Audit"),
             need::storage("Datastore.Audit"),
             Need::On("/", "Sys.Audit"),
-            need::node("Sys.Modify"),
+            Need::At(Risk::Grant, &need::node("Sys.Modify")),
         ]),
         examples: &[
             Example {

@@ -79,7 +79,11 @@ impl Reads for ExecStatus {
         },
         needs: Need::All(&[
             need::SEES_GUEST,
-            Need::Any(&[need::WHOLE_AGENT, need::OLD_AGENT]),
+            // Who may run nothing has nothing to ask for.
+            Need::At(
+                Risk::Grant,
+                &Need::Any(&[need::WHOLE_AGENT, need::OLD_AGENT]),
+            ),
         ]),
         examples: &[Example {
             ask: "Has process 700 on the build server ended?",

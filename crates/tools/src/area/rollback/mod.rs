@@ -53,7 +53,7 @@ impl Changes for RollbackVm {
         risk: Risk::Destroy,
         idempotent: false,
         special: Special::NONE,
-        needs: Need::Any(&[
+        needs: Need::AtLeastOne(&[
             Need::All(&[
                 need::SEES_GUEST,
                 Need::Any(&[
@@ -69,7 +69,7 @@ impl Changes for RollbackVm {
                 Need::May(&[
                     need::guest("VM.Allocate"),
                     need::guest("VM.PowerMgmt"),
-                    Need::On("/", "Sys.Modify"),
+                    Need::At(Risk::Grant, &Need::On("/", "Sys.Modify")),
                     need::NETWORK,
                 ]),
             ]),

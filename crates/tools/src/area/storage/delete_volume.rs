@@ -45,7 +45,7 @@ impl Changes for DeleteVolume {
         idempotent: true,
         special: Special::ALWAYS,
         needs: Need::All(&[
-            Need::Any(&[
+            Need::AtLeastOne(&[
                 Need::All(&[
                     need::storage("Datastore.AllocateSpace"),
                     need::guest("VM.Backup"),

@@ -59,7 +59,7 @@ impl Changes for Pruning {
         idempotent: true,
         special: Special::ALWAYS,
         needs: Need::All(&[
-            Need::Any(&[
+            Need::AtLeastOne(&[
                 Need::All(&[
                     need::storage("Datastore.AllocateSpace"),
                     need::guest("VM.Backup"),

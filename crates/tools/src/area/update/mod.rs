@@ -81,7 +81,7 @@ impl Changes for UpdateVm {
         special: Special::NONE,
         needs: Need::All(&[
             need::SEES_GUEST,
-            Need::Any(&[
+            Need::AtLeastOne(&[
                 need::guest("VM.Config.CDROM"),
                 need::guest("VM.Config.CPU"),
                 need::guest("VM.Config.Cloudinit"),
@@ -91,14 +91,15 @@ impl Changes for UpdateVm {
                 need::guest("VM.Config.Network"),
                 need::guest("VM.Config.Options"),
                 need::guest("VM.PowerMgmt"),
+                need::guest("VM.Allocate"),
             ]),
             Need::May(&[
-                Need::On("/", "Sys.Modify"),
-                Need::On("/", "Sys.Console"),
+                Need::At(Risk::Grant, &Need::On("/", "Sys.Modify")),
+                Need::At(Risk::Grant, &Need::On("/", "Sys.Console")),
                 Need::On("/nodes", "Sys.Audit"),
                 need::storage("Datastore.AllocateSpace"),
                 need::storage("Datastore.Audit"),
-                need::storage("Datastore.Allocate"),
+                Need::At(Risk::Destroy, &need::storage("Datastore.Allocate")),
                 need::guest("VM.Clone"),
                 Need::On("/mapping/{sort}/{name}", "Mapping.Use"),
                 Need::On("/mapping/hwrng", "Mapping.Use"),

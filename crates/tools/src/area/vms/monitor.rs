@@ -73,12 +73,11 @@ impl Changes for MonitorCommand {
         special: Special::NONE,
         needs: Need::All(&[
             need::SEES_GUEST,
-            Need::Any(&[
-                need::guest("Sys.Audit"),
-                need::guest("Sys.Modify"),
+            Need::AtLeastOne(&[
+                Need::Any(&[need::guest("Sys.Audit"), need::guest("Sys.Modify")]),
                 need::OLD_AGENT,
             ]),
-            Need::May(&[Need::On("/", "Sys.Modify")]),
+            Need::May(&[Need::At(Risk::Grant, &Need::On("/", "Sys.Modify"))]),
         ]),
         examples: &[
             Example {

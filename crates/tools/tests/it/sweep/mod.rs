@@ -17,6 +17,7 @@ mod privileges;
 mod protected;
 mod raw;
 mod reference;
+mod roles;
 mod scopes;
 mod seeds;
 mod silent;

@@ -138,7 +138,7 @@ impl Reads for GetMetrics {
         risk: Risk::Read,
         idempotent: true,
         special: Special::NONE,
-        needs: Need::Any(&[
+        needs: Need::AtLeastOne(&[
             need::SEES_GUEST,
             need::node("Sys.Audit"),
             need::storage("Datastore.Audit"),
