@@ -5,6 +5,7 @@
 //! | [`cli`] | the commands |
 //! | [`config`] | flags, environment and file into one value |
 //! | [`doctor`] | what works, what does not, and what to type about it |
+//! | [`clients`], [`files`] | the configuration files of MCP clients, and writing what belongs to a person |
 //! | [`session`], [`demo`] | from a configuration, or from nothing, to an engine |
 //! | [`mcp`], [`http`] | the transports; rmcp's API is used there and nowhere else, since it moves |
 //! | `lasting` | answers that go on, and when they end |
@@ -14,9 +15,11 @@
 //! | [`generate`] | the documents that are made from the registry |
 
 pub mod cli;
+pub mod clients;
 pub mod config;
 pub mod demo;
 pub mod doctor;
+pub mod files;
 pub mod generate;
 pub mod http;
 mod lasting;

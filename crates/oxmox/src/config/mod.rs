@@ -27,6 +27,7 @@ pub use cluster::{ClusterConfig, Login, Preferences};
 pub use edit::Edit;
 pub use environment::Environment;
 pub use file::File;
+pub use paths::{Places, System};
 pub use secret::SecretSource;
 pub use store::StoreConfig;
 

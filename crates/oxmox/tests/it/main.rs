@@ -7,6 +7,7 @@
 
 mod arguments;
 mod cli;
+mod clients;
 mod clusters;
 mod config;
 mod doctor;

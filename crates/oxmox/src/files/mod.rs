@@ -1,0 +1,234 @@
+//! Files that belong to a person: shown before they are changed, changed whole or not at all.
+
+mod diff;
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use tools::fault::{Fault, Kind};
+
+/// What a file was called before oxmox changed it.
+const BACKUP: &str = "before-oxmox";
+
+/// A file as it is and as it shall be. Nothing is written before [`Draft::write`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it holds; `None`: there is none.
+    pub before: Option<String>,
+    /// What it shall hold; `None`: it shall be gone.
+    pub after: Option<String>,
+    /// Whether only its owner may read it.
+    pub private: bool,
+}
+
+impl Draft {
+    /// The file as it is, with nothing to do yet.
+    pub fn open(path: &Path) -> Result<Self, Fault> {
+        // People keep such files elsewhere and put a link in their place: the link stays.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let before = match fs::read_to_string(&path) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(unreadable(&path, &error)),
+        };
+        Ok(Self {
+            path,
+            after: before.clone(),
+            before,
+            private: false,
+        })
+    }
+
+    /// With this in it.
+    #[must_use]
+    pub fn holding(mut self, after: String) -> Self {
+        self.after = Some(after);
+        self
+    }
+
+    /// Gone.
+    #[must_use]
+    pub fn gone(mut self) -> Self {
+        self.after = None;
+        self
+    }
+
+    /// For its owner's eyes only.
+    #[must_use]
+    pub fn private(mut self) -> Self {
+        self.private = true;
+        self
+    }
+
+    /// Whether there is anything to do.
+    pub fn is_change(&self) -> bool {
+        self.before != self.after
+    }
+
+    /// The lines that change, with some around them.
+    pub fn diff(&self) -> String {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        diff::lines(&text(&self.before), &text(&self.after))
+    }
+
+    /// Where what it held is kept.
+    pub fn backup(&self) -> PathBuf {
+        let mut name = self.path.file_name().unwrap_or_default().to_owned();
+        name.push(".");
+        name.push(BACKUP);
+        self.path.with_file_name(name)
+    }
+
+    /// Whether it could be written, without writing it: a person should hear of it before anything else is done.
+    pub fn check(&self) -> Result<(), Fault> {
+        let dir = self.path.parent().unwrap_or(Path::new("."));
+        let exists = dir.ancestors().find(|dir| dir.exists()).unwrap_or(dir);
+        let mut probe = exists.join(".oxmox-probe").into_os_string();
+        probe.push(std::process::id().to_string());
+        let result = fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&probe);
+        let _ = fs::remove_file(&probe);
+        match result {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                Err(unwritable(&self.path, &error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes it: another file first, then that one in its place, so that nobody ever sees half of it. Keeps a copy of what
+    /// was there, unless that is private.
+    pub fn write(&self) -> Result<(), Fault> {
+        if !self.is_change() {
+            return Ok(());
+        }
+        let now = match fs::read_to_string(&self.path) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(unreadable(&self.path, &error)),
+        };
+        if now != self.before {
+            let what = format!(
+                "{} was changed by another program meanwhile",
+                self.path.display()
+            );
+            return Err(Fault::new(Kind::Conflict, what).hint("run the command again"));
+        }
+        let unwritable = |error: io::Error| unwritable(&self.path, &error);
+        let Some(after) = &self.after else {
+            return fs::remove_file(&self.path).map_err(unwritable);
+        };
+        if let Some(dir) = self.path.parent() {
+            make_dir(dir).map_err(unwritable)?;
+        }
+        if let Some(before) = self.before.as_ref().filter(|_| !self.private) {
+            replace(&self.backup(), before, &self.path, false).map_err(unwritable)?;
+        }
+        replace(&self.path, after, &self.path, self.private).map_err(unwritable)
+    }
+}
+
+/// A directory of one's own, with those above it.
+fn make_dir(dir: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir)
+}
+
+/// Puts a whole file in the place of another, with the permissions of `like` where that exists.
+fn replace(path: &Path, text: &str, like: &Path, private: bool) -> io::Result<()> {
+    let mut draft = path.as_os_str().to_owned();
+    draft.push(format!(".{}.new", std::process::id()));
+    let draft = PathBuf::from(draft);
+    let written = (|| {
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&draft)?;
+        file.write_all(text.as_bytes())?;
+        if let Ok(data) = fs::metadata(like)
+            && !private
+        {
+            file.set_permissions(data.permissions())?;
+        }
+        file.sync_all()?;
+        fs::rename(&draft, path)
+    })();
+    if written.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    written
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Fault {
+    Fault::new(
+        Kind::Failed,
+        format!("{} cannot be read: {error}", path.display()),
+    )
+    .hint("make it readable for you, or name another place with --config and --state-dir")
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Fault {
+    let what = format!("{} cannot be written: {error}", path.display());
+    Fault::new(Kind::Failed, what).hint(
+        "make its directory writable for you, or name another place with --config and --state-dir",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_draft_is_written_whole_and_what_was_there_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("deep/er/file.json");
+        let draft = Draft::open(&path).unwrap().holding("one\n".to_owned());
+        draft.check().unwrap();
+        draft.write().unwrap();
+        let draft = Draft::open(&path).unwrap().holding("two\n".to_owned());
+        draft.write().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "two\n");
+        assert_eq!(fs::read_to_string(draft.backup()).unwrap(), "one\n");
+        let names = fs::read_dir(path.parent().unwrap()).unwrap().count();
+        assert_eq!(names, 2, "nothing else is left behind");
+    }
+
+    #[test]
+    fn what_somebody_else_wrote_meanwhile_is_not_lost() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        let draft = Draft::open(&path).unwrap().holding("ours".to_owned());
+        fs::write(&path, "theirs").unwrap();
+        assert_eq!(draft.write().unwrap_err().kind, Kind::Conflict);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn private_files_are_private_and_links_stay_links() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let secret = dir.path().join("secret");
+        let draft = Draft::open(&secret).unwrap().private();
+        draft.holding("s".to_owned()).write().unwrap();
+        let mode = fs::metadata(&secret).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+
+        let (real, link) = (dir.path().join("real"), dir.path().join("link"));
+        fs::write(&real, "a").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let draft = Draft::open(&link).unwrap().holding("b".to_owned());
+        draft.write().unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&real).unwrap(), "b");
+    }
+}

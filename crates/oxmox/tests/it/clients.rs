@@ -1,0 +1,177 @@
+//! A client's configuration, written and read back as that client reads it.
+
+use std::path::{Path, PathBuf};
+
+use oxmox::clients::{Client, Server};
+use oxmox::config::{Environment, Places, System};
+use serde_json::{Value, json};
+
+fn server() -> Server {
+    Server {
+        program: PathBuf::from("/opt/oxmox"),
+        arguments: vec!["--config".to_owned(), "/home/ann/a \"b\".toml".to_owned()],
+    }
+}
+
+fn places(home: &Path, system: System) -> Places {
+    let home = home.to_str().unwrap();
+    Environment::from([("HOME", home)]).places(system).unwrap()
+}
+
+/// What a client that reads comments and trailing commas makes of a text.
+fn read(text: &str) -> Value {
+    let options = jsonc_parser::ParseOptions::default();
+    let root = jsonc_parser::cst::CstRootNode::parse(text, &options).unwrap();
+    root.to_serde_value().unwrap()
+}
+
+/// Enters oxmox, reads it back, enters it again, takes it out.
+fn round_trip(client: Client, text: &str) -> (String, String) {
+    let home = tempfile::tempdir().unwrap();
+    let file = client.file(&places(home.path(), System::Linux));
+    if !text.is_empty() {
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, text).unwrap();
+    }
+    let draft = client.entered(&file, &server()).unwrap();
+    assert!(draft.is_change() && draft.diff().contains("+ "));
+    draft.write().unwrap();
+    let written = std::fs::read_to_string(&file).unwrap();
+    assert!(client.is_here(&places(home.path(), System::Linux)));
+    assert!(!client.entered(&file, &server()).unwrap().is_change());
+    if !text.is_empty() {
+        assert_eq!(std::fs::read_to_string(draft.backup()).unwrap(), text);
+    }
+    client.left(&file).unwrap().write().unwrap();
+    let left = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(client.entry_in(&left), None);
+    (written, left)
+}
+
+fn arguments() -> Value {
+    json!(["--config", "/home/ann/a \"b\".toml"])
+}
+
+#[test]
+fn claude_desktop_from_nothing() {
+    let (written, left) = round_trip(Client::ClaudeDesktop, "");
+    let plain: Value = serde_json::from_str(&written).expect("plain JSON");
+    let entry = json!({"command": "/opt/oxmox", "args": arguments()});
+    assert_eq!(plain, json!({"mcpServers": {"oxmox": entry}}));
+    assert_eq!(read(&left), json!({"mcpServers": {}}));
+}
+
+#[test]
+fn claude_code_keeps_what_is_the_programs_own() {
+    let text = "{\n  \"numStartups\": 7,\n  \"projects\": {\"/x\": {\"mcpServers\": {\"a\": {\"command\": \"a\"}}}},\n  \"big\": 12345678901234567890\n}";
+    let (written, left) = round_trip(Client::ClaudeCode, text);
+    let plain: Value = serde_json::from_str(&written).expect("plain JSON");
+    let entry = json!({"type": "stdio", "command": "/opt/oxmox", "args": arguments(), "env": {}});
+    assert_eq!(plain["mcpServers"], json!({"oxmox": entry}));
+    assert_eq!(plain["projects"]["/x"]["mcpServers"]["a"]["command"], "a");
+    assert!(left.contains("\"big\": 12345678901234567890"), "{left}");
+}
+
+#[test]
+fn cursor_keeps_the_other_servers() {
+    let text =
+        "{\n\t\"mcpServers\": {\n\t\t\"other\": {\n\t\t\t\"url\": \"https://x\"\n\t\t}\n\t}\n}\n";
+    let (written, left) = round_trip(Client::Cursor, text);
+    let plain: Value = serde_json::from_str(&written).expect("plain JSON");
+    assert_eq!(plain["mcpServers"]["other"]["url"], "https://x");
+    assert_eq!(plain["mcpServers"]["oxmox"]["command"], "/opt/oxmox");
+    assert!(written.contains("\n\t\t\"oxmox\": {\n\t\t\t"), "{written}");
+    assert_eq!(left, text, "as if nothing had been");
+}
+
+#[test]
+fn vscode_keeps_comments_and_trailing_commas() {
+    let text = "// mine\n{\n  \"inputs\": [],\n  \"servers\": {\n    // the other one\n    \"other\": { \"type\": \"http\", \"url\": \"https://x\" }, // keep\n  },\n}\n";
+    let (written, left) = round_trip(Client::VsCode, text);
+    let entry = json!({"type": "stdio", "command": "/opt/oxmox", "args": arguments()});
+    assert_eq!(read(&written)["servers"]["oxmox"], entry);
+    for kept in ["// mine", "// the other one", "// keep"] {
+        assert!(written.contains(kept) && left.contains(kept), "{written}");
+    }
+    assert_eq!(read(&left), read(text));
+}
+
+#[test]
+fn zed_keeps_a_persons_settings() {
+    let text =
+        "// Zed settings\n//\n{\n  \"theme\": \"One Dark\", /* dark */\n  \"vim_mode\": true,\n}\n";
+    let (written, left) = round_trip(Client::Zed, text);
+    let entry =
+        json!({"source": "custom", "command": "/opt/oxmox", "args": arguments(), "env": {}});
+    assert_eq!(read(&written)["context_servers"]["oxmox"], entry);
+    for kept in [
+        "// Zed settings\n//\n",
+        "\"theme\": \"One Dark\", /* dark */",
+    ] {
+        assert!(written.contains(kept) && left.contains(kept), "{written}");
+    }
+}
+
+#[test]
+fn an_entry_of_another_place_is_replaced_and_not_doubled() {
+    let text = "{\"mcpServers\": {\"oxmox\": {\"command\": \"old\", \"args\": []}, \"b\": {}}}";
+    let (written, left) = round_trip(Client::Cursor, text);
+    assert_eq!(written.matches("\"oxmox\"").count(), 1, "{written}");
+    assert_eq!(read(&left), json!({"mcpServers": {"b": {}}}));
+}
+
+#[test]
+fn what_is_not_understood_is_left_alone() {
+    for text in [
+        "{",
+        "[]",
+        "{\"mcpServers\": []}",
+        "{\"a\" 1}",
+        "{'a': 1 'b': 2}",
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("mcp.json");
+        std::fs::write(&file, text).unwrap();
+        let fault = Client::Cursor.entered(&file, &server()).unwrap_err();
+        assert!(fault.message.contains("not understood"), "{fault}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    }
+}
+
+#[test]
+fn each_system_has_its_places() {
+    let at = |system| {
+        let places = places(Path::new("/u"), system);
+        Client::ALL.map(|client| client.file(&places).to_str().unwrap().replace('\\', "/"))
+    };
+    assert_eq!(
+        at(System::Linux),
+        [
+            "/u/.config/Claude/claude_desktop_config.json",
+            "/u/.claude.json",
+            "/u/.cursor/mcp.json",
+            "/u/.config/Code/User/mcp.json",
+            "/u/.config/zed/settings.json",
+        ]
+    );
+    assert_eq!(
+        at(System::Mac),
+        [
+            "/u/Library/Application Support/Claude/claude_desktop_config.json",
+            "/u/.claude.json",
+            "/u/.cursor/mcp.json",
+            "/u/Library/Application Support/Code/User/mcp.json",
+            "/u/.config/zed/settings.json",
+        ]
+    );
+    assert_eq!(
+        at(System::Windows),
+        [
+            "/u/AppData/Roaming/Claude/claude_desktop_config.json",
+            "/u/.claude.json",
+            "/u/.cursor/mcp.json",
+            "/u/AppData/Roaming/Code/User/mcp.json",
+            "/u/AppData/Roaming/Zed/settings.json",
+        ]
+    );
+}
