@@ -6,6 +6,7 @@
 //! | [`config`] | flags, environment and file into one value |
 //! | [`doctor`] | what works, what does not, and what to type about it |
 //! | [`clients`], [`files`] | the configuration files of MCP clients, and writing what belongs to a person |
+//! | [`setup`], [`keep`] | `oxmox setup`, and where secrets are kept |
 //! | [`session`], [`demo`] | from a configuration, or from nothing, to an engine |
 //! | [`mcp`], [`http`] | the transports; rmcp's API is used there and nowhere else, since it moves |
 //! | `lasting` | answers that go on, and when they end |
@@ -22,9 +23,11 @@ pub mod doctor;
 pub mod files;
 pub mod generate;
 pub mod http;
+pub mod keep;
 mod lasting;
 pub mod mcp;
 pub mod session;
+pub mod setup;
 pub mod syslog;
 pub mod token;
 pub mod web;

@@ -71,6 +71,25 @@ impl Global {
         if self.demo { "oxmox --demo" } else { "oxmox" }
     }
 
+    /// The flags with which a client has to start oxmox so that it means the same as now.
+    pub fn for_clients(&self) -> Vec<String> {
+        let absolute = |path: &PathBuf| {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            path.to_string_lossy().into_owned()
+        };
+        let mut words = Vec::new();
+        let paths = [("--config", &self.config), ("--state-dir", &self.state_dir)];
+        for (flag, path) in paths {
+            if let Some(path) = path {
+                words.extend([flag.to_owned(), absolute(path)]);
+            }
+        }
+        if let Some(toolsets) = &self.toolsets {
+            words.extend(["--toolsets".to_owned(), toolsets.join(",")]);
+        }
+        words
+    }
+
     fn overrides(&self) -> Overrides {
         Overrides {
             file: self.config.clone(),
@@ -84,6 +103,15 @@ impl Global {
     /// The configuration that these flags lead to.
     pub fn load(&self) -> Result<Config, Fault> {
         self.load_from(&Environment::of_process())
+    }
+
+    /// The same where the configuration file is yet to be written.
+    pub fn load_or_fresh(&self, environment: &Environment) -> Result<Config, Fault> {
+        if self.config_file(environment)?.exists() {
+            self.load_from(environment)
+        } else {
+            Config::fresh(&self.overrides(), environment)
+        }
     }
 
     /// The same in this environment.

@@ -24,7 +24,9 @@ pub mod recovery;
 pub mod reload;
 pub mod rights;
 pub mod runtime;
+pub mod secret;
 pub mod serve;
+pub mod setup;
 pub mod sim;
 pub mod state;
 pub mod store;
@@ -79,6 +81,8 @@ enum Command {
     Thaw,
     Demo(demo::Args),
     Doctor(doctor::Args),
+    Secret(secret::Args),
+    Setup(Box<setup::Args>),
     Sim(sim::Args),
     Store(store::Args),
     Token(token::Args),
@@ -121,6 +125,8 @@ impl Cli {
             Some(Command::Thaw) => freeze::thaw(&global),
             Some(Command::Demo(args)) => demo::run(&args, global),
             Some(Command::Doctor(args)) => doctor::run(&args, &global),
+            Some(Command::Secret(args)) => secret::run(&args, &global),
+            Some(Command::Setup(args)) => setup::run(*args, &global),
             Some(Command::Sim(args)) => sim::run(&args),
             Some(Command::Store(args)) => store::run(&args, &global),
             Some(Command::Token(args)) => token::run(args, &global),

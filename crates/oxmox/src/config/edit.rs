@@ -1,79 +1,104 @@
 //! Changes to a person's configuration file: the rest of it stays as they wrote it, comments included, and it is changed
 //! whole or not at all.
 
-use std::fs;
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use toml_edit::{DocumentMut, Item, Table};
-use tools::fault::{Fault, Kind};
+use tools::fault::Fault;
 
 use super::file::File;
+use crate::files::Draft;
 
-/// What a file is called as it was before the last change.
-const BACKUP: &str = "before-oxmox";
+/// Ways to say where a cluster is and who asks there: a section that says it leaves none of the others behind.
+const CONNECTION: [&str; 11] = [
+    "hosts",
+    "pin",
+    "ca_file",
+    "token",
+    "token_secret_file",
+    "token_secret_env",
+    "token_secret_command",
+    "user",
+    "password_file",
+    "password_env",
+    "password_command",
+];
 
 /// A configuration file that is being changed. Nothing is written before [`Edit::write`].
 #[derive(Debug)]
 pub struct Edit {
-    path: PathBuf,
-    before: Option<String>,
+    draft: Draft,
     document: DocumentMut,
 }
 
 impl Edit {
     /// The file at this path, or an empty one.
     pub fn open(path: &Path) -> Result<Self, Fault> {
-        // People keep such files elsewhere and put a link in their place: the link stays.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let before = match fs::read_to_string(&path) {
-            Ok(text) => Some(text),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(trouble(&path, "cannot be read", &error)),
-        };
-        let text = before.as_deref().unwrap_or_default();
+        let draft = Draft::open(path)?;
+        let text = draft.before.as_deref().unwrap_or_default();
         // Says where and what instead, and quotes nothing.
         File::parse(text).map_err(|fault| Fault {
-            message: format!("{}: {}", path.display(), fault.message),
+            message: format!("{}: {}", draft.path.display(), fault.message),
             ..fault
         })?;
-        let document = text
-            .parse()
-            .map_err(|_| Fault::bad_input(format!("{} is not to be understood", path.display())))?;
-        Ok(Self {
-            path,
-            before,
-            document,
-        })
+        let document = text.parse().map_err(|_| {
+            Fault::bad_input(format!("{} is not to be understood", draft.path.display()))
+        })?;
+        Ok(Self { draft, document })
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.draft.path
     }
 
     /// Whether it has a section for this cluster.
     pub fn has_cluster(&self, name: &str) -> bool {
-        let clusters = self.document.get("clusters").and_then(Item::as_table_like);
-        clusters.is_some_and(|clusters| clusters.contains_key(name))
+        self.clusters().any(|cluster| cluster == name)
     }
 
-    /// Adds `[clusters.NAME]` at the end.
-    pub fn add_cluster(&mut self, name: &str, section: Table) -> Result<(), Fault> {
+    /// The clusters that it has sections for.
+    pub fn clusters(&self) -> impl Iterator<Item = &str> {
+        let clusters = self.document.get("clusters").and_then(Item::as_table_like);
+        let sections = clusters.into_iter().flat_map(|clusters| clusters.iter());
+        sections.map(|(name, _)| name)
+    }
+
+    /// Makes `[clusters.NAME]` say this, at the end if it is new. What it says of other things stays.
+    pub fn set_cluster(&mut self, name: &str, section: Table) -> Result<(), Fault> {
+        let in_one_line = |what: &str, path: &Path| {
+            let what = format!("in {} `{what}` is written in one line", path.display());
+            Fault::bad_input(what)
+                .hint("write each cluster as a section of its own: [clusters.NAME]")
+        };
         let clusters = self.document.entry("clusters").or_insert_with(|| {
             // Without a heading of its own.
             let mut all = Table::new();
             all.set_implicit(true);
             Item::Table(all)
         });
-        let Some(clusters) = clusters.as_table_mut() else {
-            return Err(Fault::bad_input(format!(
-                "in {} `clusters` is written in one line",
-                self.path.display()
-            ))
-            .hint("write each cluster as a section of its own: [clusters.NAME]"));
-        };
-        clusters.insert(name, Item::Table(section));
+        let clusters = clusters
+            .as_table_mut()
+            .ok_or_else(|| in_one_line("clusters", &self.draft.path))?;
+        let known = clusters
+            .entry(name)
+            .or_insert_with(|| Item::Table(Table::new()));
+        let known = known
+            .as_table_mut()
+            .ok_or_else(|| in_one_line(&format!("clusters.{name}"), &self.draft.path))?;
+        for key in CONNECTION {
+            if !section.contains_key(key) {
+                known.remove(key);
+            }
+        }
+        for (key, item) in section {
+            match known.get_mut(&key) {
+                // Written by hand in another way, perhaps.
+                Some(old) if old.to_string().trim() == item.to_string().trim() => {}
+                Some(old) => *old = item,
+                None => drop(known.insert(&key, item)),
+            }
+        }
         Ok(())
     }
 
@@ -93,56 +118,24 @@ impl Edit {
 
     /// Where what it held is kept.
     pub fn backup(&self) -> PathBuf {
-        let mut name = self.path.file_name().unwrap_or_default().to_owned();
-        name.push(".");
-        name.push(BACKUP);
-        self.path.with_file_name(name)
+        self.draft.backup()
     }
 
-    /// Writes another file and puts that in its place, so that nobody ever sees half of it. Keeps a copy of what was there.
+    /// The file as it is and as it shall be.
+    pub fn draft(&self) -> Draft {
+        self.draft.clone().holding(self.text())
+    }
+
+    /// Writes it.
     pub fn write(&self) -> Result<(), Fault> {
-        let failed = |error: &io::Error| trouble(&self.path, "cannot be written", error);
-        let dir = self.path.parent().unwrap_or(Path::new("."));
-        tools::store::create_private_dir(dir).map_err(|error| failed(&error))?;
-        let old = fs::metadata(&self.path).ok().map(|data| data.permissions());
-        if let Some(before) = &self.before {
-            replace(&self.backup(), before, old.clone()).map_err(|error| failed(&error))?;
-        }
-        replace(&self.path, &self.text(), old).map_err(|error| failed(&error))
+        self.draft().write()
     }
-}
-
-/// With the rights of the file that it takes the place of, or for its owner only.
-fn replace(path: &Path, text: &str, rights: Option<fs::Permissions>) -> io::Result<()> {
-    let mut half = path.as_os_str().to_owned();
-    half.push(format!(".{}.half", std::process::id()));
-    let half = PathBuf::from(half);
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = (|| {
-        let mut file = options.open(&half)?;
-        file.write_all(text.as_bytes())?;
-        if let Some(rights) = rights {
-            file.set_permissions(rights)?;
-        }
-        file.sync_all()?;
-        fs::rename(&half, path)
-    })();
-    if written.is_err() {
-        let _ = fs::remove_file(&half);
-    }
-    written
-}
-
-fn trouble(path: &Path, what: &str, error: &io::Error) -> Fault {
-    Fault::new(Kind::Failed, format!("{} {what}: {error}", path.display()))
-        .hint("--config names another file")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     const BEFORE: &str = "# mine\nmode = \"ask\" # always\n\n[clusters.lab] # at home\nhosts = [\"pve1\"]\ntoken = \"a@pve!b\"\ntoken_secret_env = \"X\"\n\n# who may do what\n[[rules]]\nrisk = \"destroy\"\nverdict = \"deny\"\n";
@@ -164,7 +157,7 @@ mod tests {
     #[test]
     fn the_rest_stays_as_it_was_written() {
         let (_dir, mut edit) = edit(BEFORE);
-        edit.add_cluster("branch", section()).unwrap();
+        edit.set_cluster("branch", section()).unwrap();
         let after = edit.text();
         for line in BEFORE.lines() {
             assert!(after.contains(line), "{line} is gone:\n{after}");
@@ -195,7 +188,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("oxmox/config.toml");
         let mut edit = Edit::open(&path).unwrap();
-        edit.add_cluster("lab", section()).unwrap();
+        edit.set_cluster("lab", section()).unwrap();
         edit.write().unwrap();
         assert_eq!(
             fs::read_to_string(&path).unwrap(),
@@ -222,5 +215,26 @@ mod tests {
             fault.message.contains("line 1") && !fault.message.contains("canary"),
             "{fault}"
         );
+    }
+
+    #[test]
+    fn one_way_to_a_secret_replaces_the_other_and_the_rest_of_a_section_stays() {
+        let before =
+            "[clusters.lab]\nmode = 'ask' # careful\nuser = \"a@pve\"\npassword_env = \"X\"\n";
+        let (_dir, mut edit) = edit(before);
+        edit.set_cluster("lab", section()).unwrap();
+        let after = "[clusters.lab]\nmode = 'ask' # careful\ntoken = \"c@pve!d\"\n";
+        assert_eq!(edit.text(), after);
+        edit.set_cluster("lab", section()).unwrap();
+        assert_eq!(edit.text(), after);
+    }
+
+    #[test]
+    fn what_somebody_else_wrote_meanwhile_is_not_lost() {
+        let (_dir, mut edit) = edit(BEFORE);
+        assert!(edit.remove_cluster("lab"));
+        fs::write(edit.path(), "mode = \"ask\"\n").unwrap();
+        assert!(edit.write().is_err());
+        assert_eq!(fs::read_to_string(edit.path()).unwrap(), "mode = \"ask\"\n");
     }
 }

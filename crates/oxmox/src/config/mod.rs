@@ -12,6 +12,7 @@ mod http;
 mod paths;
 mod rules;
 mod secret;
+mod section;
 mod store;
 
 use std::path::{Path, PathBuf};
@@ -29,6 +30,7 @@ pub use environment::Environment;
 pub use file::File;
 pub use paths::{Places, System};
 pub use secret::SecretSource;
+pub use section::{Reference, Section, host_entry};
 pub use store::StoreConfig;
 
 /// The cluster that the environment describes.
@@ -155,6 +157,11 @@ impl Config {
         config.mode_said = overrides.mode;
         config.check_rules()?;
         Ok(config)
+    }
+
+    /// As if the configuration file were empty: where there is none yet.
+    pub fn fresh(overrides: &Overrides, environment: &Environment) -> Result<Self, Fault> {
+        Self::without_clusters(overrides, environment, &File::default(), Path::new(""))
     }
 
     /// For the demo: flags and defaults only, so that nothing that is configured can break it or be reached by it.

@@ -7,6 +7,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use tools::fault::{Fault, Kind};
+use tools::store::create_private_dir;
 
 /// What a file was called before oxmox changed it.
 const BACKUP: &str = "before-oxmox";
@@ -124,22 +125,13 @@ impl Draft {
             return fs::remove_file(&self.path).map_err(unwritable);
         };
         if let Some(dir) = self.path.parent() {
-            make_dir(dir).map_err(unwritable)?;
+            create_private_dir(dir).map_err(unwritable)?;
         }
         if let Some(before) = self.before.as_ref().filter(|_| !self.private) {
             replace(&self.backup(), before, &self.path, false).map_err(unwritable)?;
         }
         replace(&self.path, after, &self.path, self.private).map_err(unwritable)
     }
-}
-
-/// A directory of one's own, with those above it.
-fn make_dir(dir: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir)
 }
 
 /// Puts a whole file in the place of another, with the permissions of `like` where that exists.

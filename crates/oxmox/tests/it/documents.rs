@@ -82,10 +82,11 @@ fn the_readmes_commands_work_as_they_stand() {
     assert!(commands.len() > 6);
     for words in commands {
         let ran = machine.demo(&words);
-        if let ["approve", id] = words.as_slice() {
-            ran.exits(1).says(&format!("there is no plan {id}"));
-        } else {
-            assert_eq!(ran.code, 0, "{words:?}: {ran:#?}");
+        match words.as_slice() {
+            ["approve", id] => drop(ran.exits(1).says(&format!("there is no plan {id}"))),
+            // It has tests of its own, with a cluster.
+            ["setup", ..] => drop(ran.exits(2).says("the demo needs no setup")),
+            _ => assert_eq!(ran.code, 0, "{words:?}: {ran:#?}"),
         }
     }
 }

@@ -18,4 +18,5 @@ mod mcp;
 mod raw;
 mod replicas;
 mod server;
+mod setup;
 mod syslog;

@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args, global: &Global, environment: &Environment) -> Re
                 .hint(format!("`oxmox cluster remove {name}` takes it out")),
         );
     }
-    edit.add_cluster(name, section::of(args)?)?;
+    edit.set_cluster(name, section::of(args)?)?;
     // As oxmox itself will read it.
     let config = global.load_text(&edit, environment)?;
     if !args.no_test {

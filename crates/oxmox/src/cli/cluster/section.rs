@@ -1,9 +1,10 @@
 //! `[clusters.NAME]` from the flags of `oxmox cluster add`.
 
-use toml_edit::{Array, InlineTable, Table, Value, value};
+use toml_edit::{Array, Table, Value, value};
 use tools::fault::Fault;
 
 use super::add::Args;
+use crate::config::host_entry;
 
 /// The keys in the order of the documentation. Whether they fit together is for the one who reads the configuration.
 pub(super) fn of(args: &Args) -> Result<Table, Fault> {
@@ -47,13 +48,8 @@ pub(super) fn of(args: &Args) -> Result<Table, Fault> {
 /// `pve1:8006`, or `pve1:8006=AA:BB:…` with the fingerprint of its certificate.
 fn host(text: &str) -> Value {
     match text.split_once('=') {
-        None => text.into(),
-        Some((host, pin)) => {
-            let mut pinned = InlineTable::new();
-            pinned.insert("host", host.into());
-            pinned.insert("pin", pin.into());
-            Value::InlineTable(pinned)
-        }
+        None => host_entry(text, None),
+        Some((host, pin)) => host_entry(host, Some(pin)),
     }
 }
 

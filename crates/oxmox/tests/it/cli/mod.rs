@@ -45,6 +45,10 @@ impl Machine {
         self
     }
 
+    pub(crate) fn home_dir(&self) -> &std::path::Path {
+        self.home.path()
+    }
+
     pub(crate) fn state_dir(&self) -> std::path::PathBuf {
         self.home.path().join("state")
     }

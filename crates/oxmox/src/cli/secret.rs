@@ -1,0 +1,110 @@
+//! `oxmox secret`: the secrets that the configuration names, and never holds.
+
+use secrecy::SecretString;
+use tools::fault::{Fault, Kind};
+
+use super::exit::Exit;
+use super::global::Global;
+use super::runtime::{Threads, block_on};
+use super::{out, setup};
+use crate::config::{ClusterConfig, Environment, Login, SecretSource};
+use crate::keep::Keep;
+use crate::setup::talk::Talk;
+
+/// Puts a cluster's secret where the configuration says it is, or tries it
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Takes a new secret, from stdin or a question, and puts it in the old one's place
+    Set {
+        /// The cluster's name
+        name: String,
+    },
+    /// Fetches the secret and tries whether the cluster takes it; prints neither
+    Test {
+        /// The cluster's name
+        name: String,
+    },
+}
+
+/// Sets or tests.
+pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
+    let environment = Environment::of_process();
+    let config = global.load()?;
+    match &args.command {
+        Command::Set { name } => set(config.require_cluster(name)?),
+        Command::Test { name } => {
+            let cluster = config.require_cluster(name)?;
+            block_on(Threads::One, test(cluster, &environment))
+        }
+    }
+}
+
+fn set(cluster: &ClusterConfig) -> Result<Exit, Fault> {
+    let (Login::Token { secret: source, .. }
+    | Login::Password {
+        password: source, ..
+    }) = &cluster.login;
+    let elsewhere = |place: String| {
+        Fault::bad_input(format!(
+            "the secret of {} is not kept by oxmox: {place}",
+            cluster.name
+        ))
+        .hint("set it there; or name a file in the configuration instead, by token_secret_file")
+    };
+    let keep = match source {
+        SecretSource::File(path) => Keep::File { path: path.clone() },
+        SecretSource::Command(words) => Keep::named(words, &cluster.name).ok_or_else(|| {
+            let program = words.first().map_or("", String::as_str);
+            elsewhere(format!("the program {program} prints it"))
+        })?,
+        SecretSource::Variable(name) => {
+            return Err(elsewhere(format!(
+                "it is in the environment variable {name}"
+            )));
+        }
+        SecretSource::Held(_) => return Err(elsewhere("it is in the environment".to_owned())),
+    };
+    let secret: SecretString = if super::person::is_there() {
+        Talk::new(false).secret("The secret", "stdin")?
+    } else {
+        setup::secret(true, None, "secret")?.unwrap_or_default()
+    };
+    keep.store(&secret)?;
+    out::say(format_args!("the secret of {} is in {keep}", cluster.name));
+    out::hint(format_args!(
+        "`oxmox secret test {}` tries it",
+        cluster.name
+    ));
+    Ok(Exit::Done)
+}
+
+async fn test(cluster: &ClusterConfig, environment: &Environment) -> Result<Exit, Fault> {
+    let mut warnings = Vec::new();
+    let settings = cluster.settings(environment, &mut warnings)?;
+    for warning in &warnings {
+        out::warn(warning);
+    }
+    let (reader, _) = pve::connect(settings)?;
+    let version = reader.version().await.map_err(|error| match error {
+        pve::Error::Auth { .. } => {
+            let what = format!("the secret is there, and {} does not take it", cluster.name);
+            Fault::new(Kind::Forbidden, what).hint(format!(
+                "`oxmox secret set {}` puts another in its place",
+                cluster.name
+            ))
+        }
+        other => Fault::from(other),
+    })?;
+    out::say(format_args!(
+        "{} lets {} in (PVE {version})",
+        cluster.name,
+        reader.identity()
+    ));
+    Ok(Exit::Done)
+}

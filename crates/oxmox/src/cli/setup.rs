@@ -1,0 +1,199 @@
+//! `oxmox setup`: from nothing to a client that reaches a cluster. All of it can be said by flags, or is asked for.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use pve::Fingerprint;
+use secrecy::SecretString;
+use tools::caller::Scope;
+use tools::fault::Fault;
+
+use super::exit::Exit;
+use super::global::Global;
+use super::runtime::{Threads, block_on};
+use crate::clients::Client;
+use crate::config::Environment;
+use crate::keep::Wanted;
+use crate::setup::wishes::{Here, Trusting, Wishes};
+use crate::setup::{self, undo};
+
+/// Connects oxmox to a cluster: makes a token with just the rights it needs, and tells your clients
+///
+/// Asks for what no flag says, shows everything that it will do, and does it only after a yes.
+#[derive(Debug, clap::Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
+pub struct Args {
+    /// A node of the cluster, by name or address
+    #[arg(long, value_name = "HOST")]
+    host: Option<String>,
+    /// Its port [default: 8006]
+    #[arg(long, value_name = "PORT")]
+    port: Option<u16>,
+    /// Who logs in, once [default: root@pam]
+    #[arg(long, value_name = "USER@REALM")]
+    user: Option<String>,
+    /// Read the password from stdin
+    #[arg(long, conflicts_with = "password_file")]
+    password_stdin: bool,
+    /// Read the password from the first line of a file
+    #[arg(long, value_name = "FILE")]
+    password_file: Option<PathBuf>,
+    /// The code of the authenticator, for a user with TOTP
+    #[arg(long, value_name = "CODE")]
+    totp: Option<String>,
+    /// How far oxmox may go [default: read]
+    #[arg(long, value_name = "LEVEL", value_parser = level_parser())]
+    level: Option<Scope>,
+    /// Only on these pools [default: on everything]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pools: Option<Vec<String>>,
+    /// Storages outside the pools that may be used, too
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "pools")]
+    storages: Vec<String>,
+    /// At level read, allow looking at screens; PVE has one privilege for looking and typing
+    #[arg(long)]
+    screens: bool,
+    /// The SHA-256 fingerprint that the node's certificate must have
+    #[arg(long, value_name = "FINGERPRINT", conflicts_with = "accept_pin")]
+    pin: Option<Fingerprint>,
+    /// Take the certificate that the node presents now for the right one
+    #[arg(long)]
+    accept_pin: bool,
+    /// How the cluster's nodes are recognised
+    #[arg(long, value_enum, value_name = "HOW")]
+    trust: Option<Trusting>,
+    /// Use this address only, and not the cluster's other nodes when it is down
+    #[arg(long)]
+    only_host: bool,
+    /// Use a token that is there already, instead of logging in and making one
+    #[arg(long, value_name = "USER@REALM!NAME", conflicts_with_all = ["user", "password_stdin", "password_file", "totp"])]
+    token: Option<String>,
+    /// Read the token's secret from stdin
+    #[arg(long, requires = "token", conflicts_with = "token_secret_file")]
+    token_secret_stdin: bool,
+    /// Read the token's secret from the first line of a file
+    #[arg(long, value_name = "FILE", requires = "token")]
+    token_secret_file: Option<PathBuf>,
+    /// Where the token's secret is kept
+    #[arg(long, value_enum, value_name = "WHERE", default_value_t)]
+    secret_store: Wanted,
+    /// The clients that shall know oxmox, separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = client_parser())]
+    client: Option<Vec<Client>>,
+    /// What the cluster is called here [default: its own name]
+    #[arg(long, value_name = "CLUSTER")]
+    name: Option<String>,
+    /// Do it without asking
+    #[arg(long, short)]
+    yes: bool,
+    /// Show what would be done, on stdout, and stop there
+    #[arg(long)]
+    dry_run: bool,
+    /// Take back what setup made
+    #[arg(long)]
+    undo: bool,
+}
+
+fn level_parser() -> impl TypedValueParser<Value = Scope> {
+    PossibleValuesParser::new(Scope::ALL.map(Scope::word))
+        .try_map(|word| Scope::parse(&word).ok_or("no such level"))
+}
+
+fn client_parser() -> impl TypedValueParser<Value = Client> {
+    PossibleValuesParser::new(Client::ALL.map(Client::word))
+        .try_map(|word| Client::parse(&word).ok_or("no such client"))
+}
+
+impl Args {
+    fn wishes(self) -> Result<Wishes, Fault> {
+        Ok(Wishes {
+            password: secret(
+                self.password_stdin,
+                self.password_file.as_deref(),
+                "password",
+            )?,
+            token_secret: secret(
+                self.token_secret_stdin,
+                self.token_secret_file.as_deref(),
+                "token's secret",
+            )?,
+            host: self.host,
+            port: self.port,
+            user: self.user,
+            totp: self.totp.map(SecretString::from),
+            level: self.level,
+            pools: self.pools,
+            storages: self.storages,
+            screens: self.screens,
+            pin: self.pin,
+            accept_pin: self.accept_pin,
+            only_host: self.only_host,
+            trusting: self.trust,
+            token: self.token,
+            clients: self.client,
+            name: self.name,
+            secret: self.secret_store,
+            yes: self.yes,
+            dry_run: self.dry_run,
+        })
+    }
+}
+
+/// The first line of stdin or of a file, if one of them was named.
+pub(super) fn secret(
+    stdin: bool,
+    file: Option<&Path>,
+    what: &str,
+) -> Result<Option<SecretString>, Fault> {
+    let mut text = String::new();
+    match file {
+        Some(path) => {
+            text = std::fs::read_to_string(path).map_err(|error| {
+                Fault::bad_input(format!("the {what}: {}: {error}", path.display()))
+            })?;
+        }
+        None if stdin => {
+            let read = std::io::stdin().read_to_string(&mut text);
+            read.map_err(|error| Fault::bad_input(format!("the {what}: stdin: {error}")))?;
+        }
+        None => return Ok(None),
+    }
+    match text.lines().next() {
+        Some(line) if !line.is_empty() => Ok(Some(line.into())),
+        _ => Err(Fault::bad_input(format!("the {what} is empty"))),
+    }
+}
+
+/// Sets up, or takes it back.
+pub fn run(args: Args, global: &Global) -> Result<Exit, Fault> {
+    if global.demo {
+        return Err(Fault::bad_input("the demo needs no setup")
+            .hint("leave out --demo, or run `oxmox demo`"));
+    }
+    let environment = Environment::of_process();
+    let config = global.load_or_fresh(&environment)?;
+    let here = Here {
+        config: global.config_file(&environment)?,
+        state: config.state_dir.clone(),
+        arguments: global.for_clients(),
+    };
+    if config.freeze_file().exists() && !args.dry_run {
+        return Err(
+            Fault::refused("oxmox is frozen: nothing is changed until it is thawed")
+                .hint("`oxmox thaw`"),
+        );
+    }
+    let take_back = args.undo;
+    let wishes = args.wishes()?;
+    block_on(Threads::One, async {
+        if take_back {
+            undo::run(wishes, &here).await
+        } else {
+            setup::run(wishes, &config, &environment, &here).await
+        }
+    })
+}

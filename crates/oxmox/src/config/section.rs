@@ -1,0 +1,117 @@
+//! A cluster's section of the configuration file, from values.
+
+use std::path::{Path, PathBuf};
+
+use pve::Host;
+use toml_edit::{Array, InlineTable, Table, Value, value};
+
+/// What a section says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    /// Its nodes, best first, with their pins.
+    pub hosts: Vec<Host>,
+    /// Who vouches for those without a pin, if it is not the system's roots.
+    pub ca_file: Option<PathBuf>,
+    /// The token, `oxmox@pve!laptop`.
+    pub token: String,
+    /// Where its secret is.
+    pub secret: Reference,
+}
+
+/// Where a secret is, as the file says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reference {
+    /// In a file.
+    File(PathBuf),
+    /// A program prints it.
+    Command(Vec<String>),
+    /// A variable of the environment holds it.
+    Variable(String),
+}
+
+impl Section {
+    /// As the file has it, in the order of the documentation.
+    pub fn table(&self) -> Table {
+        let mut table = Table::new();
+        let text = |path: &Path| value(path.to_string_lossy().into_owned());
+        table.insert("hosts", value(hosts(&self.hosts)));
+        if let Some(file) = &self.ca_file {
+            table.insert("ca_file", text(file));
+        }
+        table.insert("token", value(self.token.as_str()));
+        let (key, item) = match &self.secret {
+            Reference::File(file) => ("token_secret_file", text(file)),
+            Reference::Variable(name) => ("token_secret_env", value(name.as_str())),
+            Reference::Command(words) => {
+                let words: Array = words.iter().map(String::as_str).collect();
+                ("token_secret_command", value(words))
+            }
+        };
+        table.insert(key, item);
+        table
+    }
+}
+
+/// A node, with the fingerprint that its certificate must have.
+pub fn host_entry(host: &str, pin: Option<&str>) -> Value {
+    let Some(pin) = pin else {
+        return host.into();
+    };
+    let mut table = InlineTable::new();
+    table.insert("host", host.into());
+    table.insert("pin", pin.into());
+    Value::InlineTable(table)
+}
+
+fn hosts(hosts: &[Host]) -> Array {
+    let entry = |host: &Host| {
+        let pin = host.pin.map(|pin| pin.to_string());
+        host_entry(&host.to_string(), pin.as_deref())
+    };
+    let mut list: Array = hosts.iter().map(entry).collect();
+    if hosts.len() > 1 {
+        for item in list.iter_mut() {
+            item.decor_mut().set_prefix("\n    ");
+        }
+        list.set_trailing("\n");
+        list.set_trailing_comma(true);
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use pve::Fingerprint;
+
+    use super::super::{Edit, File};
+    use super::*;
+
+    #[test]
+    fn a_section_is_read_back_and_written_once() {
+        let host: Host = "10.0.0.1:8006".parse().unwrap();
+        let mut section = Section {
+            hosts: vec![
+                host.with_pin(Fingerprint::of_der(b"x")),
+                "pve2".parse().unwrap(),
+            ],
+            ca_file: None,
+            token: "oxmox@pve!here".to_owned(),
+            secret: Reference::File("secrets/home".into()),
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let mut edit = Edit::open(&dir.path().join("config.toml")).unwrap();
+        edit.set_cluster("home", section.table()).unwrap();
+        let text = edit.text();
+        assert_eq!(File::parse(&text).unwrap().clusters.len(), 1, "{text}");
+        assert!(text.starts_with("[clusters.home]\n"), "{text}");
+        edit.set_cluster("home", section.table()).unwrap();
+        assert_eq!(edit.text(), text);
+        section.secret = Reference::Command(vec!["pass".to_owned(), "show \"x\"".to_owned()]);
+        edit.set_cluster("home", section.table()).unwrap();
+        let text = edit.text();
+        assert!(!text.contains("token_secret_file"), "{text}");
+        File::parse(&text).unwrap();
+        assert!(edit.remove_cluster("home"));
+        assert_eq!(edit.text().trim(), "");
+    }
+}

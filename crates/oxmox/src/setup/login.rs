@@ -1,0 +1,204 @@
+//! Who setup is to the cluster: somebody who logs in once, or a token that is there already. A password is sent and forgotten.
+
+use pve::{Challenge, Credentials, Entry, Factor, Host, Settings, Trust};
+use secrecy::SecretString;
+use tools::fault::{Fault, Kind, explain};
+
+use super::look::unreached;
+use super::talk::Talk;
+use super::wishes::Wishes;
+use crate::cli::out;
+
+/// How often a person may mistype.
+const TRIES: usize = 3;
+
+/// The way in.
+#[derive(Debug)]
+pub struct Entered {
+    /// What reaches the cluster.
+    pub settings: Settings,
+    /// The token that was given, with its secret.
+    pub token: Option<(String, SecretString)>,
+}
+
+/// Logs in, or takes the token.
+pub async fn enter(
+    hosts: Vec<Host>,
+    trust: Trust,
+    wishes: &Wishes,
+    talk: Talk,
+) -> Result<Entered, Fault> {
+    let settings = |credentials| Settings {
+        trust: trust.clone(),
+        ..Settings::new(hosts.clone(), credentials)
+    };
+    let said = wishes.user.is_some() || wishes.password.is_some() || wishes.token.is_some();
+    let ways = [
+        "log in once, and let setup make a token for oxmox".to_owned(),
+        "use an API token that is there already".to_owned(),
+    ];
+    let by_token =
+        wishes.token.is_some() || (!said && talk.choose("How does oxmox get in?", &ways, 0)? == 1);
+    if by_token {
+        return given_token(&settings, wishes, talk).await;
+    }
+    let user = match &wishes.user {
+        Some(user) => user.clone(),
+        None => talk.line(
+            "Who logs in (once, now)",
+            Some("root@pam"),
+            "--user root@pam",
+        )?,
+    };
+    for _ in 1..TRIES {
+        match log_in(&settings, &user, wishes, talk).await {
+            // Somebody who typed it can type it again.
+            Err(fault) if fault.kind == Kind::Forbidden && wishes.password.is_none() => {
+                out::fault(&fault);
+            }
+            result => return result,
+        }
+    }
+    log_in(&settings, &user, wishes, talk).await
+}
+
+async fn log_in(
+    settings: &impl Fn(Credentials) -> Settings,
+    user: &str,
+    wishes: &Wishes,
+    talk: Talk,
+) -> Result<Entered, Fault> {
+    let password = match &wishes.password {
+        Some(password) => password.clone(),
+        None => talk.secret(
+            &format!("Password of {user}"),
+            "--password-stdin or --password-file FILE",
+        )?,
+    };
+    let user = user.to_owned();
+    let with_password = settings(Credentials::Password {
+        user: user.clone(),
+        password,
+    });
+    let entry = pve::log_in(&with_password).await;
+    let credentials = match entry.map_err(|error| refused_login(&with_password, &error))? {
+        Entry::In(credentials) => credentials,
+        Entry::Half(challenge) => {
+            let factor = factor(&user, &challenge, wishes, talk)?;
+            let answer = pve::answer_challenge(&with_password, &challenge, &factor).await;
+            answer.map_err(|error| refused_factor(&with_password, &error))?
+        }
+    };
+    Ok(Entered {
+        settings: settings(credentials),
+        token: None,
+    })
+}
+
+/// What answers the challenge, if it can be answered from a terminal.
+fn factor(user: &str, challenge: &Challenge, wishes: &Wishes, talk: Talk) -> Result<Factor, Fault> {
+    if challenge.totp {
+        let code = match &wishes.totp {
+            Some(code) => code.clone(),
+            None => talk.secret(&format!("Code of {user}'s authenticator"), "--totp CODE")?,
+        };
+        return Ok(Factor::Totp(code));
+    }
+    if challenge.recovery && talk.is_there() {
+        out::say("PVE asks for a second factor that takes a browser, or for a recovery key");
+        let key = talk.secret(
+            "One of the recovery keys (it is used up)",
+            "--token USER!NAME",
+        )?;
+        return Ok(Factor::Recovery(key));
+    }
+    let asked = if challenge.others.is_empty() {
+        "one".to_owned()
+    } else {
+        challenge.others.join(" or ")
+    };
+    let what = format!("{user} has a second factor that takes a browser: {asked}");
+    Err(Fault::new(Kind::Failed, what).hint(
+        "make a token in PVE's web interface (Datacenter > Permissions > API Tokens), give it rights there, and run \
+         `oxmox setup --token USER!NAME`; or log in as a user with TOTP",
+    ))
+}
+
+async fn given_token(
+    settings: &impl Fn(Credentials) -> Settings,
+    wishes: &Wishes,
+    talk: Talk,
+) -> Result<Entered, Fault> {
+    let id = match &wishes.token {
+        Some(id) => id.clone(),
+        None => talk.line("The token's name, like root@pam!oxmox", None, "--token")?,
+    };
+    let (user, name) = id.split_once('!').filter(|_| !id.contains('=')).ok_or_else(|| {
+        // Not quoted: it may hold the secret.
+        Fault::bad_input("this is not the name of an API token")
+            .hint("it has a user, a realm and a name, root@pam!oxmox; its secret is asked for, or comes by --token-secret-stdin or --token-secret-file")
+    })?;
+    let secret = match &wishes.token_secret {
+        Some(secret) => secret.clone(),
+        None => talk.secret(
+            &format!("Secret of {id}"),
+            "--token-secret-stdin or --token-secret-file FILE",
+        )?,
+    };
+    let credentials = Credentials::Token {
+        user: user.to_owned(),
+        name: name.to_owned(),
+        secret: secret.clone(),
+    };
+    let settings = settings(credentials);
+    let (reader, _) = pve::connect(settings.clone())?;
+    reader.version().await.map_err(|error| match error {
+        pve::Error::Auth { .. } => Fault::new(Kind::Forbidden, format!("PVE refused the token {id}")).hint(
+            "check name and secret: PVE shows the secret once, when the token is made; a lost one takes a new token",
+        ),
+        other => lost(&settings, &other),
+    })?;
+    Ok(Entered {
+        settings,
+        token: Some((id, secret)),
+    })
+}
+
+fn refused_login(settings: &Settings, error: &pve::Error) -> Fault {
+    let user = settings.credentials.id();
+    match error {
+        pve::Error::Auth { .. } => Fault::new(Kind::Forbidden, format!("PVE refused the login of {user}")).hint(
+            "PVE does not say which of them is wrong: the name, the realm (pam: accounts of the node, pve: PVE's own) or the password",
+        ),
+        other => lost(settings, other),
+    }
+}
+
+fn refused_factor(settings: &Settings, error: &pve::Error) -> Fault {
+    match error {
+        pve::Error::Auth { .. } => Fault::new(Kind::Forbidden, "the password is right, and PVE refused the code").hint(
+            "a code is good for half a minute and once: wait for the next one, and check the clock of the device; after \
+             too many wrong ones PVE locks the factor, and an administrator unlocks it",
+        ),
+        other => lost(settings, other),
+    }
+}
+
+/// Neither in nor refused: the connection.
+pub(super) fn lost(settings: &Settings, error: &pve::Error) -> Fault {
+    match (error, settings.hosts.first()) {
+        (pve::Error::Fingerprint(untrusted), _) => {
+            let what = format!(
+                "{} presents another certificate than a moment ago: {}; nothing was sent",
+                untrusted.host, untrusted.presented
+            );
+            Fault::new(Kind::Refused, what).hint(
+                "it was renewed just now, several machines answer under this address, or somebody is in between: find out \
+                 which before you run setup again",
+            )
+        }
+        (pve::Error::NeverSent { .. }, Some(host)) => unreached(host, error),
+        _ => Fault::new(Kind::Unreachable, explain(error))
+            .hint("run setup again when the cluster answers"),
+    }
+}

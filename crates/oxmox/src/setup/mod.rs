@@ -1,0 +1,177 @@
+//! `oxmox setup`: from nothing to a client that reaches a cluster.
+//!
+//! | module | what it is about |
+//! |---|---|
+//! | [`wishes`], [`talk`] | what a person said beforehand, and what they are asked |
+//! | [`look`] | the certificate, before anything is sent |
+//! | [`login`] | a login, with its second factor, or a token that is there already |
+//! | [`facts`], [`nodes`] | what the cluster is and has |
+//! | [`role`], `rights` | which privileges, and where; whether whoever asks may hand them out |
+//! | `choices`, `prepare` | from there to a plan |
+//! | [`plan`], [`words`] | what will be done, as data and for people |
+//! | [`apply`], [`journal`], [`undo`] | doing it, writing down what was made, taking it back |
+
+pub mod apply;
+mod choices;
+pub mod facts;
+pub mod journal;
+pub mod login;
+pub mod look;
+pub mod nodes;
+pub mod plan;
+mod prepare;
+mod rights;
+pub mod role;
+pub mod talk;
+pub mod undo;
+pub mod wishes;
+pub mod words;
+
+use pve::{Host, Settings, Trust, Writer};
+use tools::fault::Fault;
+
+use crate::cli::exit::Exit;
+use crate::cli::{out, runtime};
+use crate::config::{Config, Environment};
+use crate::files::Draft;
+use apply::Work;
+use choices::Choices;
+use facts::Facts;
+use journal::{At, Journal};
+use plan::Plan;
+use prepare::{Reach, Settled, Way, prepare};
+use talk::Talk;
+use wishes::{Here, Wishes};
+
+/// Asks what was not said, shows what it will do, and does it.
+pub async fn run(
+    wishes: Wishes,
+    config: &Config,
+    environment: &Environment,
+    here: &Here,
+) -> Result<Exit, Fault> {
+    let talk = Talk::new(wishes.yes);
+    // Better heard of before a password is typed.
+    Draft::open(&here.config)?.check()?;
+    let host = look::decide(host(&wishes, talk)?, &wishes, talk).await?;
+    let (way, writer) = enter(host, &wishes, talk).await?;
+    let choices = Choices::make(&wishes, &way.facts, (&way.host, config), environment, talk)?;
+    let settled = Settled {
+        config,
+        environment,
+        here,
+    };
+    let (plan, reach) = prepare(&way, &choices, &wishes, &settled).await?;
+    let place = format!(
+        "{} (PVE {}), as {}",
+        choices.title(&way.facts),
+        way.facts.version,
+        way.reader.identity()
+    );
+    if let Some(exit) = agreed(&plan, &place, &wishes, talk)? {
+        return Ok(exit);
+    }
+    perform(&plan, reach, way, &writer, here).await?;
+    finished(&plan);
+    Ok(Exit::Done)
+}
+
+async fn enter(host: Host, wishes: &Wishes, talk: Talk) -> Result<(Way, Writer), Fault> {
+    let entered = login::enter(vec![host.clone()], Trust::System, wishes, talk).await?;
+    let (reader, writer) = pve::connect(entered.settings.clone())?;
+    let facts = Facts::read(&reader).await.map_err(|fault| Fault {
+        message: format!("{host} let us in, and then: {}", fault.message),
+        ..fault
+    })?;
+    let way = Way {
+        host,
+        entered,
+        reader,
+        facts,
+    };
+    Ok((way, writer))
+}
+
+async fn perform(
+    plan: &Plan,
+    reach: Reach,
+    way: Way,
+    writer: &Writer,
+    here: &Here,
+) -> Result<(), Fault> {
+    let ca_file = reach.authority.map(|draft| draft.path);
+    let mut journal = Journal::read(&here.state, &plan.cluster)?.unwrap_or_default();
+    journal.cluster.clone_from(&plan.cluster);
+    journal.hosts = reach.hosts.iter().map(At::from).collect();
+    journal.ca_file.clone_from(&ca_file);
+    if way.entered.token.is_none() {
+        journal.login = Some(way.reader.identity());
+    }
+    let mut settings = Settings::new(reach.hosts, way.entered.settings.credentials);
+    settings.trust = ca_file.map_or(Trust::System, Trust::CaFile);
+    let work = Work {
+        plan,
+        writer,
+        state: &here.state,
+        settings,
+        secret: way.entered.token.map(|(_, secret)| secret),
+        stop: runtime::stop_signal(),
+    };
+    work.run(journal).await
+}
+
+/// Shows the plan and asks. `Some`: it ends here.
+fn agreed(plan: &Plan, place: &str, wishes: &Wishes, talk: Talk) -> Result<Option<Exit>, Fault> {
+    if plan.is_empty() {
+        out::say("everything is as it should be; there is nothing to do");
+        return Ok(Some(Exit::Done));
+    }
+    let text = words::plan(plan, place);
+    if wishes.dry_run {
+        out::data(&text)?;
+        out::say("nothing was changed");
+        return Ok(Some(Exit::Done));
+    }
+    out::say(text);
+    if wishes.yes {
+        return Ok(None);
+    }
+    if !talk.is_there() {
+        return Err(Fault::bad_input("nobody is at a terminal to agree to this")
+            .hint("--yes agrees beforehand; --dry-run only shows it"));
+    }
+    if talk.agree("Do it?")? {
+        return Ok(None);
+    }
+    out::say("nothing was changed");
+    Ok(Some(Exit::Failed))
+}
+
+fn finished(plan: &Plan) {
+    out::say(format_args!(
+        "oxmox reaches {} as {}",
+        plan.cluster, plan.token
+    ));
+    for (client, _) in plan.entered() {
+        out::say(format_args!(
+            "restart {} to let it find oxmox",
+            client.title()
+        ));
+    }
+    out::hint(
+        "`oxmox call list_proxmox_resources` shows what it sees; `oxmox setup --undo` takes all of this back",
+    );
+}
+
+fn host(wishes: &Wishes, talk: Talk) -> Result<Host, Fault> {
+    let text = match &wishes.host {
+        Some(host) => host.clone(),
+        None => talk.line("A node of the cluster (name or address)", None, "--host")?,
+    };
+    let mut host: Host =
+        (text.parse()).map_err(|error: pve::IdError| Fault::bad_input(error.to_string()))?;
+    if let Some(port) = wishes.port {
+        host.port = port;
+    }
+    Ok(host)
+}

@@ -1,0 +1,102 @@
+//! Rights, held against what is wanted: of whoever logs in, and of a token that is there already.
+
+use pve::Reader;
+use tools::fault::{Fault, Kind};
+use tools::words;
+
+use super::facts::Accounts;
+use super::role::{Grant, USER};
+
+/// What a person should know about the rights before they say yes.
+pub(super) fn notes(grant: &Grant, accounts: &Accounts, token: &str) -> Vec<String> {
+    let held: Vec<_> = grant.privileges.iter().copied().collect();
+    let mut notes = vec![format!("{} holds {}", grant.role, held.join(", "))];
+    if !grant.without.is_empty() {
+        let without: Vec<_> = grant.without.iter().copied().collect();
+        notes.push(format!(
+            "it goes without {}, which PVE asks for to see some things and which can also change some: tools say \
+             where they miss it",
+            words::list(&without)
+        ));
+    }
+    if grant.paths != ["/"] {
+        notes
+            .push("what is outside these pools it neither sees nor changes, nodes included".into());
+    }
+    let others = accounts.others_with(&grant.role, &[USER, token]);
+    if !others.is_empty() {
+        let others: Vec<_> = others.into_iter().collect();
+        notes.push(format!(
+            "others have the role {} too: {}",
+            grant.role,
+            others.join(", ")
+        ));
+    }
+    notes
+}
+
+/// Whether whoever logged in may hand this out: better known before the first step than at the third.
+pub(super) async fn may_grant(
+    grant: &Grant,
+    reader: &Reader,
+    accounts: &Accounts,
+) -> Result<(), Fault> {
+    let mut wanted = Vec::new();
+    let held = accounts.roles.get(&grant.role);
+    let has_all = held.is_some_and(|held| grant.privileges.iter().all(|it| held.contains(*it)));
+    if !has_all {
+        wanted.push(("/access".to_owned(), "Sys.Modify"));
+    }
+    if !accounts.users.contains_key(USER) {
+        wanted.push(("/access/realm/pve".to_owned(), "Realm.AllocateUser"));
+    }
+    wanted.push(("/access/groups".to_owned(), "User.Modify"));
+    let paths = grant.paths.iter();
+    wanted.extend(paths.map(|path| (path.clone(), "Permissions.Modify")));
+    let mut missing = Vec::new();
+    for (path, privilege) in wanted {
+        if !reader.permissions_on(&path).await?.has(&path, privilege) {
+            missing.push(format!("{privilege} on {path}"));
+        }
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let what = format!(
+        "{} may not make roles, users and tokens: it lacks {}",
+        reader.identity(),
+        missing.join(", ")
+    );
+    Err(Fault::new(Kind::Forbidden, what).hint(
+        "log in as root@pam, or as a user with the role Administrator on /; or let somebody make a token, and use --token",
+    ))
+}
+
+/// What a token that was given lacks. One that can do nothing at all is an error.
+pub(super) async fn lacking(
+    grant: &Grant,
+    reader: &Reader,
+    token: &str,
+) -> Result<Vec<String>, Fault> {
+    let mut notes = Vec::new();
+    for path in &grant.paths {
+        let held = reader.permissions_on(path).await?;
+        let lacks = grant.privileges.iter().filter(|it| !held.has(path, it));
+        let lacks: Vec<_> = lacks.copied().collect();
+        if !lacks.is_empty() {
+            notes.push(format!(
+                "{token} lacks {} on {path}; tools that need it will say so",
+                words::list(&lacks)
+            ));
+        }
+    }
+    if reader.permissions().await?.paths().next().is_none() {
+        let path = grant.paths.first().map_or("/", String::as_str);
+        let what = format!("{token} gets in, and may do nothing there");
+        return Err(Fault::new(Kind::Forbidden, what).hint(format!(
+            "a token with privilege separation has no rights until it is given some, and never more than its user: on a node, \
+             `pveum acl modify {path} --roles PVEAuditor --tokens '{token}'`"
+        )));
+    }
+    Ok(notes)
+}

@@ -1,0 +1,354 @@
+//! What goes wrong ends in a clear message, and leaves nothing half-written.
+
+use std::time::Duration;
+
+use sim::Fault;
+use sim::worlds::ROOT_PASSWORD;
+
+use super::Place;
+use crate::cli::{Machine, Ran};
+
+const WORDS: &[&str] = &[
+    "--level",
+    "operate",
+    "--name",
+    "home",
+    "--secret-store",
+    "file",
+    "--yes",
+];
+
+/// Insists that there is a hint, and that nothing was left anywhere.
+#[track_caller]
+fn nothing_left(place: &Place, ran: Ran) -> Ran {
+    let ran = ran.says("hint:");
+    assert_eq!(place.ours(), [""; 0], "{ran:#?}");
+    assert_eq!(place.files(), [""; 0], "{ran:#?}");
+    ran
+}
+
+#[tokio::test]
+async fn a_wrong_password() {
+    let place = Place::new().await;
+    let ran = place.setup_with(WORDS, "canary-wrong").await.exits(1);
+    let ran = nothing_left(&place, ran).says("PVE refused the login of root@pam");
+    assert!(!ran.stderr.contains("canary"));
+}
+
+#[tokio::test]
+async fn a_certificate_that_nobody_vouched_for() {
+    let place = Place::new().await;
+    let (ip, port) = (
+        place.sim.addr().ip().to_string(),
+        place.sim.addr().port().to_string(),
+    );
+    let words = [
+        "setup",
+        "--host",
+        &ip,
+        "--port",
+        &port,
+        "--user=root@pam",
+        "--password-stdin",
+        "--yes",
+    ];
+    let ran = place
+        .fed(words.map(str::to_owned).to_vec(), ROOT_PASSWORD)
+        .await
+        .exits(1);
+    let ran = nothing_left(&place, ran).says(&format!("--pin {}", place.sim.fingerprint()));
+    ran.says("subject").says("valid");
+    assert_eq!(place.sim.requests().len(), 0, "the password was not sent");
+}
+
+#[tokio::test]
+async fn another_certificate_than_the_pin() {
+    let place = Place::new().await;
+    let mut words = place.address();
+    *words.last_mut().unwrap() = ["AA"; 32].join(":");
+    words.extend(["--user=root@pam", "--password-stdin", "--yes"].map(str::to_owned));
+    let ran = place.fed(words, ROOT_PASSWORD).await.exits(1);
+    nothing_left(&place, ran).says("does not present the certificate of --pin");
+    assert_eq!(place.sim.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn nobody_listens_there() {
+    let place = Place::new().await;
+    let port = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let port = port.to_string();
+    let words = [
+        "setup",
+        "--host=127.0.0.1",
+        "--port",
+        &port,
+        "--accept-pin",
+        "--yes",
+    ];
+    let ran = place.run(&words).await.exits(1);
+    nothing_left(&place, ran).says("nothing listens there");
+}
+
+#[tokio::test]
+async fn something_else_listens_there() {
+    let place = Place::new().await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port().to_string();
+    let serving = tokio::spawn(async move {
+        use tokio::io::AsyncWriteExt as _;
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream
+            .write_all(b"220 mail.example ESMTP\r\n")
+            .await
+            .unwrap();
+    });
+    let words = [
+        "setup",
+        "--host=127.0.0.1",
+        "--port",
+        &port,
+        "--accept-pin",
+        "--yes",
+    ];
+    let ran = place.run(&words).await.exits(1);
+    serving.await.unwrap();
+    nothing_left(&place, ran).says("something else answers there");
+}
+
+#[tokio::test]
+async fn a_name_that_means_nothing() {
+    let place = Place::new().await;
+    let ran = place
+        .run(&[
+            "setup",
+            "--host=no.such.host.invalid",
+            "--accept-pin",
+            "--yes",
+        ])
+        .await;
+    nothing_left(&place, ran.exits(1)).says("was not reached");
+}
+
+#[tokio::test]
+async fn another_certificate_between_look_and_login() {
+    let place = Place::new().await;
+    let other = sim::Sim::start(sim::worlds::homelab()).await.unwrap();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port().to_string();
+    let targets = [place.sim.addr(), other.addr()];
+    let relay = tokio::spawn(async move {
+        for target in targets.into_iter().chain(std::iter::repeat(targets[1])) {
+            let (mut client, _) = listener.accept().await.unwrap();
+            let mut server = tokio::net::TcpStream::connect(target).await.unwrap();
+            tokio::spawn(async move {
+                let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
+            });
+        }
+    });
+    let words = [
+        "setup",
+        "--host=127.0.0.1",
+        "--port",
+        &port,
+        "--accept-pin",
+        "--user=root@pam",
+        "--password-stdin",
+        "--yes",
+    ];
+    let ran = place
+        .fed(words.map(str::to_owned).to_vec(), ROOT_PASSWORD)
+        .await
+        .exits(1);
+    relay.abort();
+    nothing_left(&place, ran).says("presents another certificate than a moment ago");
+    assert_eq!(other.requests().len(), 0, "nothing was sent");
+}
+
+#[tokio::test]
+async fn a_token_that_may_do_nothing() {
+    let place = Place::new().await;
+    place
+        .sim
+        .world(|world| world.add_token("poor@pve!t", "poor-secret"));
+    let mut words = place.address();
+    words.extend(["--token=poor@pve!t", "--token-secret-stdin", "--yes"].map(str::to_owned));
+    let ran = place.fed(words.clone(), "poor-secret").await.exits(1);
+    nothing_left(&place, ran)
+        .says("may do nothing")
+        .says("pveum acl modify");
+    let ran = place.fed(words, "canary-wrong").await.exits(1);
+    nothing_left(&place, ran).says("PVE refused the token poor@pve!t");
+}
+
+#[tokio::test]
+async fn a_login_that_may_not_hand_out_rights() {
+    let place = Place::new().await;
+    place.sim.world(|world| {
+        world.grant("ann@pve", "/", &["VM.Audit", "Sys.Audit"]);
+        world.access.users.get_mut("ann@pve").unwrap().password = Some("ann-secret".to_owned());
+    });
+    let mut words = place.address();
+    words.extend(["--user=ann@pve", "--password-stdin", "--yes"].map(str::to_owned));
+    let ran = place.fed(words, "ann-secret").await.exits(1);
+    nothing_left(&place, ran)
+        .says("Sys.Modify on /access")
+        .says("Permissions.Modify on /");
+}
+
+#[tokio::test]
+async fn a_step_that_fails_takes_the_others_back() {
+    let place = Place::new().await;
+    place
+        .sim
+        .fault(Fault::refuse(500, "got no lock").on("PUT", "/access/acl"));
+    let ran = place.setup(WORDS).await.exits(1);
+    let ran = ran.says("got no lock").says("has been taken back");
+    assert_eq!(place.ours(), [""; 0], "{ran:#?}");
+    assert_eq!(place.files(), [""; 0], "{ran:#?}");
+}
+
+#[tokio::test]
+async fn an_answer_that_got_lost_is_taken_back_too() {
+    let place = Place::new().await;
+    place
+        .sim
+        .fault(Fault::drop_after().on("POST", "/access/users/*"));
+    place.setup(WORDS).await.exits(1);
+    assert_eq!((place.ours(), place.files()), (vec![], vec![]));
+}
+
+#[tokio::test]
+async fn what_cannot_be_taken_back_is_named_with_the_command_that_does() {
+    let place = Place::new().await;
+    place
+        .sim
+        .fault(Fault::refuse(500, "got no lock").on("PUT", "/access/acl"));
+    place
+        .sim
+        .fault(Fault::refuse(500, "got no lock").on("DELETE", "/access/*"));
+    let ran = place.setup(WORDS).await.exits(1);
+    ran.says("left behind: the token oxmox@pve!")
+        .says("the role oxmox-operate")
+        .says("oxmox setup --undo --name home");
+    place.sim.clear_faults();
+    let undo = ["setup", "--undo", "--yes", "--password-stdin"]
+        .map(str::to_owned)
+        .to_vec();
+    place.fed(undo, ROOT_PASSWORD).await.exits(0);
+    assert_eq!((place.ours(), place.files()), (vec![], vec![]));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_directory_that_cannot_be_written() {
+    let place = Place::new().await;
+    // A file where the directory should be: root is stopped by that as well.
+    std::fs::write(place.home(".config"), "").unwrap();
+    let ran = place.setup(WORDS).await.exits(1).says("hint:");
+    ran.says("cannot be");
+    assert_eq!(place.ours(), [""; 0]);
+    assert_eq!(place.sim.requests().len(), 0, "it is found out first");
+}
+
+#[tokio::test]
+async fn a_client_file_that_is_not_understood() {
+    let place = Place::new().await;
+    std::fs::create_dir(place.home(".cursor")).unwrap();
+    std::fs::write(place.home(".cursor/mcp.json"), "{ broken").unwrap();
+    let ran = place
+        .setup(&[WORDS, &["--client", "cursor"]].concat())
+        .await
+        .exits(2);
+    ran.says("not understood").says("hint:");
+    assert_eq!(place.ours(), [""; 0]);
+    assert_eq!(place.files(), [".cursor/mcp.json"]);
+}
+
+#[tokio::test]
+async fn no_keyring() {
+    let machine = Machine::new().with("PATH", "/nowhere");
+    let place = Place::with(sim::worlds::homelab(), machine).await;
+    let words = [
+        "--level=read",
+        "--name=home",
+        "--secret-store=keyring",
+        "--yes",
+    ];
+    let ran = place.setup(&words).await.exits(1);
+    nothing_left(&place, ran).says("there is no keyring");
+    place
+        .setup(&["--level=read", "--name=home", "--yes"])
+        .await
+        .exits(0);
+    assert!(
+        place.home(".config/oxmox/secrets/home").exists(),
+        "a file takes its place"
+    );
+}
+
+#[tokio::test]
+async fn another_cluster_of_that_name() {
+    let place = Place::new().await;
+    let file = place.home(".config/oxmox/config.toml");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let text =
+        "[clusters.home]\nhosts = [\"elsewhere\"]\ntoken = \"a@pve!b\"\ntoken_secret_env = \"X\"\n";
+    std::fs::write(&file, text).unwrap();
+    place
+        .setup(WORDS)
+        .await
+        .exits(1)
+        .says("another cluster home")
+        .says("--name");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    assert_eq!(place.ours(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_pool_that_is_not_there() {
+    let place = Place::new().await;
+    let ran = place
+        .setup(&[WORDS, &["--pools", "nosuch"]].concat())
+        .await
+        .exits(1);
+    nothing_left(&place, ran).says("there is no pool nosuch");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn ctrl_c_in_the_middle_takes_everything_back() {
+    let place = Place::new().await;
+    place
+        .sim
+        .fault(Fault::delay(Duration::from_millis(1500)).on("PUT", "/access/acl"));
+    let mut words = place.address();
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("password");
+    std::fs::write(&file, ROOT_PASSWORD).unwrap();
+    words.push("--user=root@pam".to_owned());
+    words.push(format!("--password-file={}", file.display()));
+    words.extend(WORDS.iter().map(|word| (*word).to_owned()));
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let child = place.machine.command(&words).spawn().unwrap();
+    // As soon as the token is there, the slow step is next or under way.
+    while !place.ours().iter().any(|it| it.starts_with("token")) {
+        tokio::task::yield_now().await;
+    }
+    let id = child.id().to_string();
+    let killed = std::process::Command::new("kill")
+        .args(["-INT", &id])
+        .status();
+    assert!(killed.unwrap().success());
+    let output = tokio::task::spawn_blocking(move || child.wait_with_output().unwrap());
+    let output = output.await.unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("interrupted; what was made so far has been taken back"),
+        "{said}"
+    );
+    assert_eq!((place.ours(), place.files()), (vec![], vec![]));
+}
