@@ -7,6 +7,7 @@
 
 mod answers;
 mod auth;
+mod enter;
 mod faults;
 mod recorded;
 mod requests;
