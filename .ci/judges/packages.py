@@ -45,7 +45,7 @@ def judge_texts(report: Report) -> None:
     run(report, "the compose file follows the compose specification", VENV / "check-jsonschema", "--builtin-schema",
         "vendor.compose-spec", compose)
     # The rest of Docker would want an engine. These are the promises of the file's first line.
-    for promise in ["read_only: true", "cap_drop:\n      - ALL", "no-new-privileges:true", "127.0.0.1:8765:8765", "user: 65532:65532"]:
+    for promise in ["read_only: true", "cap_drop:\n      - ALL", "no-new-privileges:true", "- 127.0.0.1:8765\n", "network_mode: host", "user: 65532:65532"]:
         report.check(promise in compose.read_text(), f"the compose file says {promise!r}")
     run(report, "skillsaw finds nothing in the skill", VENV / "skillsaw", "lint", "--strict", PACKAGING / "skill")
 

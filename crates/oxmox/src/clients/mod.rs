@@ -1,6 +1,6 @@
 //! The configuration files of MCP clients: where they are on each system, and how a server is entered in them.
 //!
-//! A module per client says where its file is, under which key its servers stand, and what an entry looks like; [`document`]
+//! A module per client says where its file is, under which key its servers stand, and what an entry looks like; `document`
 //! edits the text, so that comments and the other servers stay as they are.
 
 mod claude_code;
