@@ -112,6 +112,10 @@ impl ServerHandler for Server {
         if let Some(tools) = &mut info.capabilities.tools {
             tools.list_changed = None;
         }
+        #[cfg(feature = "conformance")]
+        {
+            info.capabilities = conformance::able(info.capabilities);
+        }
         Ok(DiscoverResult::from_server_info(VERSIONS.to_vec(), info)
             .with_ttl_ms(DISCOVER_TTL)
             .with_cache_scope(CacheScope::Public))
