@@ -62,6 +62,15 @@ pub(crate) const SEES_VOLUMES: Need = Need::Any(&[
     storage("Datastore.AllocateSpace"),
 ]);
 
+/// A volume of a storage goes: a guest's backup by the rights on that guest, anything by those on the storage.
+pub(crate) const REMOVES_VOLUMES: Need = Need::All(&[
+    Need::AtLeastOne(&[
+        Need::All(&[storage("Datastore.AllocateSpace"), guest("VM.Backup")]),
+        Need::All(&[storage("Datastore.Allocate"), SEES_VOLUMES]),
+    ]),
+    Need::May(&[SEES_GUEST]),
+]);
+
 /// The use of a bridge or a virtual network.
 pub(crate) const NETWORK: Need = Need::On("/sdn/zones/{zone}/{bridge}", "SDN.Use");
 

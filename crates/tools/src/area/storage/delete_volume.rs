@@ -13,7 +13,7 @@ use crate::area::volume::{self, backup_of, last_part, storage};
 use crate::context::{Cluster, Context};
 use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
-use crate::need::{self, Need};
+use crate::need;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::preview;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
@@ -44,16 +44,7 @@ impl Changes for DeleteVolume {
         risk: Risk::Destroy,
         idempotent: true,
         special: Special::ALWAYS,
-        needs: Need::All(&[
-            Need::AtLeastOne(&[
-                Need::All(&[
-                    need::storage("Datastore.AllocateSpace"),
-                    need::guest("VM.Backup"),
-                ]),
-                Need::All(&[need::storage("Datastore.Allocate"), need::SEES_VOLUMES]),
-            ]),
-            Need::May(&[need::SEES_GUEST]),
-        ]),
+        needs: need::REMOVES_VOLUMES,
         examples: &[
             Example {
                 ask: "Delete the rescue image",

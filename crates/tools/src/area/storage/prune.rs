@@ -12,7 +12,7 @@ use crate::area::backups::Backup;
 use crate::context::{Cluster, Context};
 use crate::deed::Deed;
 use crate::fault::Fault;
-use crate::need::{self, Need};
+use crate::need;
 use crate::plan::{Check, Effect, Expect, Guard, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
@@ -58,16 +58,7 @@ impl Changes for Pruning {
         risk: Risk::Destroy,
         idempotent: true,
         special: Special::ALWAYS,
-        needs: Need::All(&[
-            Need::AtLeastOne(&[
-                Need::All(&[
-                    need::storage("Datastore.AllocateSpace"),
-                    need::guest("VM.Backup"),
-                ]),
-                Need::All(&[need::storage("Datastore.Allocate"), need::SEES_VOLUMES]),
-            ]),
-            Need::May(&[need::SEES_GUEST]),
-        ]),
+        needs: need::REMOVES_VOLUMES,
         examples: &[Example {
             ask: "Keep only the newest backup of dns on nas",
             args: r#"{"node": "pve1", "storage": "nas", "vmid": 200, "prune_backups": "keep-last=1", "dry_run": false}"#,
