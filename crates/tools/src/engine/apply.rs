@@ -48,14 +48,14 @@ impl Engine {
             return Err(Fault::refused("oxmox is shutting down; nothing was sent")
                 .hint("make the call again later"));
         }
-        if frozen.id.is_none() {
-            self.keep_unasked(&frozen.plan, attempt).await?;
+        let outcome = Outcome::unsent(Status::Running, &attempt.id(), &frozen.plan);
+        halt_point::at("unopened").await;
+        let at_work = self.begin(&frozen, &outcome, attempt).await?;
+        attempt.was_opened();
+        if let Some(guest) = &frozen.lease {
+            self.lease(attempt.caller(), guest).await;
         }
         let plan = Arc::new(frozen.plan);
-        let outcome = Outcome::unsent(Status::Running, &attempt.id(), &plan);
-        let opened = attempt.opened(frozen.confirmed_by.as_deref());
-        let at_work = self.begin(&outcome, &opened).await?;
-        attempt.was_opened();
         halt_point::at("intent-recorded").await;
         let (progress, mut news) = mpsc::unbounded_channel();
         let report = Report::new(self, &outcome.plan, outcome.steps.clone(), progress);

@@ -72,10 +72,17 @@ impl Engine {
         if handle.ended {
             return Ok(Cancelled::Over);
         }
-        self.store()
-            .await?
-            .cancel_handle(id, caller, self.now())
-            .await?;
+        let store = self.store().await?;
+        // One that was not begun is withdrawn; it may be begun right now, and then there is more to end.
+        if store.handle(id).await?.is_none()
+            && let Some(stored) = store.plan(id).await?
+            && store
+                .decide_plan(&stored, false, caller, self.now())
+                .await?
+        {
+            return Ok(Cancelled::Stopped);
+        }
+        store.cancel_handle(id, caller, self.now()).await?;
         self.stop_tasks(id, caller, false).await
     }
 

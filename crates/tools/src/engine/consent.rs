@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::halt_point;
 use super::record::Attempt;
 use super::{Asked, Call, Engine, Progress, Reply, Talk};
 use crate::fault::{Fault, Kind};
@@ -42,9 +41,12 @@ pub(super) enum Consent {
 /// A plan that may run now.
 pub(super) struct Frozen {
     pub(super) plan: Plan,
-    /// Set if it is the plan that a person saw, and not one made a moment ago.
-    pub(super) id: Option<String>,
+    /// Set if it is the plan that a person saw, and not one made a moment ago: its id, and the state in which it still has
+    /// to be when it is begun.
+    pub(super) shown: Option<(String, PlanState)>,
     pub(super) confirmed_by: Option<String>,
+    /// The guest whose next key presses the yes covers too, once this has begun.
+    pub(super) lease: Option<String>,
 }
 
 impl Frozen {
@@ -52,8 +54,9 @@ impl Frozen {
     pub(super) fn fresh(plan: Plan, confirmed_by: Option<&str>) -> Box<Self> {
         Box::new(Self {
             plan,
-            id: None,
+            shown: None,
             confirmed_by: confirmed_by.map(ToOwned::to_owned),
+            lease: None,
         })
     }
 }
@@ -114,7 +117,7 @@ impl Engine {
         let stored = self.shown(plan, call, attempt).await?;
         if stored.state == PlanState::Approved {
             let by = stored.decided_by.clone().unwrap_or_default();
-            return self.take(stored, &by).await.map(Consent::Given);
+            return self.agreed(stored, &by, false).map(Consent::Given);
         }
         if self.policy().four_eyes {
             let elsewhere = self.decided_elsewhere(stored, extras.wait, attempt, talk);
@@ -122,10 +125,7 @@ impl Engine {
         }
         let question = self.question(&stored).await?;
         match talk.ask(&question).await {
-            Asked::Yes { by, lease } => self
-                .take_leased(stored, &by, lease)
-                .await
-                .map(Consent::Given),
+            Asked::Yes { by, lease } => self.agreed(stored, &by, lease).map(Consent::Given),
             Asked::No { by } => self
                 .declined(&stored, &by, attempt)
                 .await
@@ -176,7 +176,7 @@ impl Engine {
             let by = now.decided_by.clone().unwrap_or_default();
             match now.state {
                 PlanState::Waiting => {}
-                PlanState::Approved => return self.take(now, &by).await.map(Consent::Given),
+                PlanState::Approved => return self.agreed(now, &by, false).map(Consent::Given),
                 PlanState::Rejected => {
                     return self
                         .declined(&now, &by, attempt)
@@ -189,26 +189,19 @@ impl Engine {
         self.waiting(&stored, attempt).await.map(Consent::Withheld)
     }
 
-    /// Takes a plan for applying: exactly one caller ever gets it.
-    pub(super) async fn take(&self, stored: StoredPlan, by: &str) -> Result<Box<Frozen>, Fault> {
+    /// A plan that was agreed to, as far as is known here. It stays open until it is begun, which one caller alone can do.
+    pub(super) fn agreed(
+        &self,
+        stored: StoredPlan,
+        by: &str,
+        lease: bool,
+    ) -> Result<Box<Frozen>, Fault> {
         // Whoever recorded the yes may not have known of the rule.
         self.policy().may_approve(&stored.caller, by)?;
-        if !self
-            .store()
-            .await?
-            .use_plan(&stored.id, stored.state, self.now())
-            .await?
-        {
-            return Err(Fault::new(
-                Kind::Conflict,
-                format!("plan {} was decided on in the meantime", stored.id),
-            )
-            .hint("the same call without `confirm` shows where it stands"));
-        }
-        halt_point::at("plan-taken").await;
         Ok(Box::new(Frozen {
+            lease: leased_guest(&stored.plan).filter(|_| lease),
             plan: stored.plan,
-            id: Some(stored.id),
+            shown: Some((stored.id, stored.state)),
             confirmed_by: Some(by.to_owned()),
         }))
     }
@@ -260,23 +253,13 @@ impl Engine {
         Ok(Reply::Done(Rendered::of(&outcome)?))
     }
 
-    /// Takes a plan, and lets the yes cover what comes after it if the person wants that and the plan is of that sort.
-    pub(super) async fn take_leased(
-        &self,
-        stored: StoredPlan,
-        by: &str,
-        lease: bool,
-    ) -> Result<Box<Frozen>, Fault> {
-        let caller = stored.caller.clone();
-        let frozen = self.take(stored, by).await?;
-        if lease && let Some(guest) = leased_guest(&frozen.plan) {
-            // The yes to this very plan holds, whatever becomes of the rest of it.
-            if let Ok(store) = self.store().await {
-                let until = self.now() + LEASE;
-                let _ = store.grant_lease(&caller, &guest, until).await;
-            }
+    /// Lets a yes cover the key presses that come after it.
+    pub(super) async fn lease(&self, caller: &str, guest: &str) {
+        // The yes to this very plan holds, whatever becomes of the rest of it.
+        if let Ok(store) = self.store().await {
+            let until = self.now() + LEASE;
+            let _ = store.grant_lease(caller, guest, until).await;
         }
-        Ok(frozen)
     }
 
     fn only_a_person(&self, stored: &StoredPlan) -> Fault {

@@ -68,7 +68,7 @@ impl Engine {
         match holds {
             Ok(()) => self.apply(frozen, extras, attempt, talk).await,
             Err(Broken::Conflict(fault)) => Err(fault),
-            Err(Broken::Changed(what)) if frozen.id.is_none() => Err(changed_fault(&what)),
+            Err(Broken::Changed(what)) if frozen.shown.is_none() => Err(changed_fault(&what)),
             Err(Broken::Changed(what)) => {
                 let (plan, _) = self.plan(tool, call, attempt.held(), talk).await?;
                 self.ask_again(plan, &what, call, attempt).await

@@ -3,9 +3,9 @@
 //!
 //! | place | what has happened by then |
 //! |---|---|
-//! | `plan-kept` | the plan is in the store |
-//! | `plan-taken` | a plan that was agreed to is used up |
-//! | `intent-recorded` | the audit trail has the opening entry, and the plan a handle |
+//! | `plan-kept` | a plan that waits for a person is in the store |
+//! | `unopened` | the last look is over: the plan may be sent |
+//! | `intent-recorded` | the plan is used up and has a handle, and the audit trail the opening entry |
 //! | `step-sending` | it is written down that the step is about to be sent |
 //! | `sent` | it is on its way and nothing came back: keys, lines and files to fetch; a request is held up by the far side |
 //! | `answered` | the answer was read |

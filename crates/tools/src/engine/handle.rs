@@ -10,7 +10,9 @@ use pve::{Upid, Vmid};
 
 use super::Engine;
 use super::apply::{failure, running_hint};
+use super::consent::Frozen;
 use super::question::LIFETIME;
+use super::record::Attempt;
 use super::step::doing;
 use super::worker::AtWork;
 use crate::baseline::{Baseline, Baselines};
@@ -18,7 +20,7 @@ use crate::begun::{Begun, Unended};
 use crate::fault::{Fault, Kind};
 use crate::outcome::{Outcome, Status, StepOutcome, StepState};
 use crate::plan::Plan;
-use crate::store::{AuditEntry, PlanState, StoredHandle, StoredPlan};
+use crate::store::{Opening, PlanState, StoredHandle, StoredPlan};
 
 /// A plan that was begun, as it stands now.
 #[derive(Debug, Clone)]
@@ -43,19 +45,36 @@ pub struct Handle {
 }
 
 impl Engine {
-    /// Writes down that this process is about to send a plan.
+    /// Takes a plan and writes down that this process is about to send it, at one stroke: whoever looks sees it wait or
+    /// run, and exactly one caller ever gets it.
     pub(super) async fn begin(
         self: &Arc<Self>,
+        frozen: &Frozen,
         outcome: &Outcome,
-        opened: &AuditEntry,
+        attempt: &Attempt,
     ) -> Result<AtWork, Fault> {
+        let (store, now) = (self.store().await?, self.now());
         let at_work = self.at_work(&outcome.plan).await?;
-        let worker = &self.worker().await?.id;
-        self.store()
-            .await?
-            .begin_handle(&outcome.plan, worker, &outcome.steps, (opened, self.now()))
-            .await?;
-        Ok(at_work)
+        let opened = attempt.opened(frozen.confirmed_by.as_deref());
+        let opening = Opening {
+            worker: &self.worker().await?.id,
+            steps: &outcome.steps,
+            opened: &opened,
+            now,
+        };
+        let Some((id, state)) = &frozen.shown else {
+            let unasked = self.unasked(&frozen.plan, attempt);
+            store.begin_unasked(&unasked, &opening).await?;
+            return Ok(at_work);
+        };
+        if store.begin_plan(id, *state, &opening).await? {
+            return Ok(at_work);
+        }
+        Err(Fault::new(
+            Kind::Conflict,
+            format!("plan {id} was decided on in the meantime"),
+        )
+        .hint("the same call without `confirm` shows where it stands"))
     }
 
     /// Where a plan stands. Reads only; if it has come to its end and nobody has written that down, it is written down

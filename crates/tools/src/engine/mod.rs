@@ -238,7 +238,7 @@ impl Engine {
         let consent = match (self.policy_for(&call.caller).decide(&plan), given) {
             (Decision::Deny(fault), _) => return Err(fault),
             (_, Given::Yes(stored, by, lease)) => match stored.plan.difference(&plan) {
-                None => Consent::Given(self.take_leased(*stored, &by, lease).await?),
+                None => Consent::Given(self.agreed(*stored, &by, lease)?),
                 // A yes is a yes to what was shown.
                 Some(difference) => {
                     self.no_conflict(&stored.plan).await?;

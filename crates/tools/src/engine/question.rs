@@ -44,12 +44,10 @@ impl Engine {
         call: &Call,
         attempt: &Attempt,
     ) -> Result<StoredPlan, Fault> {
-        let now = self.now();
-        let arguments = hash_arguments(&self.store().await?.keys, &call.arguments);
-        let open = self
-            .store()
-            .await?
-            .open_plan(&call.caller.name, &call.tool, &arguments, now)
+        let store = self.store().await?;
+        let arguments = hash_arguments(&store.keys, &call.arguments);
+        let open = store
+            .open_plan(&call.caller.name, &call.tool, &arguments, self.now())
             .await?;
         if let Some(open) = open {
             match open.plan.difference(&plan) {
@@ -66,18 +64,27 @@ impl Engine {
                 _ => {}
             }
         }
-        let digest = plan.digest();
+        self.shown_anew(plan, call, attempt).await
+    }
+
+    /// The plan as stored for this call, in the place of any that was shown before.
+    async fn shown_anew(
+        &self,
+        plan: Plan,
+        call: &Call,
+        attempt: &Attempt,
+    ) -> Result<StoredPlan, Fault> {
+        let (store, now) = (self.store().await?, self.now());
         let stored = StoredPlan {
             id: attempt.id(),
             caller: call.caller.name.clone(),
-            arguments,
-            digest,
+            arguments: hash_arguments(&store.keys, &call.arguments),
+            digest: plan.digest(),
             plan,
             state: PlanState::Waiting,
             expires: now + LIFETIME,
             decided_by: None,
         };
-        let store = self.store().await?;
         if store.count_waiting_of(&stored.caller, now).await? >= MOST_WAITING {
             return Err(Fault::refused(format!(
                 "{MOST_WAITING} changes of this caller wait for a person already"
@@ -89,23 +96,18 @@ impl Engine {
         Ok(stored)
     }
 
-    /// Keeps a plan that runs without asking, so that its outcome can be looked up like any other's.
-    pub(super) async fn keep_unasked(&self, plan: &Plan, attempt: &Attempt) -> Result<(), Fault> {
-        self.store()
-            .await?
-            .keep_plan(&StoredPlan {
-                id: attempt.id(),
-                caller: attempt.caller().to_owned(),
-                arguments: String::new(),
-                digest: plan.digest(),
-                plan: plan.clone(),
-                state: PlanState::Used,
-                expires: self.now(),
-                decided_by: None,
-            })
-            .await?;
-        halt_point::at("plan-kept").await;
-        Ok(())
+    /// A plan that runs without asking, as it is kept: its outcome can be looked up like any other's.
+    pub(super) fn unasked(&self, plan: &Plan, attempt: &Attempt) -> StoredPlan {
+        StoredPlan {
+            id: attempt.id(),
+            caller: attempt.caller().to_owned(),
+            arguments: String::new(),
+            digest: plan.digest(),
+            plan: plan.clone(),
+            state: PlanState::Used,
+            expires: self.now(),
+            decided_by: None,
+        }
     }
 
     /// Shows a plan that takes the place of one that was agreed to and does not hold any more. Nothing was sent.
@@ -119,7 +121,7 @@ impl Engine {
         plan.warnings.insert(0, changed(difference));
         attempt.renew(&plan);
         let question = self
-            .question(&self.shown(plan, call, attempt).await?)
+            .question(&self.shown_anew(plan, call, attempt).await?)
             .await?;
         attempt
             .unsent(&question.outcome, Some(changed(difference)))

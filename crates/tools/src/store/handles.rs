@@ -1,9 +1,11 @@
 //! How far the plans are that were begun: who sends their steps, what became of each step, and whether they are to end.
 
-use super::audit::chain;
-use super::database::{Trouble, Value};
-use super::{AuditEntry, Store, json};
+use super::audit::{Written, chain};
+use super::database::{Transaction, Trouble, Value};
+use super::plans::{NewPlan, take};
+use super::{AuditEntry, PlanState, Store, StoredPlan, json};
 use crate::fault::Fault;
+use crate::keys::Keys;
 use crate::outcome::StepOutcome;
 
 /// A plan that was begun.
@@ -30,37 +32,86 @@ pub struct StoredStep {
     pub before: Option<String>,
 }
 
+/// That a plan is about to be sent.
+pub struct Opening<'a> {
+    /// Who sends it.
+    pub worker: &'a str,
+    /// Its steps, unsent.
+    pub steps: &'a [StepOutcome],
+    /// The entry in the audit trail that says so.
+    pub opened: &'a AuditEntry,
+    /// Unix time.
+    pub now: i64,
+}
+
+/// The same as rows.
+struct Rows {
+    handle: [Value; 3],
+    steps: Vec<[Value; 3]>,
+    opened: String,
+}
+
+impl Rows {
+    fn of(plan: &str, opening: &Opening<'_>) -> Result<Self, Fault> {
+        let mut steps = Vec::new();
+        for (position, step) in (0_i64..).zip(opening.steps) {
+            steps.push([plan.into(), position.into(), (&json(step)?).into()]);
+        }
+        Ok(Self {
+            handle: [plan.into(), opening.worker.into(), opening.now.into()],
+            steps,
+            opened: json(opening.opened)?,
+        })
+    }
+
+    fn insert(&self, tx: &mut dyn Transaction, keys: &Keys) -> Result<Written, Trouble> {
+        tx.execute(
+            "INSERT INTO handles (plan, worker, begun, updated) VALUES (?1, ?2, ?3, ?3)",
+            &self.handle,
+        )?;
+        for row in &self.steps {
+            tx.execute(
+                "INSERT INTO steps (plan, position, outcome) VALUES (?1, ?2, ?3)",
+                row,
+            )?;
+        }
+        chain(tx, keys, &self.opened)
+    }
+}
+
 impl Store {
-    /// A plan is about to be sent by `worker`, and the audit trail says so: both or neither.
-    pub async fn begin_handle(
+    /// An open plan is taken and about to be sent, and the audit trail says so: all of it or nothing. True exactly once,
+    /// whoever else tries at the same time.
+    pub async fn begin_plan(
         &self,
         plan: &str,
-        worker: &str,
-        steps: &[StepOutcome],
-        opening: (&AuditEntry, i64),
-    ) -> Result<(), Fault> {
-        let (opened, now) = opening;
-        let (opened, keys) = (json(opened)?, self.keys.clone());
-        let handle: [Value; 3] = [plan.into(), worker.into(), now.into()];
-        let mut rows: Vec<[Value; 3]> = Vec::new();
-        for (position, step) in (0_i64..).zip(steps) {
-            rows.push([plan.into(), position.into(), (&json(step)?).into()]);
-        }
-        self.record(move |tx| {
-            tx.execute(
-                "INSERT INTO handles (plan, worker, begun, updated) VALUES (?1, ?2, ?3, ?3)",
-                &handle,
-            )?;
-            for row in &rows {
-                tx.execute(
-                    "INSERT INTO steps (plan, position, outcome) VALUES (?1, ?2, ?3)",
-                    row,
-                )?;
+        from: PlanState,
+        opening: &Opening<'_>,
+    ) -> Result<bool, Fault> {
+        let (rows, keys) = (Rows::of(plan, opening)?, self.keys.clone());
+        let (plan, now) = (plan.to_owned(), opening.now);
+        let begun = self.record(move |tx| {
+            if !take(tx, &plan, from, now)? {
+                return Ok((false, Vec::new()));
             }
-            Ok(((), vec![chain(tx, &keys, &opened)?]))
-        })
-        .await?;
-        Ok(())
+            Ok((true, vec![rows.insert(tx, &keys)?]))
+        });
+        Ok(begun.await?)
+    }
+
+    /// The same for a plan that nobody was asked about: it is kept and begun.
+    pub async fn begin_unasked(
+        &self,
+        stored: &StoredPlan,
+        opening: &Opening<'_>,
+    ) -> Result<(), Fault> {
+        let (rows, keys) = (Rows::of(&stored.id, opening)?, self.keys.clone());
+        let plan = NewPlan::of(stored)?;
+        let begun = self.record(move |tx| {
+            plan.insert(tx)?;
+            Ok(((), vec![rows.insert(tx, &keys)?]))
+        });
+        Ok(begun.await?)
     }
 
     /// What is known of a step now, and how things stood before it, where it is about to be sent. False: somebody has

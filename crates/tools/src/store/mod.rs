@@ -22,7 +22,7 @@ mod tokens;
 mod transfer;
 
 pub use audit::{AuditEntry, Copyist, Link, Verified, Written};
-pub use handles::{StoredHandle, StoredStep};
+pub use handles::{Opening, StoredHandle, StoredStep};
 pub use life::Sign;
 pub use looks::OpenLook;
 pub use outcomes::UnderWay;

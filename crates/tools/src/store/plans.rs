@@ -1,7 +1,7 @@
 //! Frozen plans and the decisions on them.
 
 use super::audit::chain;
-use super::database::{Row, Trouble, Value};
+use super::database::{Row, Transaction, Trouble, Value};
 use super::{AuditEntry, Store, json};
 use crate::fault::Fault;
 use crate::plan::Plan;
@@ -95,45 +95,8 @@ impl Store {
     /// Keeps a plan that is about to be shown, or to be applied without asking. Earlier plans of the same call that
     /// nobody has decided on are replaced: there is one question at a time.
     pub async fn keep_plan(&self, stored: &StoredPlan) -> Result<(), Fault> {
-        let (old, oldest) = (stored.expires - KEPT, stored.expires - KEPT_WITH_OUTCOME);
-        let call: [Value; 3] = [
-            (&stored.caller).into(),
-            (&stored.plan.tool).into(),
-            (&stored.arguments).into(),
-        ];
-        let row: [Value; 8] = [
-            (&stored.id).into(),
-            (&stored.caller).into(),
-            (&stored.plan.tool).into(),
-            (&stored.arguments).into(),
-            (&stored.digest).into(),
-            (&json(&stored.plan)?).into(),
-            stored.state.word().into(),
-            stored.expires.into(),
-        ];
-        self.write(move |tx| {
-            // What nobody decided on in a month, and what was over a quarter of a year ago, nobody will ask about.
-            let gone = tx.execute(
-                "DELETE FROM plans WHERE expires < ?1 AND (outcome IS NULL OR expires < ?2)",
-                &[old.into(), oldest.into()],
-            )?;
-            if gone > 0 {
-                tx.execute("DELETE FROM handles WHERE plan NOT IN (SELECT id FROM plans)", &[])?;
-                tx.execute("DELETE FROM steps WHERE plan NOT IN (SELECT id FROM plans)", &[])?;
-            }
-            tx.execute("DELETE FROM leases WHERE expires < ?1", &[old.into()])?;
-            tx.execute(
-                "UPDATE plans SET state = 'replaced'
-                 WHERE caller = ?1 AND tool = ?2 AND arguments = ?3 AND state IN ('waiting', 'approved')",
-                &call,
-            )?;
-            tx.execute(
-                "INSERT INTO plans (id, caller, tool, arguments, digest, plan, state, expires)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                &row,
-            )
-        })
-        .await?;
+        let row = NewPlan::of(stored)?;
+        self.write(move |tx| row.insert(tx)).await?;
         Ok(())
     }
 
@@ -275,24 +238,6 @@ impl Store {
         Ok(decided.await?)
     }
 
-    /// Takes a plan for applying. True exactly once, whoever else tries at the same time.
-    pub async fn use_plan(&self, id: &str, from: PlanState, now: i64) -> Result<bool, Fault> {
-        if !matches!(from, PlanState::Waiting | PlanState::Approved) {
-            return Ok(false);
-        }
-        let values = [id.into(), from.word().into(), now.into()];
-        let changed = self
-            .write(move |tx| {
-                tx.execute(
-                    // Without its seal the row is worth nothing, whatever state somebody writes into it.
-                    "UPDATE plans SET state = 'used', seal = NULL WHERE id = ?1 AND state = ?2 AND expires > ?3",
-                    &values,
-                )
-            })
-            .await?;
-        Ok(changed == 1)
-    }
-
     fn only(&self, rows: &[Row]) -> Result<Option<StoredPlan>, Fault> {
         let stored = rows.first().map(|row| self.stored(row));
         Ok(stored.transpose()?)
@@ -324,6 +269,88 @@ impl Store {
         }
         Ok(stored)
     }
+}
+
+/// A plan on its way into the store.
+pub(super) struct NewPlan {
+    row: [Value; 8],
+    /// Caller, tool and arguments.
+    call: [Value; 3],
+    expires: i64,
+}
+
+impl NewPlan {
+    pub(super) fn of(stored: &StoredPlan) -> Result<Self, Fault> {
+        let call: [Value; 3] = [
+            (&stored.caller).into(),
+            (&stored.plan.tool).into(),
+            (&stored.arguments).into(),
+        ];
+        let [caller, tool, arguments] = call.clone();
+        Ok(Self {
+            row: [
+                (&stored.id).into(),
+                caller,
+                tool,
+                arguments,
+                (&stored.digest).into(),
+                (&json(&stored.plan)?).into(),
+                stored.state.word().into(),
+                stored.expires.into(),
+            ],
+            call,
+            expires: stored.expires,
+        })
+    }
+
+    pub(super) fn insert(&self, tx: &mut dyn Transaction) -> Result<(), Trouble> {
+        let (old, oldest) = (self.expires - KEPT, self.expires - KEPT_WITH_OUTCOME);
+        // What nobody decided on in a month, and what was over a quarter of a year ago, nobody will ask about.
+        let gone = tx.execute(
+            "DELETE FROM plans WHERE expires < ?1 AND (outcome IS NULL OR expires < ?2)",
+            &[old.into(), oldest.into()],
+        )?;
+        if gone > 0 {
+            tx.execute(
+                "DELETE FROM handles WHERE plan NOT IN (SELECT id FROM plans)",
+                &[],
+            )?;
+            tx.execute(
+                "DELETE FROM steps WHERE plan NOT IN (SELECT id FROM plans)",
+                &[],
+            )?;
+        }
+        tx.execute("DELETE FROM leases WHERE expires < ?1", &[old.into()])?;
+        tx.execute(
+            "UPDATE plans SET state = 'replaced'
+             WHERE caller = ?1 AND tool = ?2 AND arguments = ?3 AND state IN ('waiting', 'approved')",
+            &self.call,
+        )?;
+        tx.execute(
+            "INSERT INTO plans (id, caller, tool, arguments, digest, plan, state, expires)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            &self.row,
+        )?;
+        Ok(())
+    }
+}
+
+/// Takes an open plan for applying. True exactly once, whoever else tries at the same time.
+pub(super) fn take(
+    tx: &mut dyn Transaction,
+    id: &str,
+    from: PlanState,
+    now: i64,
+) -> Result<bool, Trouble> {
+    if !matches!(from, PlanState::Waiting | PlanState::Approved) {
+        return Ok(false);
+    }
+    let changed = tx.execute(
+        // Without its seal the row is worth nothing, whatever state somebody writes into it.
+        "UPDATE plans SET state = 'used', seal = NULL WHERE id = ?1 AND state = ?2 AND expires > ?3",
+        &[id.into(), from.word().into(), now.into()],
+    )?;
+    Ok(changed == 1)
 }
 
 /// All that a decision is about: this plan, asked for by this caller with these arguments, until then.

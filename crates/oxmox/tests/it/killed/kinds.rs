@@ -23,7 +23,7 @@ impl Kind {
     /// Where it is killed.
     pub(super) fn places(&self) -> Vec<&'static str> {
         let all = [
-            "plan-kept",
+            "unopened",
             "intent-recorded",
             "step-sending",
             "sent",

@@ -1,9 +1,11 @@
 //! A person's word on a plan leaves a trace of its own, whether or not anybody comes back for the plan.
 
 use tools::caller::Caller;
+use tools::engine::Cancelled;
+use tools::outcome::Status;
 use tools::store::{AuditEntry, Verified};
 
-use crate::house::House;
+use crate::house::{CALLER, House};
 
 const DELETE: (&str, &str) = ("delete_proxmox_vm", r#"{"vmid": 105}"#);
 
@@ -66,4 +68,51 @@ async fn an_approved_plan_is_opened_and_closed_as_ever() {
         "applied",
     ];
     assert_eq!(trail(&house).await, expected);
+}
+
+/// Between the yes and the first step there is a last look at the cluster. Whoever follows the plan meanwhile is never told
+/// that it came to nothing.
+#[tokio::test]
+async fn whoever_follows_a_plan_sees_it_wait_run_and_end() {
+    let house = House::new().await;
+    let asked = house.call(DELETE.0, DELETE.1).await.unwrap();
+    let plan = asked.data["plan"].as_str().unwrap();
+    house.approve(plan).await;
+    let applied = house.call(DELETE.0, DELETE.1);
+    let followed = async {
+        let mut seen = Vec::new();
+        loop {
+            let handle = house.engine.handle(plan).await.unwrap();
+            if seen.last() != Some(&handle.outcome.status) {
+                seen.push(handle.outcome.status);
+            }
+            if handle.ended {
+                return seen;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let (applied, seen) = tokio::join!(applied, followed);
+    assert_eq!(applied.unwrap().data["status"], "applied");
+    let whole = [Status::NeedsConfirmation, Status::Running, Status::Applied];
+    let mut order = whole.iter();
+    assert!(
+        seen.iter().all(|status| order.any(|it| it == status)),
+        "{seen:?}"
+    );
+    assert_eq!(seen.last(), Some(&Status::Applied));
+}
+
+#[tokio::test]
+async fn a_plan_that_its_caller_ended_is_never_begun() {
+    let house = House::new().await;
+    let asked = house.call(DELETE.0, DELETE.1).await.unwrap();
+    let plan = asked.data["plan"].as_str().unwrap();
+    house.approve(plan).await;
+    let ended = house.engine.cancel(plan, CALLER).await.unwrap();
+    assert_eq!(ended, Cancelled::Stopped);
+    let again = house.call(DELETE.0, DELETE.1).await.unwrap();
+    assert_eq!(again.data["status"], "needs_confirmation", "{}", again.text);
+    assert_ne!(again.data["plan"], plan);
+    assert!(house.writes().is_empty());
 }

@@ -9,7 +9,7 @@ use tools::engine::{Handle, State};
 use tools::outcome::{Outcome, Status, StepOutcome, StepState};
 use tools::plan::Plan;
 use tools::policy::Policy;
-use tools::store::{AuditEntry, PlanState, StoredPlan};
+use tools::store::{AuditEntry, Opening, PlanState, StoredPlan};
 
 use crate::house::{CALLER, Furnish, House, Nobody, call, done, object};
 
@@ -63,7 +63,6 @@ async fn left_behind(house: &House, id: &str, plan: &Plan, before: &Value) {
         decided_by: None,
     };
     let store = house.engine.store().await.unwrap();
-    store.keep_plan(&stored).await.unwrap();
     let opened = AuditEntry::Opened {
         at: now,
         plan: id.to_owned(),
@@ -77,8 +76,13 @@ async fn left_behind(house: &House, id: &str, plan: &Plan, before: &Value) {
         pve_identity: None,
     };
     let unsent = Outcome::unsent(Status::Running, id, &stored.plan).steps;
-    let begun = store.begin_handle(id, "dead", &unsent, (&opened, now));
-    begun.await.unwrap();
+    let opening = Opening {
+        worker: "dead",
+        steps: &unsent,
+        opened: &opened,
+        now,
+    };
+    store.begin_unasked(&stored, &opening).await.unwrap();
     let sending = StepOutcome {
         state: StepState::Running,
         ..unsent[0].clone()

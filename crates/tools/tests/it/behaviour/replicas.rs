@@ -10,7 +10,9 @@ use postgres::NoTls;
 use tempfile::TempDir;
 use tools::engine::State;
 use tools::outcome::{Outcome, Status, StepOutcome, StepState};
-use tools::store::{AuditEntry, PlanState, Shared, Store, StoredPlan, StoredSession, Verified};
+use tools::store::{
+    AuditEntry, Opening, PlanState, Shared, Store, StoredPlan, StoredSession, Verified,
+};
 
 use super::store::plan_to_store;
 use crate::house::{Furnish, House, call, done};
@@ -341,12 +343,14 @@ async fn begun(store: &Store, worker: &str) -> (StoredPlan, StepOutcome) {
         state: PlanState::Used,
         ..plan_to_store().await
     };
-    store.keep_plan(&stored).await.unwrap();
     let step = StepOutcome::unsent("Delete VM 105");
-    let opened = entry(&stored.id);
-    let steps = std::slice::from_ref(&step);
-    let begun = store.begin_handle(&stored.id, worker, steps, (&opened, 1));
-    begun.await.unwrap();
+    let opening = Opening {
+        worker,
+        steps: std::slice::from_ref(&step),
+        opened: &entry(&stored.id),
+        now: 1,
+    };
+    store.begin_unasked(&stored, &opening).await.unwrap();
     (stored, step)
 }
 

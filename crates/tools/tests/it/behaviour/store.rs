@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 use tools::outcome::StepOutcome;
-use tools::store::{AuditEntry, PlanState, Store, StoredPlan, Verified};
+use tools::store::{AuditEntry, Opening, PlanState, Store, StoredPlan, Verified};
 
 fn entry(plan: &str) -> AuditEntry {
     AuditEntry::Closed {
@@ -173,7 +173,17 @@ async fn an_edited_plan_row_approves_nothing() {
         let read = store.plan("p").await.unwrap().unwrap();
         assert_eq!(read.state == PlanState::Approved, still_good, "{sql}");
         if still_good {
-            assert!(store.use_plan("p", PlanState::Approved, 1).await.unwrap());
+            let opened = entry("p");
+            let opening = Opening {
+                worker: "worker",
+                steps: &[],
+                opened: &opened,
+                now: 1,
+            };
+            for is_first in [true, false] {
+                let begun = store.begin_plan("p", PlanState::Approved, &opening);
+                assert_eq!(begun.await.unwrap(), is_first);
+            }
             edit("UPDATE plans SET state = 'approved'");
             assert_ne!(
                 store.plan("p").await.unwrap().unwrap().state,
@@ -237,12 +247,16 @@ async fn a_file_of_every_older_version_is_brought_forward() {
         assert_eq!(kept.plan.digest(), stored.digest, "version {version}");
         assert!(store.decide_plan(&kept, true, "person", 1).await.unwrap());
         assert!(!store.has_lease("me", "home/105", 1).await.unwrap());
-        let opening = (&entry("a"), 7);
-        store
-            .begin_handle("a", "worker", &[], opening)
-            .await
-            .unwrap();
-        assert_eq!(store.handle("a").await.unwrap().unwrap().begun, 7);
+        let opened = entry(&kept.id);
+        let opening = Opening {
+            worker: "worker",
+            steps: &[],
+            opened: &opened,
+            now: 7,
+        };
+        let begun = store.begin_plan(&kept.id, PlanState::Approved, &opening);
+        assert!(begun.await.unwrap());
+        assert_eq!(store.handle(&kept.id).await.unwrap().unwrap().begun, 7);
         assert!(store.baselines().await.unwrap().is_empty());
     }
 }
