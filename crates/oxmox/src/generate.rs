@@ -1,4 +1,6 @@
-//! The documents that are made from the registry, so that they cannot be wrong.
+//! The documents that are made from the registry and the configuration, so that they cannot be wrong.
+
+pub mod config;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +15,7 @@ use crate::cli::call::{every_tool, typed};
 use crate::cli::exit::Exit;
 use crate::cli::out;
 
-/// Writes the documents that are made from the tools
+/// Writes the documents that are made from the program itself
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Write nothing, and fail if one is not current
@@ -41,10 +43,11 @@ pub fn run(args: &Args) -> Result<Exit, Fault> {
 }
 
 /// Every document, by its name.
-pub fn documents() -> [(&'static str, String); 2] {
+pub fn documents() -> [(&'static str, String); 3] {
     [
         ("TOOLS.md", tools_document(&every_tool())),
         ("FINDINGS.md", tools::area::findings_document()),
+        ("CONFIG.md", config::document()),
     ]
 }
 

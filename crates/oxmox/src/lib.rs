@@ -13,7 +13,7 @@
 //! | [`syslog`] | copies of the audit trail for the system's log |
 //! | [`token`] | how callers over the network are known |
 //! | [`web`] | the page for people, and what it asks for |
-//! | [`generate`] | the documents that are made from the registry |
+//! | [`generate`] | the documents that are made from the registry and the configuration |
 
 pub mod cli;
 pub mod clients;

@@ -14,6 +14,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use pve::NodeName;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::caller::Bounds;
@@ -23,7 +24,9 @@ use crate::plan::{Plan, Target};
 use crate::spec::Risk;
 
 /// What a rule orders, the strictest last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Run it without asking.
@@ -36,26 +39,39 @@ pub enum Verdict {
 
 /// A refinement of the mode. Every condition that is given must hold; the first rule that matches decides. A plan that
 /// does several things, or is about several guests, is decided on for each of them, and the strictest verdict holds.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rule {
-    /// The tool's name.
+    /// The tool's name. A rule for a tool of `core` holds for its other names too, such as `manage_proxmox_vm` for
+    /// `start_proxmox_vm`. One that asks or denies holds for whatever sends the same: a raw request, `stopall_node`, or a
+    /// delete that stops the guest first, for `stop_proxmox_vm`. Each thing that a plan does is looked up on its own, and the
+    /// strictest holds: a rule that allows one of them shadows none that denies another. One that allows is for its tool alone.
+    #[schemars(extend("toml" = "\"clone_proxmox_vm\""))]
     pub tool: Option<String>,
-    /// What the plan does, maybe among others.
+    /// What the plan would do, not the worst that the tool can. A plan that does several of them is decided on for each, and
+    /// the strictest verdict holds.
+    #[schemars(extend("toml" = "\"destroy\""))]
     pub risk: Option<Risk>,
     /// The cluster's name.
+    #[schemars(extend("toml" = "\"home\""))]
     pub cluster: Option<String>,
-    /// A tag of the cluster. The configuration puts the clusters that have it in its place.
+    /// A tag that the cluster has, from `tags` in its table.
+    #[schemars(extend("toml" = "\"prod\""))]
     pub cluster_tag: Option<String>,
-    /// A node that a target is on, or that the plan itself acts on.
+    /// Where a guest of the plan is or goes; also a node that the plan itself acts on: its disks, its services, its power.
+    #[schemars(extend("toml" = "\"pve1\""))]
     pub node: Option<String>,
-    /// A pool that a target is in.
+    /// A pool that a guest of the plan is in.
+    #[schemars(extend("toml" = "\"lab\""))]
     pub pool: Option<String>,
-    /// A tag that a target has.
+    /// A tag that a guest of the plan has.
+    #[schemars(extend("toml" = "\"prod\""))]
     pub tag: Option<String>,
-    /// `105` or `100-199`.
+    /// The guest's number, or a range of them.
+    #[schemars(extend("toml" = "\"5000-5999\""))]
     pub vmid: Option<String>,
-    /// What then.
+    /// What then: `allow` runs it without asking, `ask` asks a person, `deny` refuses it. A rule has to say.
+    #[schemars(extend("toml" = "\"ask\""))]
     pub verdict: Option<Verdict>,
 }
 

@@ -10,6 +10,51 @@ use super::ENVIRONMENT_CLUSTER;
 use super::cluster::{ClusterConfig, Login, Preferences};
 use super::secret::SecretSource;
 
+/// The variables that stand for no key, or for one in their own way, and what they say; the others are named with their keys.
+pub const VARIABLES: &[(&str, &str)] = &[
+    ("OXMOX_CONFIG", "where the file is, as `--config`"),
+    (
+        "PROXMOX_HOST",
+        "a node of a cluster that is named `default`, beside those of the file",
+    ),
+    ("PROXMOX_PORT", "its port, if not 8006"),
+    ("PROXMOX_USER", "`oxmox@pve`"),
+    (
+        "PROXMOX_TOKEN_NAME",
+        "the token's name: `agent`, or in full `oxmox@pve!agent`",
+    ),
+    ("PROXMOX_TOKEN_VALUE", "its secret"),
+    ("PROXMOX_PASSWORD", "the user's, instead of a token"),
+    ("PROXMOX_FINGERPRINT", "as `pin`"),
+    ("PROXMOX_CA_FILE", "as `ca_file`"),
+    (
+        "PROXMOX_VERIFY_SSL",
+        "has no effect; oxmox says so if it is false, since certificates are always checked",
+    ),
+    (
+        "NOTIFY_SOCKET",
+        "set by systemd; `oxmox serve --http` tells there when it is ready, reloads and stops",
+    ),
+    (
+        "XDG_CONFIG_HOME",
+        "where `oxmox/config.toml` is; the default is `~/.config`",
+    ),
+    (
+        "XDG_STATE_HOME",
+        "where `oxmox` keeps its state; the default is `~/.local/state`",
+    ),
+    ("HOME", "where both are, and what `~/` means"),
+    (
+        "CLAUDE_CONFIG_DIR",
+        "where `oxmox setup` looks for the file of Claude Code",
+    ),
+    (
+        "APPDATA",
+        "where it looks for the files of clients on Windows",
+    ),
+    ("USERPROFILE", "`HOME`, on Windows"),
+];
+
 /// The variables, read once. Has no `Debug`: some of them are secrets.
 #[derive(Clone, Default)]
 pub struct Environment(BTreeMap<String, String>);

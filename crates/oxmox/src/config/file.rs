@@ -7,10 +7,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use pve::{Fingerprint, Host, NodeName, StorageId};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, Visitor};
+use tools::context::Cluster;
 use tools::fault::Fault;
 use tools::policy::{Mode, Rule};
+use tools::spec::Toolset;
 
 use super::cluster::Login;
 use super::http::{HttpTable, OAuthTable};
@@ -18,54 +21,84 @@ use super::secret::SecretSource;
 use crate::http::Limits;
 use crate::syslog;
 
-/// What may stand in `config.toml`.
-#[derive(Debug, Default, Deserialize)]
+/// What may stand in `config.toml`. The words here are those of docs/CONFIG.md, which `oxmox generate` makes from them:
+/// `toml` is an example, `env` and `flag` count before the key.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct File {
-    /// `read-only`, `ask` or `trusted`.
+    /// How much oxmox may do without asking: `read-only` changes nothing, `ask` asks before what interrupts, destroys or
+    /// grants, `trusted` asks nothing. Said here, `read-only` wins over the flag and over the mode of a cluster.
+    #[schemars(extend("default" = Mode::default(), "flag" = "--mode", "toml" = "\"read-only\""))]
     pub mode: Option<Mode>,
-    /// The toolsets to offer.
+    /// The groups of tools that clients are offered, or `["all"]`: [TOOLS.md](TOOLS.md) has them.
+    #[schemars(extend("default" = [Toolset::Core.word()], "flag" = "--toolsets", "toml" = "[\"core\", \"ops\"]"))]
     pub toolsets: Option<Vec<String>>,
-    /// Where plans, approvals and the audit trail are.
+    /// Where plans, approvals, the audit trail and the freeze are; every oxmox that shares it shares them.
+    #[schemars(extend("default" = "~/.local/state/oxmox", "env" = "OXMOX_STATE_DIR", "flag" = "--state-dir", "toml" = "\"/var/lib/oxmox\""))]
     pub state_dir: Option<PathBuf>,
-    /// The database that replicas share: `postgres://USER@HOST/DATABASE`.
+    /// The PostgreSQL database that several replicas share, without its password; without it `state_dir` holds everything.
+    /// In the variable the address may hold the password.
+    #[schemars(extend("env" = "OXMOX_STORE", "flag" = "--store", "toml" = "\"postgres://oxmox@db.example.com/oxmox\""))]
     pub store: Option<String>,
-    /// Certificates of those who may vouch for it.
+    /// Certificates of those who may vouch for the database; the default is the system's.
+    #[schemars(extend("env" = "OXMOX_STORE_CA_FILE", "toml" = "\"db-ca.pem\""))]
     pub store_ca_file: Option<PathBuf>,
-    /// Where its password is.
+    /// The file that holds the database's password, in its first line. One of the three ways; `store_password` itself is refused.
+    #[schemars(extend("env" = "OXMOX_STORE_PASSWORD", "toml" = "\"db.secret\""))]
     pub store_password_file: Option<PathBuf>,
-    /// The variable that holds it.
+    /// The variable of the environment that holds it.
+    #[schemars(extend("toml" = "\"DB_PASSWORD\""))]
     pub store_password_env: Option<String>,
-    /// The program that prints it.
+    /// The program, with its arguments, that prints it.
+    #[schemars(extend("toml" = "[\"pass\", \"show\", \"oxmox/db\"]"))]
     pub store_password_command: Option<Vec<String>>,
     /// Known only so that it can be refused with the right words, unread.
+    #[schemars(skip)]
     pub store_password: Option<IgnoredAny>,
-    /// A clone of the community's scripts.
+    /// A clone of the community's scripts (github.com/community-scripts/ProxmoxVE) for the toolset `homelab` to look things
+    /// up in; nothing is fetched or run.
+    #[schemars(extend("toml" = "\"~/src/ProxmoxVE\""))]
     pub community_scripts: Option<PathBuf>,
-    /// Whether a model may confirm what destroys or grants.
+    /// Whether a model may give the yes to what destroys or grants, where nobody can be asked. A person should.
+    #[schemars(extend("toml" = "true"))]
     pub allow_model_confirm: bool,
-    /// Whether whoever asks for a change may not be the one who says yes to it.
+    /// Whether whoever asks for a change may not be the one who says yes to it: nobody is asked through the client then, and
+    /// another person decides with `oxmox approve` or at the page.
+    #[schemars(extend("toml" = "true"))]
     pub four_eyes: bool,
-    /// Where a copy of the audit trail goes.
+    /// Where a copy of each entry of the audit trail goes: the system's log, which syslog daemons and systemd's journal read
+    /// (facility authpriv, one line of JSON as `oxmox audit export` prints it, with its number and its link: any copied
+    /// `link` is a head that `oxmox audit verify --head` takes). Nothing waits for it: what cannot be delivered is left out,
+    /// which is said on stderr once. Of an entry longer than 8000 bytes the steps, arguments and so on are left out, and
+    /// `left_out` names them. Each replica sends what it writes itself.
+    #[schemars(extend("toml" = "\"syslog\""))]
     pub audit_copy: Option<AuditCopy>,
-    /// Where the system's log listens, if not where it usually does.
+    /// Where the system's log listens.
+    #[schemars(extend("default" = syslog::SOCKET, "toml" = "\"/run/systemd/journal/dev-log\""))]
     pub audit_copy_socket: Option<PathBuf>,
-    /// Directories of this machine whose files may be uploaded.
+    /// Directories of this machine whose files `upload_to_storage` may send to a storage: regular files in and below them,
+    /// links only as far as they stay inside, and nothing of oxmox's own state and configuration nor of the files that hold
+    /// its secrets. Without it no file of this machine is read.
+    #[schemars(extend("toml" = "[\"~/images\"]"))]
     pub upload_from: Vec<PathBuf>,
-    /// `[clusters.NAME]`
+    /// One table for each cluster, under the name that callers and rules know it by. With more than one, every tool takes
+    /// `cluster`.
     pub clusters: BTreeMap<String, ClusterTable>,
-    /// `[[rules]]`
+    /// Refinements of the mode. The first rule whose conditions all hold decides; a plan that none matches follows the
+    /// mode. [configuration.md](configuration.md#rules) tells what a
+    /// plan is about, and what comes before every rule.
     pub rules: Vec<Rule>,
-    /// `[http]`
+    /// How `oxmox serve --http` serves others.
     pub http: HttpTable,
-    /// `[limits]`
+    /// How much a caller over the network may ask for, or an address where callers are not known. Who asks for more gets a
+    /// 429 that says when to try again.
     pub limits: Limits,
-    /// `[oauth]`
+    /// An OAuth 2.1 server whose tokens let in, too: JWTs that this issuer signed for this server.
     pub oauth: Option<OAuthTable>,
 }
 
 /// Where a copy of the audit trail goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AuditCopy {
     /// To the system's log.
@@ -73,28 +106,64 @@ pub enum AuditCopy {
 }
 
 /// `[clusters.NAME]`
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ClusterTable {
+    /// Its nodes, best first: `"pve1"`, `"pve1:8006"`, or with the SHA-256 of the node's certificate. They stand in for each
+    /// other: the one that answered last is asked first.
+    #[schemars(with = "Vec<String>", extend("env" = "PROXMOX_HOST", "toml" = "[{ host = \"pve1:8006\", pin = \"AA:…\" }, \"pve2\"]"))]
     pub(super) hosts: Vec<HostEntry>,
+    /// SHA-256 of the certificate (Node > System > Certificates), where there is one host.
+    #[schemars(with = "Option<String>", extend("env" = "PROXMOX_FINGERPRINT", "toml" = "\"AA:…\""))]
     pub(super) pin: Option<Fingerprint>,
+    /// The CA that signed the certificates of hosts without a pin: a copy of `/etc/pve/pve-root-ca.pem`. The default is the
+    /// system's roots.
+    #[schemars(extend("env" = "PROXMOX_CA_FILE", "toml" = "\"pve-root-ca.pem\""))]
     pub(super) ca_file: Option<PathBuf>,
+    /// Where a new guest goes if the caller does not say; another place is taken where it does not fit.
+    #[schemars(extend("toml" = "\"pve2\""))]
     pub(super) default_node: Option<NodeName>,
+    /// Where its disks go, likewise.
+    #[schemars(extend("toml" = "\"local-zfs\""))]
     pub(super) default_storage: Option<StorageId>,
+    /// As `mode` above, for this cluster; `--mode` is never gone beyond, and `read-only` wins wherever it is said.
+    #[schemars(extend("toml" = "\"trusted\""))]
     pub(super) mode: Option<Mode>,
+    /// Words by which rules name clusters: `cluster_tag = "prod"` holds for each that has it.
+    #[schemars(extend("toml" = "[\"prod\"]"))]
     pub(super) tags: Vec<String>,
-    /// Seconds.
+    /// Seconds after which a list over several clusters goes on without this one, and says so.
+    #[schemars(extend("default" = Cluster::PATIENCE.as_secs(), "toml" = "30"))]
     pub(super) timeout: Option<u64>,
+    /// The API token's name, with its user. Either this or `user`.
+    #[schemars(extend("env" = "PROXMOX_TOKEN_NAME", "toml" = "\"oxmox@pve!agent\""))]
     token: Option<String>,
+    /// The file that holds the token's secret, in its first line. Exactly one of the three ways; `token_secret` itself is
+    /// refused: a secret does not belong into this file.
+    #[schemars(extend("env" = "PROXMOX_TOKEN_VALUE", "toml" = "\"home.secret\""))]
     token_secret_file: Option<PathBuf>,
+    /// The variable of the environment that holds it.
+    #[schemars(extend("toml" = "\"HOME_SECRET\""))]
     token_secret_env: Option<String>,
+    /// The program, with its arguments, that prints it.
+    #[schemars(extend("toml" = "[\"pass\", \"show\", \"oxmox/home\"]"))]
     token_secret_command: Option<Vec<String>>,
+    /// Instead of `token`: a user with a password, for terminals and commands in containers, into which PVE lets no token.
+    #[schemars(extend("env" = "PROXMOX_USER", "toml" = "\"oxmox@pve\""))]
     user: Option<String>,
+    /// The file that holds the password. Exactly one of the three ways; `password` itself is refused.
+    #[schemars(extend("env" = "PROXMOX_PASSWORD", "toml" = "\"home.password\""))]
     password_file: Option<PathBuf>,
+    /// The variable of the environment that holds it.
+    #[schemars(extend("toml" = "\"HOME_PASSWORD\""))]
     password_env: Option<String>,
+    /// The program, with its arguments, that prints it.
+    #[schemars(extend("toml" = "[\"pass\", \"show\", \"lab/oxmox\"]"))]
     password_command: Option<Vec<String>>,
     // Known only so that they can be refused with the right words, unread.
+    #[schemars(skip)]
     token_secret: Option<IgnoredAny>,
+    #[schemars(skip)]
     password: Option<IgnoredAny>,
 }
 

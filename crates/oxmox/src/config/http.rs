@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use tools::caller::Scope;
 use tools::fault::Fault;
@@ -10,14 +11,33 @@ use tools::fault::Fault;
 use crate::http::{Jwks, Limits, OAuth, PublicUrl, PveTokens, Settings, TlsFiles};
 
 /// `[http]`
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HttpTable {
+    /// The server's certificate in PEM, with the chain that leads to it; needs `tls_key`.
+    #[schemars(extend("flag" = "--tls-cert", "toml" = "\"/etc/oxmox/cert.pem\""))]
     tls_cert: Option<PathBuf>,
+    /// Its key in PEM, without a passphrase.
+    #[schemars(extend("flag" = "--tls-key", "toml" = "\"/etc/oxmox/key.pem\""))]
     tls_key: Option<PathBuf>,
+    /// What others call the server by. Requests for other names than this one, its own addresses and localhost are refused,
+    /// and so are those of pages of other servers, on every route.
+    #[schemars(extend("toml" = "\"https://oxmox.example.com:8443\""))]
     public_url: Option<String>,
+    /// `true`: a proxy in front speaks TLS with callers and is the only one that comes to the server itself, so that an
+    /// address that other machines can reach may be served without a certificate. Needs a `public_url` with `https://`. The
+    /// page's cookie goes by TLS only then, `X-Forwarded-For` is believed (its last address, which is the proxy's own word),
+    /// and nobody is let in without a token, not even from this machine. The network between the two is yours to keep closed.
+    #[schemars(extend("toml" = "true"))]
     behind_proxy: bool,
+    /// Whether callers may act by their own token of PVE, sent along in the header `X-PVE-API-Token`: `off` refuses a request
+    /// that brings one, `allowed` lets who brings none act with the rights of oxmox, `required` lets them do nothing. Over
+    /// TLS (the proxy's counts) or from this machine only.
+    #[schemars(extend("default" = "off", "toml" = "\"allowed\""))]
     pve_tokens: PveTokens,
+    /// A collector of OpenTelemetry that takes OTLP over HTTP in JSON: each call of a tool becomes a span, in the trace that
+    /// the client names in `_meta` (`traceparent`, `tracestate`).
+    #[schemars(extend("toml" = "\"http://127.0.0.1:4318/v1/traces\""))]
     otlp_url: Option<String>,
 }
 
@@ -78,17 +98,31 @@ impl HttpTable {
 }
 
 /// `[oauth]`
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OAuthTable {
+    /// Who gives out the tokens: their `iss`, letter by letter.
+    #[schemars(extend("toml" = "\"https://id.example.com/realms/team\""))]
     issuer: String,
+    /// Whom they are for: their `aud`, one or a list. The default is `public_url` with `/mcp` behind it.
     #[serde(default)]
+    #[schemars(with = "String", extend("toml" = "\"https://oxmox.example.com/mcp\""))]
     audience: Audience,
+    /// Where the issuer's keys are; looked at again when a token names an unknown one, at most once a minute. Either this or
+    /// `jwks_file`.
+    #[schemars(extend("toml" = "\"https://id.example.com/realms/team/protocol/openid-connect/certs\""))]
     jwks_url: Option<String>,
+    /// A file with them.
+    #[schemars(extend("toml" = "\"jwks.json\""))]
     jwks_file: Option<PathBuf>,
+    /// What each of its scopes lets a caller do: `read`, `operate` or `full`.
     #[serde(default = "usual_scopes")]
+    #[schemars(with = "BTreeMap<String, String>", extend("default" = usual_scopes(), "toml" = "{ \"proxmox.look\" = \"read\" }"))]
     scopes: BTreeMap<String, Scope>,
+    /// The claim that names the caller: one that users cannot choose for themselves, in plain ASCII, since letters that look
+    /// alike would be two callers.
     #[serde(default = "usual_claim")]
+    #[schemars(extend("toml" = "\"preferred_username\""))]
     name_claim: String,
 }
 

@@ -26,7 +26,7 @@ use tools::words;
 
 pub use cluster::{ClusterConfig, Login, Preferences};
 pub use edit::Edit;
-pub use environment::Environment;
+pub use environment::{Environment, VARIABLES};
 pub use file::File;
 pub use paths::{Places, System};
 pub use secret::SecretSource;

@@ -16,7 +16,7 @@ pub(super) fn unusable(fault: Fault) -> Finding {
     Finding::failed(
         CHECK,
         fault,
-        "mend the configuration file; docs/configuration.md describes every key",
+        "mend the configuration file; docs/CONFIG.md describes every key",
     )
 }
 

@@ -11,6 +11,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Response, StatusCode};
 use axum::middleware::Next;
 use pve::Credentials;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::watch;
 use tools::context::Cluster;
@@ -28,7 +29,7 @@ const KEPT: usize = 32;
 const IDLE: Duration = Duration::from_mins(10);
 
 /// Whether callers may bring their own token of PVE along.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PveTokens {
     /// No: a request that brings one is refused, since it would run with other rights than meant.

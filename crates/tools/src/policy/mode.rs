@@ -1,5 +1,6 @@
 //! How much may happen without asking, everywhere and at single clusters.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Policy;
@@ -7,7 +8,7 @@ use crate::fault::Fault;
 use crate::spec::Risk;
 
 /// How much oxmox may do on its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Nothing changes, whatever the rules say.

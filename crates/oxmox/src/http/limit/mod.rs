@@ -14,6 +14,7 @@ use axum::http::{Response, StatusCode};
 use axum::middleware::Next;
 use http_body_util::LengthLimitError;
 use hyper::body::{Bytes, Frame, SizeHint};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::watch;
 
@@ -30,16 +31,20 @@ pub(crate) use gate::{TooMuch, Try};
 const FORWARDED: &str = "x-forwarded-for";
 
 /// `[limits]`: what a caller may ask for.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
     /// The largest request, in bytes.
+    #[schemars(extend("toml" = "1048576"))]
     pub request_bytes: usize,
     /// How many requests are answered each second, in the long run.
+    #[schemars(extend("toml" = "10"))]
     pub requests_per_second: u32,
     /// How many may come at once after a pause.
+    #[schemars(extend("toml" = "100"))]
     pub burst: u32,
     /// How many may be under way at a time; streams count as long as they are open.
+    #[schemars(extend("toml" = "32"))]
     pub concurrent_requests: u32,
 }
 
