@@ -1,5 +1,11 @@
 //! The documents that people go by, held against what oxmox takes, does and writes.
 
+mod clients;
+mod guide;
+mod migrating;
+mod names;
+mod transcript;
+
 use std::path::{Path, PathBuf};
 
 use oxmox::config::{Config, Environment, File, Overrides};
