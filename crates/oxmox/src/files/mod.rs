@@ -1,13 +1,16 @@
 //! Files that belong to a person: shown before they are changed, changed whole or not at all.
 
 mod diff;
+mod replace;
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use tools::fault::{Fault, Kind};
 use tools::store::create_private_dir;
+
+use replace::replace;
 
 /// What a file was called before oxmox changed it.
 const BACKUP: &str = "before-oxmox";
@@ -132,32 +135,6 @@ impl Draft {
         }
         replace(&self.path, after, &self.path, self.private).map_err(unwritable)
     }
-}
-
-/// Puts a whole file in the place of another, with the permissions of `like` where that exists.
-fn replace(path: &Path, text: &str, like: &Path, private: bool) -> io::Result<()> {
-    let mut draft = path.as_os_str().to_owned();
-    draft.push(format!(".{}.new", std::process::id()));
-    let draft = PathBuf::from(draft);
-    let written = (|| {
-        let mut options = fs::OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&draft)?;
-        file.write_all(text.as_bytes())?;
-        if let Ok(data) = fs::metadata(like)
-            && !private
-        {
-            file.set_permissions(data.permissions())?;
-        }
-        file.sync_all()?;
-        fs::rename(&draft, path)
-    })();
-    if written.is_err() {
-        let _ = fs::remove_file(&draft);
-    }
-    written
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Fault {

@@ -1,0 +1,108 @@
+//! One file in the place of another: for those who look, all at once; for those who may look, the same as before.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Puts a whole file at this path, for the owner, the group and everybody whom `like` is for. Without one like it, or if it
+/// is private, only its owner may read it.
+pub(super) fn replace(path: &Path, text: &str, like: &Path, private: bool) -> io::Result<()> {
+    let mut draft = path.as_os_str().to_owned();
+    draft.push(format!(".{}.new", std::process::id()));
+    let draft = PathBuf::from(draft);
+    let written = (|| {
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&draft)?;
+        file.write_all(text.as_bytes())?;
+        if let Ok(data) = fs::metadata(like) {
+            share(&file, &data, private)?;
+        }
+        file.sync_all()?;
+        fs::rename(&draft, path)
+    })();
+    if written.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    written
+}
+
+/// A service reads what root writes for it by the owner or the group of the file.
+#[cfg(unix)]
+fn share(file: &File, like: &Metadata, private: bool) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
+
+    let (owner, group) = (like.uid(), like.gid());
+    // Only root gives files away; a group that one is in may be kept by everybody.
+    let is_for_the_group =
+        fchown(file, Some(owner), Some(group)).is_ok() || fchown(file, None, Some(group)).is_ok();
+    let mode = like.mode() & 0o777;
+    let mode = match (private, is_for_the_group) {
+        (true, _) => 0o600,
+        (false, true) => mode,
+        // Another group than the one that it was shared with gets what everybody gets.
+        (false, false) => mode & 0o707 | (mode & 0o007) << 3,
+    };
+    file.set_permissions(fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn share(file: &File, like: &Metadata, private: bool) -> io::Result<()> {
+    if private {
+        return Ok(());
+    }
+    file.set_permissions(like.permissions())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+
+    use super::*;
+
+    /// Who a file is for.
+    fn of(path: &Path) -> (u32, u32, u32) {
+        let data = fs::metadata(path).unwrap();
+        (data.uid(), data.gid(), data.mode() & 0o777)
+    }
+
+    #[test]
+    fn a_service_can_still_read_what_root_wrote_for_it() {
+        let dir = tempfile::tempdir().unwrap();
+        if of(dir.path()).0 != 0 {
+            eprintln!("skipped: only root can give a file to a service");
+            return;
+        }
+        let at = |name: &str, mode: u32| {
+            let path = dir.path().join(name);
+            fs::write(&path, "before").unwrap();
+            chown(&path, Some(61_001), Some(61_002)).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            path
+        };
+        let config = at("config.toml", 0o640);
+        replace(&config, "after", &config, false).unwrap();
+        assert_eq!(of(&config), (61_001, 61_002, 0o640));
+        assert_eq!(fs::read_to_string(&config).unwrap(), "after");
+        let copy = dir.path().join("copy");
+        replace(&copy, "before", &config, false).unwrap();
+        assert_eq!(of(&copy), of(&config));
+        let secret = at("home.secret", 0o644);
+        replace(&secret, "after", &secret, true).unwrap();
+        assert_eq!(of(&secret), (61_001, 61_002, 0o600));
+    }
+
+    #[test]
+    fn permissions_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        for mode in [0o600, 0o644, 0o664] {
+            fs::write(&path, "before").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            replace(&path, "after", &path, false).unwrap();
+            assert_eq!(of(&path).2, mode);
+        }
+    }
+}
