@@ -12,8 +12,11 @@ use tools::store::create_private_dir;
 
 use replace::replace;
 
-/// What a file was called before oxmox changed it.
-const BACKUP: &str = "before-oxmox";
+/// What a file was called before oxmox first changed it. That copy is never replaced.
+const FIRST: &str = "before-oxmox";
+
+/// What it was called before the last change, where that is something else.
+const LAST: &str = "before-oxmox-last";
 
 /// A file as it is and as it shall be. Nothing is written before [`Draft::write`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,8 +34,7 @@ pub struct Draft {
 impl Draft {
     /// The file as it is, with nothing to do yet.
     pub fn open(path: &Path) -> Result<Self, Fault> {
-        // People keep such files elsewhere and put a link in their place: the link stays.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let path = behind_links(path);
         let before = match fs::read_to_string(&path) {
             Ok(text) => Some(text),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -53,7 +55,7 @@ impl Draft {
         self
     }
 
-    /// Gone.
+    /// Gone, without a copy: for what oxmox made, or has taken everything out of.
     #[must_use]
     pub fn gone(mut self) -> Self {
         self.after = None;
@@ -78,12 +80,20 @@ impl Draft {
         diff::lines(&text(&self.before), &text(&self.after))
     }
 
-    /// Where what it held is kept.
+    /// Where what it holds is kept when it is changed: what was there first is a person's own, and stays.
     pub fn backup(&self) -> PathBuf {
-        let mut name = self.path.file_name().unwrap_or_default().to_owned();
-        name.push(".");
-        name.push(BACKUP);
-        self.path.with_file_name(name)
+        let named = |last: &str| {
+            let mut name = self.path.file_name().unwrap_or_default().to_owned();
+            name.push(".");
+            name.push(last);
+            self.path.with_file_name(name)
+        };
+        let first = named(FIRST);
+        match fs::read_to_string(&first) {
+            Ok(kept) if Some(&kept) == self.before.as_ref() => first,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => first,
+            _ => named(LAST),
+        }
     }
 
     /// Whether it could be written, without writing it: a person should hear of it before anything else is done.
@@ -105,8 +115,8 @@ impl Draft {
         }
     }
 
-    /// Writes it: another file first, then that one in its place, so that nobody ever sees half of it. Keeps a copy of what
-    /// was there, unless that is private.
+    /// Writes it: another file first, then that one in its place, so that nobody ever sees half of it. Keeps a copy of what is
+    /// replaced, unless that is private.
     pub fn write(&self) -> Result<(), Fault> {
         if !self.is_change() {
             return Ok(());
@@ -135,6 +145,25 @@ impl Draft {
         }
         replace(&self.path, after, &self.path, self.private).map_err(unwritable)
     }
+}
+
+/// How many links may follow one another; Linux itself goes as far.
+const MOST_LINKS: usize = 40;
+
+/// Where a file really is. People keep such files elsewhere and put a link in their place: the link stays, also while there
+/// is nothing at its end yet.
+fn behind_links(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        if let Ok(real) = fs::canonicalize(&path) {
+            return real;
+        }
+        let Ok(target) = fs::read_link(&path) else {
+            break;
+        };
+        path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    path
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Fault {
@@ -172,6 +201,32 @@ mod tests {
     }
 
     #[test]
+    fn what_a_person_wrote_first_is_kept_whatever_follows() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs::write(&path, "theirs").unwrap();
+        let kept = |name: &str| fs::read_to_string(dir.path().join(name)).ok();
+        for text in ["ours", "ours, again"] {
+            let draft = Draft::open(&path).unwrap().holding(text.to_owned());
+            draft.write().unwrap();
+            assert_eq!(kept("file.before-oxmox").unwrap(), "theirs");
+        }
+        assert_eq!(kept("file.before-oxmox-last").unwrap(), "ours");
+        Draft::open(&path).unwrap().gone().write().unwrap();
+        assert_eq!(kept("file.before-oxmox").unwrap(), "theirs");
+        assert_eq!(kept("file"), None);
+    }
+
+    #[test]
+    fn what_is_gone_leaves_nothing_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs::write(&path, "ours").unwrap();
+        Draft::open(&path).unwrap().gone().write().unwrap();
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
     fn what_somebody_else_wrote_meanwhile_is_not_lost() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
@@ -199,5 +254,17 @@ mod tests {
         draft.write().unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read_to_string(&real).unwrap(), "b");
+
+        // A link to a link to what is not there yet.
+        let (first, second) = (dir.path().join("first"), dir.path().join("second"));
+        std::os::unix::fs::symlink("second", &first).unwrap();
+        std::os::unix::fs::symlink("new/file", &second).unwrap();
+        let draft = Draft::open(&first).unwrap().holding("c".to_owned());
+        draft.write().unwrap();
+        for link in [&first, &second] {
+            assert!(fs::symlink_metadata(link).unwrap().is_symlink());
+        }
+        let written = fs::read_to_string(dir.path().join("new/file"));
+        assert_eq!(written.unwrap(), "c");
     }
 }
