@@ -81,6 +81,11 @@ impl Environment {
         self.get("NOTIFY_SOCKET")
     }
 
+    /// Whether a cluster is described in here; it then stands in the place of one of that name in the file.
+    pub fn has_cluster(&self) -> bool {
+        self.get("PROXMOX_HOST").is_some()
+    }
+
     /// The cluster that `PROXMOX_HOST` and its companions describe.
     pub(super) fn cluster(
         &self,

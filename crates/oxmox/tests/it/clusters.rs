@@ -142,3 +142,26 @@ async fn a_cluster_that_a_rule_names_stays() {
         before
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_tried_is_what_is_written() {
+    let sim = homelab_sim().await;
+    let (token, secret) = root();
+    let clinic = Clinic::new()
+        .with("PROXMOX_HOST", &sim.addr().to_string())
+        .with("PROXMOX_FINGERPRINT", sim.fingerprint())
+        .with("PROXMOX_TOKEN_NAME", &token)
+        .with("PROXMOX_TOKEN_VALUE", secret);
+    clinic.configure(&[BEFORE.to_owned()], secret);
+    let secret_file = clinic.file("secret").display().to_string();
+    let add = |name: &str| {
+        let given = flags("nowhere.invalid", &token, &secret_file);
+        let given = given.iter().map(String::as_str);
+        let words: Vec<_> = ["cluster", "add", name].into_iter().chain(given).collect();
+        clinic.run(&words)
+    };
+    add("default").exits(2).says("PROXMOX_HOST");
+    add("lab").exits(1).says("nothing was written");
+    let written = fs::read_to_string(clinic.file("config.toml")).unwrap();
+    assert_eq!(written, BEFORE);
+}

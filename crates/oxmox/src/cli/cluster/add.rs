@@ -9,7 +9,7 @@ use super::super::global::Global;
 use super::super::out;
 use super::super::runtime::{Threads, block_on};
 use super::section;
-use crate::config::{Edit, Environment};
+use crate::config::{ENVIRONMENT_CLUSTER, Edit, Environment};
 use crate::doctor::{self, Level};
 
 /// Adds a cluster to the configuration file, after trying it
@@ -78,6 +78,11 @@ const LIMIT: Duration = Duration::from_secs(20);
 pub(super) fn run(args: &Args, global: &Global, environment: &Environment) -> Result<Exit, Fault> {
     let name = &args.name;
     section::check_name(name)?;
+    if name == ENVIRONMENT_CLUSTER && environment.has_cluster() {
+        // The trial would be of that one, and this one would be written.
+        let what = format!("{name} is the cluster that PROXMOX_HOST names, which hides one of that name in the file");
+        return Err(Fault::bad_input(what).hint("choose another name, or `unset PROXMOX_HOST` first"));
+    }
     let mut edit = Edit::open(&global.config_file(environment)?)?;
     if edit.has_cluster(name) {
         return Err(

@@ -26,6 +26,12 @@ impl Clinic {
         }
     }
 
+    /// With a variable in its environment.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.machine = self.machine.with(name, value);
+        self
+    }
+
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
