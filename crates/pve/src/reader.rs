@@ -159,6 +159,12 @@ impl Reader {
         self.get("/access/permissions").await
     }
 
+    /// The same of another user; those who may see it have `Sys.Audit` on `/access`.
+    pub async fn permissions_of(&self, user: &str) -> Result<Permissions, Error> {
+        self.get(Request::get("/access/permissions").with("userid", user))
+            .await
+    }
+
     /// What we may do on one path, all ways to a right counted in.
     pub async fn permissions_on(&self, path: &str) -> Result<Permissions, Error> {
         self.get(Request::get("/access/permissions").with("path", path))

@@ -30,15 +30,32 @@ impl Right {
 /// "VM.Clone on /vms/VMID"
 impl fmt::Display for Right {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path: String = (self.path.split('/'))
-            .map(|part| match part.strip_prefix('{') {
-                Some(name) => name.trim_end_matches('}').to_uppercase(),
-                None => part.to_owned(),
-            })
-            .collect::<Vec<_>>()
-            .join("/");
-        write!(f, "{} on {path}", self.privilege)
+        write!(f, "{} on {}", self.privilege, shown(self.path))
     }
+}
+
+/// `/vms/VMID`
+fn shown(path: &str) -> String {
+    let parts = path.split('/').map(|part| match part.strip_prefix('{') {
+        Some(name) => name.trim_end_matches('}').to_uppercase(),
+        None => part.to_owned(),
+    });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+/// "VM.Audit, VM.Clone on /vms/VMID and Sys.Audit on /nodes": each path once.
+pub fn listed(rights: &[Right]) -> String {
+    let mut by_path: Vec<(&str, Vec<&str>)> = Vec::new();
+    for right in rights {
+        match by_path.iter_mut().find(|(path, _)| *path == right.path) {
+            Some((_, privileges)) => privileges.push(right.privilege),
+            None => by_path.push((right.path, vec![right.privilege])),
+        }
+    }
+    let groups = by_path
+        .iter()
+        .map(|(path, privileges)| format!("{} on {}", privileges.join(", "), shown(path)));
+    groups.collect::<Vec<_>>().join(" and ")
 }
 
 /// This privilege on the guest that the call is about.
@@ -90,15 +107,16 @@ pub(crate) const OLD_AGENT: Need = guest("VM.Monitor");
 pub(crate) const WHOLE_AGENT: Need = guest("VM.GuestAgent.Unrestricted");
 
 impl Need {
-    /// What every call takes and this token has on no path. Empty: some call can succeed. Of alternatives that are all
-    /// lacking, the first one that PVE knows; `known` tells that, for privileges come and go with its versions.
+    /// What calls take and this token has on no path. Empty: some call can succeed. Of alternatives that are all lacking, the
+    /// first one that PVE knows; `known` tells that, for privileges come and go with its versions. Of what different calls
+    /// take, all that it knows: with one of them, only a few calls could succeed.
     pub fn lacking(self, held: &Permissions, known: &dyn Fn(&str) -> bool) -> Vec<Right> {
         match self {
             Self::On(path, privilege) if is_granted(held, path, privilege) => Vec::new(),
             Self::On(path, privilege) => vec![Right { path, privilege }],
             Self::All(parts) => {
                 let parts = parts.iter();
-                parts.flat_map(|part| part.lacking(held, known)).collect()
+                each_once(parts.flat_map(|part| part.lacking(held, known)))
             }
             Self::Any(parts) | Self::AtLeastOne(parts) => {
                 let lacks: Vec<_> = parts.iter().map(|part| part.lacking(held, known)).collect();
@@ -106,8 +124,16 @@ impl Need {
                     return Vec::new();
                 }
                 let exists = |lack: &&Vec<Right>| lack.iter().all(|right| known(right.privilege));
-                let best = lacks.iter().find(exists).or(lacks.first());
-                best.cloned().unwrap_or_default()
+                let most = if matches!(self, Self::Any(_)) {
+                    1
+                } else {
+                    lacks.len()
+                };
+                let mut best: Vec<_> = lacks.iter().filter(exists).take(most).collect();
+                if best.is_empty() {
+                    best.extend(lacks.first());
+                }
+                each_once(best.into_iter().flatten().copied())
             }
             Self::At(_, need) => need.lacking(held, known),
             Self::Nothing | Self::If(..) | Self::IfIs(..) | Self::Each(..) | Self::May(_) => {
@@ -182,6 +208,11 @@ impl Need {
             }
         }
     }
+}
+
+fn each_once(rights: impl Iterator<Item = Right>) -> Vec<Right> {
+    let mut seen = BTreeSet::new();
+    rights.filter(|right| seen.insert(*right)).collect()
 }
 
 /// Whether a privilege is held on any path of this form.
@@ -264,6 +295,23 @@ mod tests {
         assert_eq!(lacks(&|_| true), ["VM.Clone", "VM.GuestAgent.Audit"]);
         let is_old = |privilege: &str| !privilege.contains("GuestAgent");
         assert_eq!(lacks(&is_old), ["VM.Clone", "VM.Monitor"]);
+    }
+
+    #[test]
+    fn of_what_different_calls_take_all_is_lacking() {
+        const UPDATE: Need = Need::AtLeastOne(&[
+            guest("VM.Config.CPU"),
+            Need::All(&[guest("VM.Config.CPU"), guest("VM.Config.Memory")]),
+            OLD_AGENT,
+            storage("Datastore.Audit"),
+        ]);
+        let known = |privilege: &str| privilege != "VM.Monitor";
+        let lacks = UPDATE.lacking(&Permissions::default(), &known);
+        assert_eq!(
+            listed(&lacks),
+            "VM.Config.CPU, VM.Config.Memory on /vms/VMID and Datastore.Audit on /storage/STORAGE"
+        );
+        assert!(UPDATE.can_be_met(&rights(json!({"/": {"VM.Config.CPU": 1}}))));
     }
 
     #[test]

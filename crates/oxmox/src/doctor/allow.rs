@@ -1,55 +1,12 @@
-//! The line that gives a token what it lacks: no more than that, and where it has rights already.
+//! The lines that give a token what it lacks: no more than that, where it has rights already, and to its user as well if the
+//! user lacks the same. Nobody loses anything over them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use pve::Permissions;
 use tools::need::Right;
 
-/// Who lacks it.
-pub(super) enum Holder {
-    /// A user.
-    User(String),
-    /// A token, and whether it has rights of its own, as far as that is told.
-    Token(String, Option<bool>),
-}
-
-impl Holder {
-    pub(super) fn is_token(&self) -> bool {
-        matches!(self, Self::Token(..))
-    }
-
-    /// The flag that names who gets it. What a user holds otherwise is not to be seen, and a role on a path replaces what
-    /// comes from above: a user whose token lacks something must not lose anything over it.
-    fn flag(&self) -> String {
-        match self {
-            Self::User(user) => format!("--users {user}"),
-            Self::Token(token, Some(false)) => format!("--users {}", user_of(token)),
-            Self::Token(token, _) => format!("--tokens '{token}'"),
-        }
-    }
-
-    /// What to know about the line.
-    pub(super) fn caution(&self) -> Option<String> {
-        match self {
-            Self::Token(token, separated @ (Some(true) | None)) if user_of(token) != "root@pam" => {
-                let whole = if separated.is_none() {
-                    "; where it has no rights of its own (privsep 0), give them to the user instead"
-                } else {
-                    ""
-                };
-                let user = user_of(token);
-                Some(format!(
-                    "a token has no more than its user: what {user} lacks, it needs too, by --users {user}{whole}"
-                ))
-            }
-            _ => None,
-        }
-    }
-}
-
-fn user_of(token: &str) -> &str {
-    token.split_once('!').map_or(token, |(user, _)| user)
-}
+use super::holder::Holder;
 
 /// What a person types on a node. `None`: nothing is lacking.
 pub(super) fn line(
@@ -64,30 +21,30 @@ pub(super) fn line(
             by_path.entry(path).or_default().insert(right.privilege);
         }
     }
-    // What is given on `/` reaches below; giving it there again says nothing.
+    let subjects = holder.subjects(held);
     let above = by_path.get("/").cloned().unwrap_or_default();
-    let flag = holder.flag();
     let mut commands = Vec::new();
     for (path, privileges) in &mut by_path {
-        if path != "/" {
+        // What is given on `/` reaches below; giving it there again says nothing.
+        if path != "/" && !subjects.have_their_own(path) {
             privileges.retain(|privilege| !above.contains(privilege));
         }
         if privileges.is_empty() {
             continue;
         }
-        // A role on a path replaces those from above, so that what comes from there has to be in it.
-        if path != "/" && (!above.is_empty() || !held.on("/").is_empty()) {
-            privileges.extend(held.on(path));
-            privileges.extend(&above);
+        for grant in subjects.roles(path, privileges, &above) {
+            let privileges: Vec<_> = grant.privileges.into_iter().collect();
+            let (role, privileges) = (grant.role, privileges.join(","));
+            commands.push(if roles.contains(&role) {
+                format!("pveum role modify {role} --append 1 --privs {privileges}")
+            } else {
+                format!("pveum role add {role} --privs {privileges}")
+            });
+            commands.push(format!(
+                "pveum acl modify {path} --roles {role} {}",
+                grant.flags
+            ));
         }
-        let privileges: Vec<_> = privileges.iter().copied().collect();
-        let (role, privileges) = (role_for(path), privileges.join(","));
-        commands.push(if roles.contains(&role) {
-            format!("pveum role modify {role} --append 1 --privs {privileges}")
-        } else {
-            format!("pveum role add {role} --privs {privileges}")
-        });
-        commands.push(format!("pveum acl modify {path} --roles {role} {flag}"));
     }
     (!commands.is_empty()).then(|| commands.join(" && "))
 }
@@ -96,7 +53,8 @@ pub(super) fn line(
 fn places(held: &Permissions, form: &str) -> Vec<String> {
     let fixed = form.split_once("/{").map_or(form, |(before, _)| before);
     let whole = if fixed.is_empty() { "/" } else { fixed };
-    if !held.on(whole).is_empty() {
+    // A right on this very path is none on a path below.
+    if whole == form || !held.on(whole).is_empty() {
         return vec![whole.to_owned()];
     }
     let below = format!("{}/", whole.trim_end_matches('/'));
@@ -112,16 +70,6 @@ fn places(held: &Permissions, form: &str) -> Vec<String> {
     } else {
         own
     }
-}
-
-/// `oxmox-vms-100` for `/vms/100`: what is given on one path is not given on another by the same role.
-fn role_for(path: &str) -> String {
-    let words: String = path
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
-        .collect();
-    let name = words.trim_matches('-');
-    format!("oxmox-more{}{name}", if name.is_empty() { "" } else { "-" })
 }
 
 #[cfg(test)]
@@ -145,8 +93,21 @@ mod tests {
         line(holder, &held, &lacking.iter().copied().collect(), &roles)
     }
 
+    /// Whose user's rights are not told.
     fn token(name: &str, separated: Option<bool>) -> Holder {
-        Holder::Token(name.to_owned(), separated)
+        Holder::Token {
+            id: name.to_owned(),
+            separated,
+            user_held: None,
+        }
+    }
+
+    fn token_of(user_held: Value) -> Holder {
+        Holder::Token {
+            id: "bob@pve!ci".to_owned(),
+            separated: Some(true),
+            user_held: Some(serde_json::from_value(user_held).unwrap()),
+        }
     }
 
     #[test]
@@ -164,6 +125,50 @@ mod tests {
             line.ends_with("--users bob@pve") && users.caution().is_none(),
             "{line}"
         );
+    }
+
+    #[test]
+    fn a_token_gets_nothing_that_its_user_lacks() {
+        let on_vms = || json!({"/vms": {"VM.Audit": 1}});
+        // Who has it already is left alone.
+        let able = token_of(json!({"/": {"VM.Audit": 1, "VM.Snapshot": 1, "Sys.Modify": 1}}));
+        let line = allow(&able, on_vms(), &[SNAPSHOT]).unwrap();
+        assert!(
+            !line.contains("--users") && able.caution().is_none(),
+            "{line}"
+        );
+        // Who lacks it, too, gets it, and keeps what was there; the token gets nothing of that.
+        let more = token_of(json!({"/vms": {"VM.Audit": 1, "VM.Console": 1}}));
+        assert_eq!(
+            allow(&more, on_vms(), &[SNAPSHOT]).unwrap(),
+            "pveum role add oxmox-more-vms --privs VM.Snapshot && pveum acl modify /vms --roles oxmox-more-vms --tokens 'bob@pve!ci' && \
+             pveum role add oxmox-more-vms-user --privs VM.Audit,VM.Console,VM.Snapshot && pveum acl modify /vms --roles oxmox-more-vms-user --users bob@pve"
+        );
+        // Setup gives its user and its token the same.
+        let ours = token("oxmox@pve!laptop", None);
+        let everywhere = json!({"/": {"VM.Audit": 1}, "/vms": {"VM.Audit": 1}});
+        assert_eq!(
+            allow(&ours, everywhere, &[SNAPSHOT]).unwrap(),
+            "pveum role add oxmox-more-vms --privs VM.Audit,VM.Snapshot && pveum acl modify /vms --roles oxmox-more-vms --users oxmox@pve --tokens 'oxmox@pve!laptop'"
+        );
+        assert!(ours.caution().is_none());
+    }
+
+    #[test]
+    fn what_is_given_on_top_stops_above_rules_of_their_own() {
+        let node = Right {
+            path: "/nodes/{node}",
+            privilege: "Sys.Modify",
+        };
+        let held = || json!({"/": {"VM.Audit": 1}, "/nodes": {"Sys.Audit": 1}});
+        let line = allow(&token("root@pam!mcp", None), held(), &[MODIFY, node]).unwrap();
+        assert!(
+            line.contains("acl modify / ") && line.contains("acl modify /nodes "),
+            "{line}"
+        );
+        let plain = json!({"/": {"VM.Audit": 1}, "/nodes": {"VM.Audit": 1}});
+        let line = allow(&token("root@pam!mcp", None), plain, &[MODIFY, node]).unwrap();
+        assert!(!line.contains("/nodes"), "{line}");
     }
 
     #[test]
@@ -190,6 +195,17 @@ mod tests {
             "{line}"
         );
         assert!(line.contains("acl modify /pool/lab "), "{line}");
+    }
+
+    #[test]
+    fn a_right_on_a_path_is_not_given_below_it() {
+        let pools = Right {
+            path: "/pool",
+            privilege: "Pool.Audit",
+        };
+        let held = json!({"/pool/lab": {"VM.Audit": 1}});
+        let line = allow(&token("root@pam!mcp", None), held, &[pools]).unwrap();
+        assert!(line.contains("acl modify /pool --roles"), "{line}");
     }
 
     #[test]

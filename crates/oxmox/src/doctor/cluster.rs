@@ -8,8 +8,8 @@ use tools::fault::Fault;
 use tools::registry::Registry;
 use tools::words;
 
-use super::allow::Holder;
 use super::finding::Finding;
+use super::holder::Holder;
 use super::{agents, reach, rights, storages, token, version};
 
 /// A cluster to be examined.
@@ -101,7 +101,11 @@ async fn look(settings: &Settings, registry: Option<&Registry>, notes: &Notes) {
     notes.add(token::check(&who, &settings.credentials, about));
     if let Some(registry) = registry {
         let holder = match settings.credentials {
-            Credentials::Token { .. } => Holder::Token(who, about.separated),
+            Credentials::Token { ref user, .. } => Holder::Token {
+                id: who,
+                separated: about.separated,
+                user_held: pve.permissions_of(user).await.ok(),
+            },
             Credentials::Password { .. } | Credentials::Ticket { .. } => Holder::User(who),
         };
         notes.add(rights::check(&pve, registry, &holder).await);

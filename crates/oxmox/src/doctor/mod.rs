@@ -6,7 +6,7 @@
 //! | `store` | plans, approvals and the audit trail |
 //! | `cluster` | one cluster, in the order of what depends on what |
 //! | `reach`, `tls`, `clock`, `version` | each of its hosts |
-//! | `token`, `rights`, `allow` | who we are there, which tools that is enough for, and what would be |
+//! | `token`, `rights`, `holder`, `allow` | who we are there, which tools that is enough for, and what would be |
 //! | `agents`, `storages` | what is on it |
 //! | `finding`, `show` | what was found, and how it is told |
 //!
@@ -20,6 +20,7 @@ mod cluster;
 mod configuration;
 mod files;
 mod finding;
+mod holder;
 mod reach;
 mod rights;
 mod show;

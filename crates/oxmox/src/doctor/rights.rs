@@ -4,14 +4,17 @@ use std::collections::BTreeSet;
 
 use pve::{Permissions, Reader};
 use serde_json::{Map, Value, json};
-use tools::need::Right;
+use tools::caller::Scope;
+use tools::need::{self, Right};
 use tools::registry::Registry;
-use tools::spec::Wants;
+use tools::registry::privileges::{self, Purpose};
+use tools::spec::{Toolset, Wants};
 use tools::tool::Tool;
 use tools::words;
 
-use super::allow::{self, Holder};
+use super::allow;
 use super::finding::Finding;
+use super::holder::Holder;
 
 const CHECK: &str = "privileges";
 
@@ -50,8 +53,57 @@ pub(super) async fn check(pve: &Reader, registry: &Registry, holder: &Holder) ->
             can.push(name);
         }
     }
-    let allowing = allow::line(holder, &held, &every(&useless), &roles(pve).await);
-    tell(&can, &useless, &logins, &held, (holder, allowing))
+    let lacking = every(&useless);
+    let allowing = Allowing {
+        line: allow::line(holder, &held, &lacking, &roles(pve).await),
+        level: level(registry.toolsets(), &lacking, &known).filter(|_| holder.is_of_setup()),
+        caution: holder.caution(),
+    };
+    tell(&can, &useless, &logins, &held, allowing)
+}
+
+/// What would allow all of them.
+struct Allowing {
+    line: Option<String>,
+    /// The level by which setup would.
+    level: Option<Scope>,
+    caution: Option<String>,
+}
+
+impl Allowing {
+    fn hint(&self) -> String {
+        let Some(line) = &self.line else {
+            return "`pveum acl modify` on a node gives rights".to_owned();
+        };
+        let by_hand = match &self.caution {
+            Some(caution) => format!("on a node: {line} ({caution})"),
+            None => format!("on a node: {line}"),
+        };
+        match self.level {
+            Some(level) => format!(
+                "to allow all of them: `oxmox setup --level {}`, or {by_hand}",
+                level.word()
+            ),
+            None => format!("to allow all of them, {by_hand}"),
+        }
+    }
+}
+
+/// The lowest level of setup whose role holds all of these.
+fn level(
+    toolsets: &[Toolset],
+    lacking: &BTreeSet<Right>,
+    known: &dyn Fn(&str) -> bool,
+) -> Option<Scope> {
+    Scope::ALL.into_iter().find(|level| {
+        let purpose = Purpose {
+            toolsets,
+            most: level.most(),
+            screens: false,
+        };
+        let role = privileges::of_role(purpose, known);
+        lacking.iter().all(|right| role.contains(right.privilege))
+    })
 }
 
 fn wants_login(tool: &dyn Tool) -> bool {
@@ -77,7 +129,7 @@ fn tell(
     useless: &[Useless],
     logins: &[&str],
     held: &Permissions,
-    (holder, allowing): (&Holder, Option<String>),
+    allowing: Allowing,
 ) -> Finding {
     let all = can.len() + useless.len() + logins.len();
     let detail = json!({
@@ -87,7 +139,8 @@ fn tell(
             "lacks": one.lacks.iter().map(Right::to_string).collect::<Vec<_>>(),
         })).collect::<Vec<_>>(),
         "want_a_login": logins,
-        "allow": allowing,
+        "allow": allowing.line,
+        "setup_level": allowing.level.map(Scope::word),
     });
     let mut text = format!("{} of {} tools can be used", can.len(), all);
     if !logins.is_empty() {
@@ -103,10 +156,7 @@ fn tell(
     let mut named: Vec<_> = useless
         .iter()
         .take(NAMED)
-        .map(|one| {
-            let lacks: Vec<_> = one.lacks.iter().map(Right::to_string).collect();
-            format!("{} (lacks {})", one.tool, lacks.join(", "))
-        })
+        .map(|one| format!("{} (lacks {})", one.tool, need::listed(&one.lacks)))
         .collect();
     if useless.len() > NAMED {
         named.push(format!(
@@ -115,13 +165,7 @@ fn tell(
         ));
     }
     let text = format!("{text}; not {}", named.join("; "));
-    let hint = allowing.map_or_else(
-        || "`pveum acl modify` on a node gives rights".to_owned(),
-        |line| match holder.caution() {
-            Some(caution) => format!("to allow all of them, on a node: {line} ({caution})"),
-            None => format!("to allow all of them, on a node: {line}"),
-        },
-    );
+    let hint = allowing.hint();
     // Whoever gave it few rights mostly meant that; no right at all is hardly meant.
     if held.is_empty() {
         return Finding::problem(CHECK, text, hint).detail(detail);

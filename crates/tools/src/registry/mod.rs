@@ -117,6 +117,11 @@ impl Registry {
         self.clusters.len() > 1
     }
 
+    /// The groups that are switched on.
+    pub fn toolsets(&self) -> &[Toolset] {
+        &self.toolsets
+    }
+
     /// The tools, in order.
     pub fn tools(&self) -> impl Iterator<Item = &'static dyn Tool> {
         self.entries.iter().map(|entry| entry.tool)
