@@ -15,7 +15,10 @@ use crate::doctor::{self, Level, Patient, Report};
 /// Looks at the configuration, the store and every cluster, and says what does not work and what to type about it
 ///
 /// For each cluster: connection and certificate of each host, clock, version, token, which tools the token can use and
-/// the pveum line that would allow the others, guest agents, storages. Only reads; never prints a secret.
+/// the pveum line that would allow the others, guest agents, storages. Never prints a secret.
+///
+/// On clusters it only reads. In the store it writes a row and takes it away again, to see whether that can be done; a store of
+/// an older oxmox is brought forward, as by every command.
 ///
 /// Exit code: 0 it works (perhaps with warnings), 1 something does not, 2 the configuration cannot be used.
 #[derive(Debug, clap::Args)]

@@ -10,8 +10,9 @@
 //! | `agents`, `storages` | what is on it |
 //! | `finding`, `show` | what was found, and how it is told |
 //!
-//! It only reads. One cluster that does not answer takes nothing away from what is said of the others, and secrets are in
-//! nothing that it says.
+//! On clusters it only reads. The store it opens as every command does, which brings one of an older oxmox forward, and
+//! writes to it what it takes away again: nothing else tells whether that can be done. One cluster that does not answer
+//! takes nothing away from what is said of the others, and secrets are in nothing that it says.
 
 mod agents;
 mod allow;

@@ -37,14 +37,46 @@ pub(super) fn other_keys(dir: &Path) -> Fault {
     )
 }
 
+/// As much as a long plan takes.
+const TRIAL: usize = 64 * 1024;
+
 impl Store {
-    /// Writes nothing, but as one who would: whether that can be done. Tells the version of the store's schema.
+    /// Whether something can be written: writes it, and takes it away again. Tells the version of the store's schema.
     pub async fn try_writing(&self) -> Result<i64, Fault> {
-        let writing = self.write(|tx| {
-            let sql = "DELETE FROM meta WHERE name = 'what no oxmox ever wrote'";
-            tx.execute(sql, &[]).map(drop)
+        let text = ["x".repeat(TRIAL).as_str().into()];
+        let writing = self.write(move |tx| {
+            let sql = "INSERT INTO meta (name, value) VALUES ('trial', ?1)
+                       ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+            tx.execute(sql, &text).map(drop)
         });
         writing.await?;
+        // By itself: what is gone before its transaction ends takes no room on any disk.
+        let removing = self.write(|tx| {
+            let sql = "DELETE FROM meta WHERE name = 'trial'";
+            tx.execute(sql, &[]).map(drop)
+        });
+        removing.await?;
         Ok(super::VERSION)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::VERSION;
+    use crate::store::life::Life;
+    use crate::store::sqlite::Sqlite;
+
+    #[tokio::test]
+    async fn a_full_disk_cannot_be_written_to() {
+        let store = |database| Store::on(vec![Box::new(database)], Keys::ephemeral(), Life::Alone);
+        let roomy = store(Sqlite::in_memory().unwrap());
+        assert_eq!(roomy.try_writing().await.unwrap(), VERSION);
+        assert_eq!(roomy.try_writing().await.unwrap(), VERSION);
+        let left = roomy.read(|tx| tx.query("SELECT name FROM meta", &[]));
+        assert_eq!(left.await.unwrap(), []);
+        let full = store(Sqlite::full().unwrap());
+        let fault = full.try_writing().await.unwrap_err();
+        assert!(fault.message.contains("full"), "{fault}");
     }
 }

@@ -26,6 +26,14 @@ impl Sqlite {
         Self::with(Connection::open_in_memory()?)
     }
 
+    /// One that has no room for anything more.
+    #[cfg(test)]
+    pub(super) fn full() -> Result<Self, Trouble> {
+        let database = Self::in_memory()?;
+        database.0.pragma_update(None, "max_page_count", 1)?;
+        Ok(database)
+    }
+
     fn with(connection: Connection) -> Result<Self, Trouble> {
         connection.busy_timeout(PATIENCE)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
