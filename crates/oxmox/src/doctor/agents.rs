@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures_util::{StreamExt as _, stream};
 use pve::{PropertyString, Reader, Resource, ResourceKind};
 use serde_json::{Value, json};
+use tokio::time::timeout;
 use tools::words;
 
 use super::finding::Finding;
@@ -51,22 +52,30 @@ async fn look(pve: &Reader, vm: &Resource) -> (String, State) {
         Some(name) => format!("{vmid} {name}"),
         None => vmid.to_string(),
     };
-    let asking = async {
-        let at = format!("/nodes/{node}/qemu/{vmid}");
-        let config: Value = match pve.get(format!("{at}/config")).await {
-            Ok(config) => config,
-            Err(error) => return of_error(&error),
-        };
-        if !is_on(&config["agent"]) {
-            return State::SwitchedOff;
-        }
-        match pve.get::<Value>(format!("{at}/agent/info")).await {
-            Ok(_) => State::Answers,
-            Err(error) => of_error(&error),
-        }
-    };
-    let state = tokio::time::timeout(PATIENCE, asking).await;
-    (label, state.unwrap_or(State::Silent))
+    let at = format!("/nodes/{node}/qemu/{vmid}");
+    let config = pve.get(format!("{at}/config"));
+    let agent = pve.get(format!("{at}/agent/info"));
+    (label, state(config, agent, PATIENCE).await)
+}
+
+/// By the configuration of the VM, and by what its agent says. Only the agent can be silent: a configuration that is long in
+/// coming says nothing of it.
+async fn state(
+    config: impl Future<Output = Result<Value, pve::Error>>,
+    agent: impl Future<Output = Result<Value, pve::Error>>,
+    patience: Duration,
+) -> State {
+    match timeout(patience, config).await {
+        Err(_) => return State::Unknown,
+        Ok(Err(error)) => return of_error(&error),
+        Ok(Ok(config)) if !is_on(&config["agent"]) => return State::SwitchedOff,
+        Ok(Ok(_)) => {}
+    }
+    match timeout(patience, agent).await {
+        Err(_) => State::Silent,
+        Ok(Err(error)) => of_error(&error),
+        Ok(Ok(_)) => State::Answers,
+    }
 }
 
 fn of_error(error: &pve::Error) -> State {
@@ -97,7 +106,7 @@ fn tell(running: usize, looked: &[(String, State)]) -> Finding {
         of(State::Silent),
         of(State::SwitchedOff),
     );
-    let forbidden = of(State::Forbidden);
+    let (forbidden, unknown) = (of(State::Forbidden), of(State::Unknown));
     let mut text = format!("of {} ", words::count(running, "running VM"));
     if running > looked.len() {
         text = format!("{text}({} looked at) ", looked.len());
@@ -107,6 +116,7 @@ fn tell(running: usize, looked: &[(String, State)]) -> Finding {
         (&silent, "is switched on and silent"),
         (&off, "is not switched on"),
         (&forbidden, "may not be asked"),
+        (&unknown, "gave no answer to go by"),
     ] {
         if !those.is_empty() {
             text = format!("{text}; {how}: {}", words::list(those));
@@ -114,7 +124,7 @@ fn tell(running: usize, looked: &[(String, State)]) -> Finding {
     }
     let detail = json!({
         "answer": answers, "silent": silent, "switched_off": off, "forbidden": forbidden,
-        "unknown": of(State::Unknown),
+        "unknown": unknown,
     });
     let finding = if let Some(first) = silent.first() {
         let vmid = first.split(' ').next().unwrap_or(first);
@@ -152,6 +162,20 @@ mod tests {
         ] {
             assert_eq!(is_on(&value), on, "{value}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_node_that_is_slow_is_no_silent_agent() {
+        let on = || async { Ok(json!({"agent": "1"})) };
+        let never = std::future::pending;
+        assert_eq!(state(never(), on(), Duration::ZERO).await, State::Unknown);
+        assert_eq!(state(on(), never(), Duration::ZERO).await, State::Silent);
+        assert_eq!(state(on(), on(), Duration::ZERO).await, State::Answers);
+        let off = async { Ok(json!({})) };
+        assert_eq!(
+            state(off, never(), Duration::ZERO).await,
+            State::SwitchedOff
+        );
     }
 
     #[test]

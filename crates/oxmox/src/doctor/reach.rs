@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use pve::{Error, Host, Reader, Settings, Version};
+use pve::{Credentials, Error, Host, Reader, Settings, Version};
 use tools::fault::{Fault, explain};
 
 use super::cluster::Notes;
@@ -63,15 +63,26 @@ pub(super) async fn check(settings: &Settings, notes: &Notes) -> Door {
             && !refused
         {
             refused = true;
-            notes.add(Finding::problem(
-                "token",
-                explain(error),
-                "`pveum user token list USER` on a node shows the tokens; `oxmox setup` makes a new one",
-            ));
+            let hint = refused_hint(&settings.credentials);
+            notes.add(Finding::problem("token", explain(error), hint));
         }
     }
     let mut open = visits.into_iter().filter_map(|visit| visit.answer.ok());
     open.next().map_or(Door::Closed, Door::Open)
+}
+
+/// What to do about a login that no host takes.
+fn refused_hint(credentials: &Credentials) -> &'static str {
+    match credentials {
+        Credentials::Token { .. } => {
+            "`pveum user token list USER` on a node shows the tokens; `oxmox setup` makes a new one"
+        }
+        Credentials::Password { .. } => {
+            "`oxmox secret set CLUSTER` puts another password in its place; `pveum user list` on a node shows whether the user is \
+             there and enabled, `pveum user tfa list` whether it has a second factor, which oxmox cannot answer: a token needs none"
+        }
+        Credentials::Ticket { .. } => "a ticket lasts two hours: log in again",
+    }
 }
 
 async fn visit(host: &Host, settings: &Settings) -> Visit {

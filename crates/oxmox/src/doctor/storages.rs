@@ -1,6 +1,6 @@
 //! Whether each node reaches its storages, and whether there is room.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::{StreamExt as _, stream};
 use pve::{NodeName, Reader, Resource, ResourceKind, StorageStatus};
@@ -52,7 +52,7 @@ pub(super) async fn check(pve: &Reader, resources: &[Resource]) -> Vec<Finding> 
         }
     }
     if found.iter().all(|finding| finding.check != CHECK) {
-        found.push(seen.all_well());
+        found.push(seen.all_well(online.len()));
     }
     found
 }
@@ -60,8 +60,10 @@ pub(super) async fn check(pve: &Reader, resources: &[Resource]) -> Vec<Finding> 
 /// Storages that work. A shared one is the same on every node, and its room is told once.
 #[derive(Default)]
 struct Seen {
-    works: BTreeSet<String>,
-    full: BTreeSet<String>,
+    /// Each with the nodes that reach it; some are only for some nodes.
+    works: BTreeMap<String, BTreeSet<String>>,
+    /// The shared ones whose room was looked at.
+    measured: BTreeSet<String>,
 }
 
 impl Seen {
@@ -75,10 +77,11 @@ impl Seen {
             let hint = format!("`pvesm status --storage {name}` on {node} says why");
             return Some(Finding::problem(CHECK, what, hint));
         }
-        self.works.insert(name.clone());
+        let nodes = self.works.entry(name.clone()).or_default();
+        nodes.insert(node.to_string());
         let used =
             u128::from(storage.used?) * 100 / u128::from(storage.total.filter(|all| *all > 0)?);
-        let is_new = !storage.shared || self.full.insert(name.clone());
+        let is_new = !storage.shared || self.measured.insert(name.clone());
         if used < u128::from(FULL) || !is_new {
             return None;
         }
@@ -94,12 +97,53 @@ impl Seen {
         )))
     }
 
-    fn all_well(&self) -> Finding {
-        let names: Vec<_> = self.works.iter().map(String::as_str).collect();
-        if names.is_empty() {
+    /// What is left to say of so many nodes.
+    fn all_well(&self, nodes: usize) -> Finding {
+        if self.works.is_empty() {
             return Finding::note(CHECK, "no storage is to be seen")
                 .hint("if there are some, the token lacks Datastore.Audit on /storage");
         }
-        Finding::ok(CHECK, format!("every node reaches {}", words::list(&names)))
+        let named = self.works.iter().map(|(name, by)| {
+            if by.len() == nodes {
+                return name.clone();
+            }
+            let by: Vec<_> = by.iter().map(String::as_str).collect();
+            format!("{name} (for {})", by.join(", "))
+        });
+        let named: Vec<_> = named.collect();
+        let text = format!("each node reaches its storages: {}", named.join(", "));
+        Finding::ok(CHECK, text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn storage(name: &str, shared: u8) -> StorageStatus {
+        serde_json::from_value(json!({
+            "storage": name, "type": "dir", "content": "images", "enabled": 1, "active": 1, "shared": shared,
+            "total": 100, "used": 95, "avail": 5,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_storage_is_said_to_be_where_it_is() {
+        let mut seen = Seen::default();
+        let nodes: [NodeName; 2] = ["pve1", "pve2"].map(|name| name.parse().unwrap());
+        let mut full = Vec::new();
+        for node in &nodes {
+            full.extend(seen.judge(node, &storage("nas", 1)));
+        }
+        full.extend(seen.judge(&nodes[0], &storage("tank", 0)));
+        let says: Vec<_> = full.iter().map(|found| found.says.as_str()).collect();
+        assert_eq!(says.len(), 2, "a shared one is told once: {says:?}");
+        assert_eq!(
+            seen.all_well(nodes.len()).says,
+            "each node reaches its storages: nas, tank (for pve1)"
+        );
     }
 }

@@ -80,8 +80,12 @@ pub(super) fn run(args: &Args, global: &Global, environment: &Environment) -> Re
     section::check_name(name)?;
     if name == ENVIRONMENT_CLUSTER && environment.has_cluster() {
         // The trial would be of that one, and this one would be written.
-        let what = format!("{name} is the cluster that PROXMOX_HOST names, which hides one of that name in the file");
-        return Err(Fault::bad_input(what).hint("choose another name, or `unset PROXMOX_HOST` first"));
+        let what = format!(
+            "{name} is the cluster that PROXMOX_HOST names, which hides one of that name in the file"
+        );
+        return Err(
+            Fault::bad_input(what).hint("choose another name, or `unset PROXMOX_HOST` first")
+        );
     }
     let mut edit = Edit::open(&global.config_file(environment)?)?;
     if edit.has_cluster(name) {

@@ -106,6 +106,19 @@ async fn a_token_that_is_refused_is_not_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_password_that_is_refused_is_no_matter_of_tokens() {
+    let sim = homelab_sim().await;
+    let clinic = Clinic::new();
+    let section = of_sim("lab", &sim, "x@pam!y")
+        .replace("token = \"x@pam!y\"", "user = \"root@pam\"")
+        .replace("token_secret_file", "password_file");
+    clinic.configure(&[section], CANARY);
+    let ran = clinic.doctor(&[]).exits(1);
+    let ran = ran.prints("hint: `oxmox secret set");
+    assert!(!ran.stdout.contains("pveum user token list"), "{ran:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn files_that_others_may_read_are_told() {
     let sim = homelab_sim().await;
     let clinic = Clinic::new();
