@@ -170,3 +170,22 @@ impl From<Error> for Fault {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_to_do_about_a_certificate_is_said_once() {
+        let untrusted = pve::Untrusted {
+            host: "pve1:8006".to_owned(),
+            presented: pve::Fingerprint::of_der(b"x"),
+            pinned: None,
+            problem: "its issuer is not among the trusted ones".to_owned(),
+        };
+        let fault = Fault::from(Error::Fingerprint(Box::new(untrusted)));
+        let text = fault.to_string();
+        assert_eq!(text.matches("pvenode cert info").count(), 1, "{text}");
+        assert_eq!(text.matches("PROXMOX_FINGERPRINT").count(), 1, "{text}");
+    }
+}

@@ -35,23 +35,22 @@ impl Untrusted {
     }
 }
 
+/// What is so. What to do about it is the [`hint`](Untrusted::hint), which has a place of its own wherever this is told.
 impl fmt::Display for Untrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(pinned) = &self.pinned {
-            write!(
+            return write!(
                 f,
                 "THE CERTIFICATE OF {} IS NOT THE PINNED ONE: expected {pinned}, presented {}. \
-                 It was renewed, or somebody is in between; ",
+                 It was renewed, or somebody is in between",
                 self.host, self.presented
-            )?;
-        } else {
-            write!(
-                f,
-                "the certificate of {} is not trusted: {}; it presented {}; ",
-                self.host, self.problem, self.presented
-            )?;
+            );
         }
-        f.write_str(&self.hint())
+        write!(
+            f,
+            "the certificate of {} is not trusted: {}; it presented {}",
+            self.host, self.problem, self.presented
+        )
     }
 }
 

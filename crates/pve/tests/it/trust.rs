@@ -97,7 +97,7 @@ async fn an_unknown_issuer_is_refused_with_the_exact_setting() {
         untrusted.setting(),
         format!("pin = \"{}\"", server.fingerprint)
     );
-    let text = untrusted.to_string();
+    let text = untrusted.hint();
     for part in [
         untrusted.setting(),
         format!("PROXMOX_FINGERPRINT={}", server.fingerprint),
