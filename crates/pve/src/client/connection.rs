@@ -42,7 +42,7 @@ type Sender = SendRequest<Outgoing>;
 pub(super) struct Endpoint {
     host: Host,
     tls: OnceCell<Arc<ClientConfig>>,
-    presented: tls::Presented,
+    last: tls::Last,
     idle: Mutex<Vec<(Sender, Instant)>>,
 }
 
@@ -51,14 +51,15 @@ impl Endpoint {
         Self {
             host,
             tls: OnceCell::new(),
-            presented: tls::Presented::default(),
+            last: tls::Last::default(),
             idle: Mutex::new(Vec::new()),
         }
     }
 
     /// The certificate that it presented last, trusted or not.
     pub(super) fn certificate(&self) -> Option<Certificate> {
-        self.presented.read()
+        let presented = self.last.presented()?;
+        Certificate::of_der(&presented.der)
     }
 
     /// Sends once.
@@ -244,8 +245,8 @@ impl Endpoint {
         self.tls
             .get_or_try_init(|| async {
                 let (host, trust) = (self.host.clone(), settings.trust.clone());
-                let presented = self.presented.clone();
-                tokio::task::spawn_blocking(move || tls::config_for(&host, &trust, presented))
+                let last = self.last.clone();
+                tokio::task::spawn_blocking(move || tls::config_for(&host, &trust, last))
                     .await
                     .map_err(|_| Error::Build {
                         what: "the TLS settings could not be loaded".to_owned(),

@@ -1,6 +1,6 @@
 //! A look at a host's certificate, for a person to decide about it. Nothing is sent, and nothing is trusted.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::pki_types::ServerName;
@@ -8,21 +8,11 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
+pub use super::tls::Presented;
+
 use super::tls;
 use crate::error::{Cause, Error};
-use crate::fingerprint::Fingerprint;
 use crate::settings::Host;
-
-/// The certificate that a host presents.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Presented {
-    /// Its SHA-256.
-    pub fingerprint: Fingerprint,
-    /// The whole of it.
-    pub der: Vec<u8>,
-    /// Whether the system trusts it for this host, so that no pin is needed.
-    pub trusted: bool,
-}
 
 /// Asks a host for its certificate, and hangs up as soon as it has come.
 pub async fn look(host: &Host, limit: Duration) -> Result<Presented, Error> {
@@ -31,9 +21,9 @@ pub async fn look(host: &Host, limit: Duration) -> Result<Presented, Error> {
         what,
         source,
     };
-    let seen = Arc::new(Mutex::new(None));
-    let (noted, to) = (Arc::clone(&seen), host.clone());
-    let config = tokio::task::spawn_blocking(move || tls::note_for(&to, noted));
+    let last = tls::Last::default();
+    let (noted, to) = (last.clone(), host.clone());
+    let config = tokio::task::spawn_blocking(move || tls::look_config_for(&to, noted));
     let config = config.await.map_err(|_| Error::Build {
         what: "the TLS settings could not be loaded".to_owned(),
     })??;
@@ -44,22 +34,13 @@ pub async fn look(host: &Host, limit: Duration) -> Result<Presented, Error> {
         let tcp = TcpStream::connect((host.name.as_str(), host.port)).await;
         let tcp =
             tcp.map_err(|error| never_sent("the connection failed".into(), Some(Arc::new(error))))?;
-        Ok::<_, Error>(
-            TlsConnector::from(Arc::new(config))
-                .connect(name, tcp)
-                .await,
-        )
+        Ok::<_, Error>(TlsConnector::from(config).connect(name, tcp).await)
     };
     let ended = timeout(limit, talk).await;
     let ended =
         ended.map_err(|_| never_sent(format!("no connection within {limit:?}"), None))??;
-    let noted = seen.lock().unwrap_or_else(PoisonError::into_inner).take();
-    match (noted, ended) {
-        (Some(noted), _) => Ok(Presented {
-            fingerprint: Fingerprint::of_der(&noted.der),
-            der: noted.der,
-            trusted: noted.trusted,
-        }),
+    match (last.presented(), ended) {
+        (Some(presented), _) => Ok(presented),
         (None, Err(error)) => {
             let what = "it does not speak TLS".to_owned();
             Err(never_sent(what, Some(Arc::new(error))))

@@ -13,27 +13,38 @@ use rustls::{
     SignatureScheme,
 };
 
-use crate::certificate::Certificate;
 use crate::error::{Error, Untrusted};
 use crate::fingerprint::Fingerprint;
 use crate::settings::{Host, Trust};
 
-/// The certificate that a host presented last, whatever became of it.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Presented(Arc<Mutex<Option<CertificateDer<'static>>>>);
+/// The certificate that a host presents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Presented {
+    /// Its SHA-256.
+    pub fingerprint: Fingerprint,
+    /// The whole of it.
+    pub der: Vec<u8>,
+    /// Whether it is trusted for this host: by its pin, or by whoever vouches for certificates.
+    pub trusted: bool,
+}
 
-impl Presented {
-    fn remember(&self, certificate: &CertificateDer<'_>) {
+/// What a host presented last, whatever became of it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Last(Arc<Mutex<Option<Presented>>>);
+
+impl Last {
+    fn note(&self, certificate: &CertificateDer<'_>, fingerprint: Fingerprint, trusted: bool) {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Mostly the one that is held already.
-        if held.as_ref().is_none_or(|held| held != certificate) {
-            *held = Some(certificate.clone().into_owned());
-        }
+        *held = Some(Presented {
+            fingerprint,
+            der: certificate.to_vec(),
+            trusted,
+        });
     }
 
-    pub(super) fn read(&self) -> Option<Certificate> {
+    pub(super) fn presented(&self) -> Option<Presented> {
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        held.as_ref().and_then(|der| Certificate::of_der(der))
+        held.clone()
     }
 }
 
@@ -41,7 +52,25 @@ impl Presented {
 pub(super) fn config_for(
     host: &Host,
     trust: &Trust,
-    presented: Presented,
+    last: Last,
+) -> Result<Arc<ClientConfig>, Error> {
+    config(host, trust, last, false)
+}
+
+/// For a look: notes what the host presents, and whether the system trusts it, and goes no further in either case.
+pub(super) fn look_config_for(host: &Host, last: Last) -> Result<Arc<ClientConfig>, Error> {
+    let unpinned = Host {
+        pin: None,
+        ..host.clone()
+    };
+    config(&unpinned, &Trust::System, last, true)
+}
+
+fn config(
+    host: &Host,
+    trust: &Trust,
+    last: Last,
+    only_looks: bool,
 ) -> Result<Arc<ClientConfig>, Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let check = match (host.pin, trust) {
@@ -52,8 +81,9 @@ pub(super) fn config_for(
     let verifier = Arc::new(Verifier {
         host: host.to_string(),
         check,
+        only_looks,
         provider: Arc::clone(&provider),
-        presented,
+        last,
     });
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -62,90 +92,6 @@ pub(super) fn config_for(
         .with_custom_certificate_verifier(verifier)
         .with_no_client_auth();
     Ok(Arc::new(config))
-}
-
-/// For a look: notes what the host presents, and whether the system trusts it, and goes no further in either case.
-pub(super) fn note_for(
-    host: &Host,
-    seen: Arc<Mutex<Option<Noted>>>,
-) -> Result<ClientConfig, Error> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let verifier = Verifier {
-        host: host.to_string(),
-        check: system_check(&provider)?,
-        provider: Arc::clone(&provider),
-        // The look has its own notes, with the verdict.
-        presented: Presented::default(),
-    };
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| build(&format!("TLS: {error}")))?
-        .dangerous()
-        .with_custom_certificate_verifier(Arc::new(Notes { verifier, seen }))
-        .with_no_client_auth();
-    Ok(config)
-}
-
-/// What a host presented.
-#[derive(Debug)]
-pub(super) struct Noted {
-    pub(super) der: Vec<u8>,
-    pub(super) trusted: bool,
-}
-
-#[derive(Debug)]
-struct Notes {
-    verifier: Verifier,
-    seen: Arc<Mutex<Option<Noted>>>,
-}
-
-impl ServerCertVerifier for Notes {
-    fn verify_server_cert(
-        &self,
-        end_entity: &CertificateDer<'_>,
-        intermediates: &[CertificateDer<'_>],
-        server_name: &ServerName<'_>,
-        ocsp_response: &[u8],
-        now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        let verdict = self.verifier.verify_server_cert(
-            end_entity,
-            intermediates,
-            server_name,
-            ocsp_response,
-            now,
-        );
-        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(Noted {
-            der: end_entity.to_vec(),
-            trusted: verdict.is_ok(),
-        });
-        let presented = Fingerprint::of_der(end_entity);
-        Err(self
-            .verifier
-            .refuse(presented, "it was only looked at".to_owned()))
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.verifier.verify_tls12_signature(message, cert, dss)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.verifier.verify_tls13_signature(message, cert, dss)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.verifier.supported_verify_schemes()
-    }
 }
 
 /// Small containers come without roots. Connecting all the same is harmless, and the refusal then names the fingerprint.
@@ -209,8 +155,10 @@ enum Check {
 struct Verifier {
     host: String,
     check: Check,
+    /// Refuses also what it would trust, so that nothing is ever sent.
+    only_looks: bool,
     provider: Arc<CryptoProvider>,
-    presented: Presented,
+    last: Last,
 }
 
 impl Verifier {
@@ -237,9 +185,8 @@ impl ServerCertVerifier for Verifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        self.presented.remember(end_entity);
         let presented = Fingerprint::of_der(end_entity);
-        match &self.check {
+        let verdict = match &self.check {
             Check::Pin(pin) if *pin == presented => Ok(ServerCertVerified::assertion()),
             Check::Pin(_) => Err(self.refuse(presented, "it is not the pinned one".to_owned())),
             Check::Nobody => {
@@ -249,7 +196,12 @@ impl ServerCertVerifier for Verifier {
             Check::Roots(roots) => roots
                 .verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
                 .map_err(|error| self.refuse(presented, problem(&error))),
+        };
+        self.last.note(end_entity, presented, verdict.is_ok());
+        if self.only_looks {
+            return Err(self.refuse(presented, "it was only looked at".to_owned()));
         }
+        verdict
     }
 
     fn verify_tls12_signature(
