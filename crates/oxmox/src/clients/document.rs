@@ -1,4 +1,5 @@
-//! JSON with comments and trailing commas, edited in place: what is not ours keeps every character.
+//! JSON with comments and trailing commas, edited in place: what is not ours keeps its words, its order and its comments. An
+//! object in one line is put on several where something is added to it.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};

@@ -1,11 +1,12 @@
 //! Changes to a person's configuration file: the rest of it stays as they wrote it, comments included, and it is changed
-//! whole or not at all.
+//! whole or not at all. What goes takes along the comments that are about it.
 
 use std::path::{Path, PathBuf};
 
 use toml_edit::{DocumentMut, Item, Table};
 use tools::fault::Fault;
 
+use super::comments;
 use super::file::File;
 use crate::files::Draft;
 
@@ -71,6 +72,7 @@ impl Edit {
             Fault::bad_input(what)
                 .hint("write each cluster as a section of its own: [clusters.NAME]")
         };
+        let above = comments::take_end(&mut self.document);
         let clusters = self.document.entry("clusters").or_insert_with(|| {
             // Without a heading of its own.
             let mut all = Table::new();
@@ -86,6 +88,9 @@ impl Edit {
         let known = known
             .as_table_mut()
             .ok_or_else(|| in_one_line(&format!("clusters.{name}"), &self.draft.path))?;
+        if let Some(above) = above {
+            known.decor_mut().set_prefix(above);
+        }
         for key in CONNECTION {
             if !section.contains_key(key) {
                 known.remove(key);
@@ -95,7 +100,7 @@ impl Edit {
             match known.get_mut(&key) {
                 // Written by hand in another way, perhaps.
                 Some(old) if old.to_string().trim() == item.to_string().trim() => {}
-                Some(old) => *old = item,
+                Some(old) => replace(old, item),
                 None => drop(known.insert(&key, item)),
             }
         }
@@ -108,7 +113,11 @@ impl Edit {
             .document
             .get_mut("clusters")
             .and_then(Item::as_table_like_mut);
-        clusters.is_some_and(|clusters| clusters.remove(name).is_some())
+        let removed = clusters.and_then(|clusters| clusters.remove(name));
+        if let Some(Item::Table(section)) = &removed {
+            comments::keep(&mut self.document, section);
+        }
+        removed.is_some()
     }
 
     /// As it would be written.
@@ -130,6 +139,14 @@ impl Edit {
     pub fn write(&self) -> Result<(), Fault> {
         self.draft().write()
     }
+}
+
+/// Another value in the place of one, with the comment that stands behind it.
+fn replace(old: &mut Item, mut new: Item) {
+    if let (Some(old), Some(new)) = (old.as_value(), new.as_value_mut()) {
+        *new.decor_mut() = old.decor().clone();
+    }
+    *old = new;
 }
 
 #[cfg(test)]
@@ -168,6 +185,31 @@ mod tests {
         );
         assert!(edit.remove_cluster("branch") && !edit.remove_cluster("branch"));
         assert_eq!(edit.text(), BEFORE);
+    }
+
+    #[test]
+    fn a_file_of_comments_keeps_them_on_top() {
+        for before in [
+            "# all mine\n# mode = \"ask\"\n",
+            "mode = \"ask\"\n\n# clusters\n",
+        ] {
+            let (_dir, mut edit) = edit(before);
+            edit.set_cluster("lab", section()).unwrap();
+            let after = format!("{before}\n[clusters.lab]\ntoken = \"c@pve!d\"\n");
+            assert_eq!(edit.text(), after);
+            edit.write().unwrap();
+            let mut edit = Edit::open(edit.path()).unwrap();
+            assert!(edit.remove_cluster("lab"));
+            assert_eq!(edit.text(), before);
+        }
+    }
+
+    #[test]
+    fn a_comment_behind_what_is_replaced_stays() {
+        let before = "[clusters.lab]\n# which one\ntoken = \"a@pve!b\" # made in May\n";
+        let (_dir, mut edit) = edit(before);
+        edit.set_cluster("lab", section()).unwrap();
+        assert_eq!(edit.text(), before.replace("a@pve!b", "c@pve!d"));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! outside this module; [`cli::out`](crate::cli::out) looks there for whether to use colour.
 
 mod cluster;
+mod comments;
 mod edit;
 mod environment;
 mod file;

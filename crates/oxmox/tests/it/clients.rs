@@ -121,6 +121,17 @@ fn an_entry_of_another_place_is_replaced_and_not_doubled() {
 }
 
 #[test]
+fn what_stands_in_one_line_keeps_its_words() {
+    let text = r#"{"b":  1.50,"mcpServers":{"z":{"command":"z z"}},"a":[1,2]}"#;
+    let (written, left) = round_trip(Client::Cursor, text);
+    let plain: Value = serde_json::from_str(&written).expect("plain JSON");
+    assert_eq!(plain["mcpServers"]["oxmox"]["command"], "/opt/oxmox");
+    // Lines are broken, and nothing else.
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().concat();
+    assert_eq!(squeezed(&left), squeezed(text));
+}
+
+#[test]
 fn what_is_not_understood_is_left_alone() {
     for text in [
         "{",
