@@ -91,6 +91,18 @@ pub(crate) const REMOVES_VOLUMES: Need = Need::All(&[
 /// The use of a bridge or a virtual network.
 pub(crate) const NETWORK: Need = Need::On("/sdn/zones/{zone}/{bridge}", "SDN.Use");
 
+/// The settings of a guest, which PVE has a privilege each for.
+pub(crate) const SETTINGS: &[Need] = &[
+    guest("VM.Config.CDROM"),
+    guest("VM.Config.CPU"),
+    guest("VM.Config.Cloudinit"),
+    guest("VM.Config.Disk"),
+    guest("VM.Config.HWType"),
+    guest("VM.Config.Memory"),
+    guest("VM.Config.Network"),
+    guest("VM.Config.Options"),
+];
+
 /// A look at a guest.
 pub(crate) const SEES_GUEST: Need = guest("VM.Audit");
 

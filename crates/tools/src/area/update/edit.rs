@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::Subject;
 use super::device::Drive;
-use super::keys::{self, Key, Right};
+use super::keys::{self, Key, Takes};
 use super::value;
 use crate::clean::is_secret;
 use crate::fault::Fault;
@@ -86,7 +86,7 @@ impl Edit {
 
     /// Whether its value names a volume or a medium.
     pub(super) fn is_drive(&self) -> bool {
-        matches!(self.spec.right, Right::Drive | Right::Mount)
+        matches!(self.spec.takes, Takes::Drive | Takes::Mount)
     }
 }
 

@@ -5,7 +5,7 @@ use pve::GuestKind;
 
 use super::device::Drive;
 use super::edit::canonical;
-use super::keys::{self, Right};
+use super::keys::{self, Takes};
 use super::needs::is_bare;
 use super::verdict::GRANTS;
 
@@ -16,7 +16,7 @@ pub(in crate::area) fn hands_out_power(kind: GuestKind, name: &str, value: &str)
     let Ok(key) = keys::find(kind, name) else {
         return false;
     };
-    GRANTS.contains(&name) || is_over_node(key.right, value)
+    GRANTS.contains(&name) || is_over_node(key.takes, value)
 }
 
 /// Whether this value of a setting hands out power over the guest's node, and not over the guest alone.
@@ -36,14 +36,14 @@ pub(crate) fn reaches_node(kind: GuestKind, name: &str, value: &str) -> bool {
     let Ok(key) = keys::find(kind, name) else {
         return false;
     };
-    !OF_GUEST.contains(&name) && is_over_node(key.right, value)
+    !OF_GUEST.contains(&name) && is_over_node(key.takes, value)
 }
 
-fn is_over_node(right: Right, value: &str) -> bool {
-    match right {
-        Right::Root | Right::Device("dir") => true,
-        Right::Device(sort) => is_bare(sort, value),
-        Right::Drive | Right::Mount => is_of_node(&Drive::parse(value)),
+fn is_over_node(takes: Takes, value: &str) -> bool {
+    match takes {
+        Takes::Root | Takes::Device("dir") => true,
+        Takes::Device(sort) => is_bare(sort, value),
+        Takes::Drive | Takes::Mount => is_of_node(&Drive::parse(value)),
         _ => false,
     }
 }

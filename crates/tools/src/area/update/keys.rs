@@ -18,7 +18,7 @@ pub(super) struct Key {
     /// How its value is written.
     pub(super) form: Form,
     /// What changing it takes.
-    pub(super) right: Right,
+    pub(super) takes: Takes,
     /// When a running guest takes it over.
     pub(super) plug: Plug,
 }
@@ -36,7 +36,7 @@ pub(super) enum Form {
 
 /// What changing a setting takes. PVE decides by the name for most, by the value for some.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Right {
+pub(super) enum Takes {
     /// This privilege on the guest.
     On(&'static str),
     /// `VM.Config.Cloudinit` or `VM.Config.Network` on the guest.

@@ -39,7 +39,7 @@ use edit::{Edit, Settings};
 use grow::Growth;
 pub(super) use handout::hands_out_power;
 pub(crate) use handout::reaches_node;
-use keys::Right;
+use keys::Takes;
 use subject::Subject;
 use verdict::Verdict;
 
@@ -82,14 +82,7 @@ impl Changes for UpdateVm {
         needs: Need::All(&[
             need::SEES_GUEST,
             Need::AtLeastOne(&[
-                need::guest("VM.Config.CDROM"),
-                need::guest("VM.Config.CPU"),
-                need::guest("VM.Config.Cloudinit"),
-                need::guest("VM.Config.Disk"),
-                need::guest("VM.Config.HWType"),
-                need::guest("VM.Config.Memory"),
-                need::guest("VM.Config.Network"),
-                need::guest("VM.Config.Options"),
+                Need::AtLeastOne(need::SETTINGS),
                 need::guest("VM.PowerMgmt"),
                 need::guest("VM.Allocate"),
             ]),
@@ -220,7 +213,7 @@ fn one_identity(subject: &Subject, edits: &[Edit], further_steps: usize) -> Resu
     for edit in edits {
         match edit.text() {
             // PVE gives a card without an address one.
-            Some(text) if edit.spec.right == Right::Card => {
+            Some(text) if edit.spec.takes == Takes::Card => {
                 let card = format!("{text},hwaddr=new");
                 drop(values.insert(edit.key.clone(), Value::String(card)));
             }
@@ -232,7 +225,7 @@ fn one_identity(subject: &Subject, edits: &[Edit], further_steps: usize) -> Resu
     let after: GuestConfig = values.into_iter().collect();
     let before = Identity::of(kind, &subject.config);
     let marked = edits.iter().any(|edit| {
-        matches!(edit.spec.right, Right::Card | Right::Mount)
+        matches!(edit.spec.takes, Takes::Card | Takes::Mount)
             || matches!(edit.key.as_str(), "smbios1" | "vmgenid")
     });
     if further_steps > 0 && marked && before.difference(&Identity::of(kind, &after)).is_some() {
@@ -283,7 +276,7 @@ fn blockers(subject: &Subject, edits: &[Edit]) -> Vec<Blocker> {
             ));
         }
     }
-    if subject.config.protection() && edits.iter().any(|edit| edit.spec.right == Right::Mount) {
+    if subject.config.protection() && edits.iter().any(|edit| edit.spec.takes == Takes::Mount) {
         blockers.push(Blocker::new(
             format!(
                 "{} has PVE's protection flag, which keeps its volumes as they are",

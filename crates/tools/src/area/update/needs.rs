@@ -5,7 +5,7 @@ use pve::{GuestKind, PropertyString};
 use super::Subject;
 use super::device::Drive;
 use super::edit::Edit;
-use super::keys::Right;
+use super::keys::Takes;
 use crate::area::volume::owner;
 use crate::plan::Needs;
 
@@ -15,21 +15,21 @@ pub(super) fn of(subject: &Subject, edit: &Edit) -> Result<Vec<Needs>, String> {
     let only_root = |what: &str| Err(format!("`{}` {what}", edit.key));
     let both = [edit.old.as_deref(), edit.text()];
     let values = both.into_iter().flatten();
-    Ok(match edit.spec.right {
-        Right::On(privilege) => vec![on(privilege)],
-        Right::Cloudinit => vec![Needs::Any(vec![
+    Ok(match edit.spec.takes {
+        Takes::On(privilege) => vec![on(privilege)],
+        Takes::Cloudinit => vec![Needs::Any(vec![
             on("VM.Config.Cloudinit"),
             on("VM.Config.Network"),
         ])],
-        Right::CpuModel => cpu_model(subject, edit),
-        Right::Startup => vec![on("VM.Config.Options"), Needs::on("/", "Sys.Modify")],
-        Right::Card => {
+        Takes::CpuModel => cpu_model(subject, edit),
+        Takes::Startup => vec![on("VM.Config.Options"), Needs::on("/", "Sys.Modify")],
+        Takes::Card => {
             let mut all = vec![on("VM.Config.Network")];
             let cards = values.map(PropertyString::parse);
             all.extend(cards.flat_map(|card| subject.networks.uses_of_card(&card)));
             all
         }
-        Right::Drive => {
+        Takes::Drive => {
             let mut all = Vec::new();
             for value in values {
                 all.extend(drive_kind(subject, &Drive::parse(value)));
@@ -39,7 +39,7 @@ pub(super) fn of(subject: &Subject, edit: &Edit) -> Result<Vec<Needs>, String> {
             }
             all
         }
-        Right::Mount => {
+        Takes::Mount => {
             let mut all = vec![on("VM.Config.Disk")];
             if let Some(text) = edit.text() {
                 if Drive::parse(text).is_path() {
@@ -49,23 +49,23 @@ pub(super) fn of(subject: &Subject, edit: &Edit) -> Result<Vec<Needs>, String> {
             }
             all
         }
-        Right::Unused if subject.guest.at.kind == GuestKind::Lxc => vec![on("VM.Config.Options")],
-        Right::Unused => {
+        Takes::Unused if subject.guest.at.kind == GuestKind::Lxc => vec![on("VM.Config.Options")],
+        Takes::Unused => {
             let mut all = vec![on("VM.Config.Disk")];
             let drive = edit.old.as_deref().map(Drive::parse);
             let own = drive.filter(|drive| owner(&drive.volume) == Some(subject.guest.at.vmid));
             all.extend(own.and_then(|drive| drive.storage().map(space)));
             all
         }
-        Right::StateStorage => {
+        Takes::StateStorage => {
             let mut all = vec![on("VM.Config.Disk")];
             all.extend(edit.text().map(space));
             all
         }
-        Right::SavedState => vec![on("VM.Config.Disk"), on("VM.PowerMgmt")],
-        Right::Device(sort) => device(subject, sort, edit)?,
-        Right::Features => features(subject, edit)?,
-        Right::Root => return only_root("on any guest"),
+        Takes::SavedState => vec![on("VM.Config.Disk"), on("VM.PowerMgmt")],
+        Takes::Device(sort) => device(subject, sort, edit)?,
+        Takes::Features => features(subject, edit)?,
+        Takes::Root => return only_root("on any guest"),
     })
 }
 

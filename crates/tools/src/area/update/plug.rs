@@ -121,7 +121,7 @@ pub(super) fn interrupts(subject: &Subject, edit: &Edit) -> Option<&'static str>
     }
     let now = subject.current.text(&edit.key)?;
     match edit.spec.plug {
-        _ if edit.spec.right == super::keys::Right::Card => match edit.text() {
+        _ if edit.spec.takes == super::keys::Takes::Card => match edit.text() {
             None => Some("its network card is taken out"),
             Some(new) if card_changes(&now, new).iter().all(|name| name == "rate") => None,
             Some(_) => Some("its network connection is interrupted"),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::Subject;
 use super::device::{Drive, card_parts};
 use super::edit::{Edit, New};
-use super::keys::{Form, Right};
+use super::keys::{Form, Takes};
 use crate::plan::{Check, Expect, Plan, Step, Tell, Trace, parts};
 use crate::words;
 
@@ -90,9 +90,9 @@ fn expected(edit: &Edit) -> Vec<Expect> {
     };
     let words = |text: &str| parts(&Value::String(text.to_owned()));
     let has = |wanted: &[String]| Expect::Has(key(), words(&wanted.join(",")));
-    match (edit.spec.right, edit.key.as_str()) {
-        (Right::Card, _) => vec![has(&card_parts(text))],
-        (Right::Drive | Right::Mount, _) => {
+    match (edit.spec.takes, edit.key.as_str()) {
+        (Takes::Card, _) => vec![has(&card_parts(text))],
+        (Takes::Drive | Takes::Mount, _) => {
             let drive = Drive::parse(text);
             let mut wanted: Vec<String> = drive
                 .properties_without(NOT_KEPT)

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::device::{Drive, card};
 use super::edit::Edit;
-use super::keys::Right;
+use super::keys::Takes;
 use crate::area::power::State;
 use crate::area::sdn::{Networks, hidden};
 use crate::context::Guest;
@@ -65,7 +65,7 @@ impl Subject {
         edits: &[Edit],
         plan: &mut Plan,
     ) -> Result<(), Fault> {
-        let cards = edits.iter().filter(|edit| edit.spec.right == Right::Card);
+        let cards = edits.iter().filter(|edit| edit.spec.takes == Takes::Card);
         let bridge = |text: &str| card(text).remove("bridge");
         let wanted: Vec<String> = cards
             .filter_map(|edit| {
@@ -74,7 +74,7 @@ impl Subject {
                 (old.as_ref() != Some(&new)).then_some(new)
             })
             .collect();
-        if edits.iter().all(|edit| edit.spec.right != Right::Card) {
+        if edits.iter().all(|edit| edit.spec.takes != Takes::Card) {
             return Ok(());
         }
         let (pve, node) = (self.guest.pve(), &self.guest.at.node);

@@ -6,7 +6,7 @@ use super::Subject;
 use super::device::Drive;
 use super::edit::Edit;
 use super::grow::Growth;
-use super::keys::{Form, Right};
+use super::keys::{Form, Takes};
 use crate::plan::{Undo, parts};
 
 /// How to take it all back, and what stays nevertheless.
@@ -50,7 +50,7 @@ impl Back {
             Some(old) if edit.is_secret() || is_masked(old) => {
                 self.stays.push(format!("the old `{key}` is not known"));
             }
-            Some(old) if matches!(edit.spec.right, Right::Unused | Right::SavedState) => {
+            Some(old) if matches!(edit.spec.takes, Takes::Unused | Takes::SavedState) => {
                 self.stays
                     .push(format!("{} is gone", Drive::parse(old).volume));
             }

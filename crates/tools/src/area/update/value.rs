@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::device::{Drive, card, keep_card};
-use super::keys::{Form, Key, Right};
+use super::keys::{Form, Key, Takes};
 use crate::fault::Fault;
 use crate::plan::parts;
 
@@ -126,7 +126,7 @@ fn example(list: &str) -> &'static str {
 
 /// The value with what PVE would otherwise make up, in the spelling that it keeps.
 pub(super) fn as_kept(spec: &Key, name: &str, old: Option<&str>, text: String) -> String {
-    match (name, spec.right) {
+    match (name, spec.takes) {
         // PVE keeps them encoded. A key always has a blank, so one without has been encoded already.
         ("sshkeys", _) if text.trim().contains(char::is_whitespace) => {
             pve::encode_value(text.trim())
@@ -140,11 +140,11 @@ pub(super) fn as_kept(spec: &Key, name: &str, old: Option<&str>, text: String) -
         }
         ("nameserver" | "searchdomain", _) => parts(&Value::String(text)).join(" "),
         ("description", _) => text,
-        (_, Right::Card) => {
+        (_, Takes::Card) => {
             let text = text.trim();
             old.map_or_else(|| text.to_owned(), |old| keep_card(old, text))
         }
-        (_, Right::Drive) => {
+        (_, Takes::Drive) => {
             let drive = Drive::parse(text.trim());
             let is_medium = drive.cdrom || drive.volume.contains(":iso/");
             let is_said = drive.get("media").is_some() || drive.is_cloudinit();
@@ -161,10 +161,10 @@ pub(super) fn as_kept(spec: &Key, name: &str, old: Option<&str>, text: String) -
 
 /// Whether a value is only another way to write the old one.
 pub(super) fn reads_alike(spec: &Key, old: &str, new: &str) -> bool {
-    match spec.right {
+    match spec.takes {
         _ if old.trim_end() == new.trim_end() => true,
-        Right::Card => card(old) == card(new),
-        Right::Drive | Right::Mount => Drive::parse(old).is_as(&Drive::parse(new)),
+        Takes::Card => card(old) == card(new),
+        Takes::Drive | Takes::Mount => Drive::parse(old).is_as(&Drive::parse(new)),
         _ => false,
     }
 }

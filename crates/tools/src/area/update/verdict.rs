@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::Subject;
 use super::device::Drive;
 use super::edit::{Edit, New};
-use super::keys::Right;
+use super::keys::Takes;
 use super::needs;
 use super::plug::{interrupts, waits};
 use crate::area::logins;
@@ -67,7 +67,7 @@ impl Verdict {
 /// as paths and devices of the node.
 fn grants(subject: &Subject, edit: &Edit) -> bool {
     let by_name = GRANTS.contains(&edit.key.as_str());
-    let shares = edit.spec.right == Right::Device("dir");
+    let shares = edit.spec.takes == Takes::Device("dir");
     !edit.is_removal() && (by_name || shares || needs::of(subject, edit).is_err())
 }
 
@@ -137,16 +137,16 @@ fn lost(subject: &Subject, edit: &Edit) -> Option<Impact> {
         return gone(&what, vmid.to_string(), "a template never starts");
     }
     let old = edit.old.as_deref()?;
-    match (edit.spec.right, edit.key.as_str()) {
-        (Right::Drive | Right::Mount, _) => lost_drive(edit, old),
-        (Right::Unused, key) => {
+    match (edit.spec.takes, edit.key.as_str()) {
+        (Takes::Drive | Takes::Mount, _) => lost_drive(edit, old),
+        (Takes::Unused, key) => {
             let volume = Drive::parse(old).volume;
             // Of another guest's volume PVE forgets only the entry.
             let own = owner(&volume).is_none_or(|owner| owner == vmid);
             let note = format!("{key}; its data is gone for good");
             own.then(|| gone("disk", volume, &note))?
         }
-        (Right::SavedState, _) => gone("saved memory", old.to_owned(), "the VM starts anew"),
+        (Takes::SavedState, _) => gone("saved memory", old.to_owned(), "the VM starts anew"),
         (_, "protection") if is_on(Some(old)) && !is_on(edit.text()) => {
             gone("protection", vmid.to_string(), "it can be deleted then")
         }
@@ -242,7 +242,7 @@ pub(super) fn warnings(subject: &Subject, edits: &[Edit], regenerates: bool) -> 
             words::list(&waiting)
         ));
     }
-    let cloudinit = edits.iter().any(|edit| edit.spec.right == Right::Cloudinit);
+    let cloudinit = edits.iter().any(|edit| edit.spec.takes == Takes::Cloudinit);
     if cloudinit && subject.cloudinit_drive().is_none() {
         let attached = |edit: &Edit| {
             let text = edit.text().filter(|_| edit.is_drive());
