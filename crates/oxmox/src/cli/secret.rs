@@ -7,7 +7,7 @@ use super::exit::Exit;
 use super::global::Global;
 use super::runtime::{Threads, block_on};
 use super::{out, setup};
-use crate::config::{ClusterConfig, Environment, Login, SecretSource};
+use crate::config::{ClusterConfig, Environment, SecretSource};
 use crate::keep::Keep;
 use crate::setup::talk::Talk;
 
@@ -46,18 +46,17 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
 }
 
 fn set(cluster: &ClusterConfig) -> Result<Exit, Fault> {
-    let (Login::Token { secret: source, .. }
-    | Login::Password {
-        password: source, ..
-    }) = &cluster.login;
     let elsewhere = |place: String| {
         Fault::bad_input(format!(
             "the secret of {} is not kept by oxmox: {place}",
             cluster.name
         ))
-        .hint("set it there; or name a file in the configuration instead, by token_secret_file")
+        .hint(format!(
+            "set it there; or name a file in the configuration instead, by {}_file",
+            cluster.login.key()
+        ))
     };
-    let keep = match source {
+    let keep = match cluster.login.source() {
         SecretSource::File(path) => Keep::File { path: path.clone() },
         SecretSource::Command(words) => Keep::named(words, &cluster.name).ok_or_else(|| {
             let program = words.first().map_or("", String::as_str);
@@ -70,18 +69,21 @@ fn set(cluster: &ClusterConfig) -> Result<Exit, Fault> {
         }
         SecretSource::Held(_) => return Err(elsewhere("it is in the environment".to_owned())),
     };
-    let secret: SecretString = if super::person::is_there() {
-        Talk::new(false).secret("The secret", "stdin")?
-    } else {
-        setup::secret(true, None, "secret")?.unwrap_or_default()
-    };
-    keep.store(&secret)?;
+    keep.store(&taken()?)?;
     out::say(format_args!("the secret of {} is in {keep}", cluster.name));
     out::hint(format_args!(
         "`oxmox secret test {}` tries it",
         cluster.name
     ));
     Ok(Exit::Done)
+}
+
+/// The secret as somebody gives it: by a question if they are there, else on stdin.
+pub(super) fn taken() -> Result<SecretString, Fault> {
+    if super::person::is_there() {
+        return Talk::new(false).secret("The secret", "stdin");
+    }
+    Ok(setup::secret(true, None, "secret")?.unwrap_or_default())
 }
 
 async fn test(cluster: &ClusterConfig, environment: &Environment) -> Result<Exit, Fault> {

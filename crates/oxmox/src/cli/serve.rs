@@ -119,7 +119,7 @@ async fn over_http(address: SocketAddr, args: &Args, global: &Global) -> Result<
 
 /// Learns in the background what the tokens may do. The demo's may do all, and its cluster is a new one each time.
 fn learn_rights(session: &Session) -> Option<AbortOnDropHandle<()>> {
-    let learning = || tokio::spawn(rights::learn(session.engine.clone()));
+    let learning = || tokio::spawn(rights::learn(session.engine.clone(), tokio::time::sleep));
     (session.simulator.is_none()).then(|| AbortOnDropHandle::new(learning()))
 }
 

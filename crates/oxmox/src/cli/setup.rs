@@ -13,7 +13,7 @@ use super::exit::Exit;
 use super::global::Global;
 use super::runtime::{Threads, block_on};
 use crate::clients::Client;
-use crate::config::Environment;
+use crate::config::{Environment, SecretSource};
 use crate::keep::Wanted;
 use crate::setup::wishes::{Here, Trusting, Wishes};
 use crate::setup::{self, undo};
@@ -162,10 +162,9 @@ pub(super) fn secret(
         }
         None => return Ok(None),
     }
-    match text.lines().next() {
-        Some(line) if !line.is_empty() => Ok(Some(line.into())),
-        _ => Err(Fault::bad_input(format!("the {what} is empty"))),
-    }
+    let secret = SecretSource::first_line(&text);
+    let empty = || Fault::bad_input(format!("the {what} is empty"));
+    secret.ok_or_else(empty).map(Some)
 }
 
 /// Sets up, or takes it back.

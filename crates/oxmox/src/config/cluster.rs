@@ -119,6 +119,32 @@ fn whole_token() -> Fault {
     )
 }
 
+impl Login {
+    /// Where the secret is.
+    pub fn source(&self) -> &SecretSource {
+        match self {
+            Self::Token { secret, .. } => secret,
+            Self::Password { password, .. } => password,
+        }
+    }
+
+    /// With its secret from somewhere else.
+    pub fn source_mut(&mut self) -> &mut SecretSource {
+        match self {
+            Self::Token { secret, .. } => secret,
+            Self::Password { password, .. } => password,
+        }
+    }
+
+    /// How the keys of the configuration begin that name where the secret is.
+    pub fn key(&self) -> &'static str {
+        match self {
+            Self::Token { .. } => "token_secret",
+            Self::Password { .. } => "password",
+        }
+    }
+}
+
 impl ClusterTable {
     fn preferences(&self) -> Result<Preferences, String> {
         let usual = Preferences::default();
@@ -209,11 +235,7 @@ impl ClusterConfig {
 
     /// The file that holds its secret, if one does.
     pub fn secret_file(&self) -> Option<&Path> {
-        let (Login::Token { secret, .. }
-        | Login::Password {
-            password: secret, ..
-        }) = &self.login;
-        match secret {
+        match self.login.source() {
             SecretSource::File(path) => Some(path),
             _ => None,
         }

@@ -50,10 +50,13 @@ impl SecretSource {
                 .to_owned(),
             Self::Command(words) => run(words, what)?,
         };
-        match text.lines().next().map(str::trim) {
-            Some(line) if !line.is_empty() => Ok(line.into()),
-            _ => Err(Fault::bad_input(format!("{what} is empty"))),
-        }
+        Self::first_line(&text).ok_or_else(|| Fault::bad_input(format!("{what} is empty")))
+    }
+
+    /// The secret in a text, wherever that comes from: what stands on its first line, without blanks around it.
+    pub fn first_line(text: &str) -> Option<SecretString> {
+        let line = text.lines().next()?.trim();
+        (!line.is_empty()).then(|| line.into())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pve::Host;
-use toml_edit::{Array, InlineTable, Table, Value, value};
+use toml_edit::{Array, InlineTable, Item, Table, Value, value};
 
 /// What a section says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,16 +39,24 @@ impl Section {
             table.insert("ca_file", text(file));
         }
         table.insert("token", value(self.token.as_str()));
-        let (key, item) = match &self.secret {
-            Reference::File(file) => ("token_secret_file", text(file)),
-            Reference::Variable(name) => ("token_secret_env", value(name.as_str())),
-            Reference::Command(words) => {
+        let (key, item) = self.secret.entry("token_secret");
+        table.insert(&key, item);
+        table
+    }
+}
+
+impl Reference {
+    /// The key and the value, for what is called `whose` in the file: `token_secret` or `password`.
+    pub fn entry(&self, whose: &str) -> (String, Item) {
+        let (how, item) = match self {
+            Self::File(file) => ("file", value(file.to_string_lossy().into_owned())),
+            Self::Variable(name) => ("env", value(name.as_str())),
+            Self::Command(words) => {
                 let words: Array = words.iter().map(String::as_str).collect();
-                ("token_secret_command", value(words))
+                ("command", value(words))
             }
         };
-        table.insert(key, item);
-        table
+        (format!("{whose}_{how}"), item)
     }
 }
 

@@ -15,6 +15,7 @@ use tools::words;
 use super::allow;
 use super::finding::Finding;
 use super::holder::Holder;
+use crate::cli::rights::NOW_AND_THEN;
 
 const CHECK: &str = "privileges";
 
@@ -79,13 +80,15 @@ impl Allowing {
             Some(caution) => format!("on a node: {line} ({caution})"),
             None => format!("on a node: {line}"),
         };
-        match self.level {
+        let how = match self.level {
             Some(level) => format!(
                 "to allow all of them: `oxmox setup --level {}`, or {by_hand}",
                 level.word()
             ),
             None => format!("to allow all of them, {by_hand}"),
-        }
+        };
+        let within = words::duration(NOW_AND_THEN.as_secs());
+        format!("{how}; a server that runs learns of it within {within}")
     }
 }
 

@@ -165,3 +165,46 @@ async fn what_is_tried_is_what_is_written() {
     let written = fs::read_to_string(clinic.file("config.toml")).unwrap();
     assert_eq!(written, BEFORE);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_secret_is_kept_once_the_cluster_took_it() {
+    let sim = homelab_sim().await;
+    let clinic = Clinic::new();
+    let (token, secret) = root();
+    clinic.configure(&[BEFORE.to_owned()], secret);
+    let pinned = format!("{}={}", sim.addr(), sim.fingerprint());
+    let add = [
+        "cluster", "add", "lab", "--host", &pinned, "--token", &token,
+    ];
+    let words = [&add[..], &["--secret-store", "file"]].concat();
+    let kept = clinic.file("secrets/lab");
+    let ran = clinic.fed(&words, "canary-wrong\n").exits(1);
+    let ran = ran.says("nothing was written");
+    assert!(!kept.exists() && !ran.stderr.contains("canary"), "{ran:#?}");
+    clinic.fed(&words, &format!("  {secret} \n")).exits(0);
+    assert_eq!(fs::read_to_string(&kept).unwrap(), format!("{secret}\n"));
+    clinic.run(&["secret", "test", "lab"]).exits(0);
+    clinic.run(&["cluster", "remove", "lab"]).exits(0);
+    // What is there may be another's.
+    let ran = clinic.fed(&words, secret).exits(1);
+    ran.says("there is a secret in");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_may_print_the_password() {
+    let sim = homelab_sim().await;
+    let clinic = Clinic::new();
+    clinic.configure(&[BEFORE.to_owned()], sim::worlds::ROOT_PASSWORD);
+    let secret = clinic.file("secret").display().to_string();
+    let pinned = format!("{}={}", sim.addr(), sim.fingerprint());
+    let add = [
+        "cluster", "add", "lab", "--host", &pinned, "--user", "root@pam",
+    ];
+    let words = [&add[..], &["--password-command", "cat", &secret]].concat();
+    clinic.run(&words).exits(0);
+    // Where it cannot be set, the key is named that could hold it.
+    clinic
+        .fed(&["secret", "set", "lab"], "x")
+        .exits(2)
+        .says("by password_file");
+}

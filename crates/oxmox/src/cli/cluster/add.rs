@@ -1,20 +1,24 @@
 //! `oxmox cluster add`
 
+use std::path::Path;
 use std::time::Duration;
 
-use tools::fault::Fault;
+use secrecy::SecretString;
+use tools::fault::{Fault, Kind};
 
 use super::super::exit::Exit;
 use super::super::global::Global;
-use super::super::out;
 use super::super::runtime::{Threads, block_on};
+use super::super::{out, secret};
 use super::section;
-use crate::config::{ENVIRONMENT_CLUSTER, Edit, Environment};
+use crate::config::{Config, ENVIRONMENT_CLUSTER, Edit, Environment, Reference, SecretSource};
 use crate::doctor::{self, Level};
+use crate::keep::{Keep, Wanted};
 
 /// Adds a cluster to the configuration file, after trying it
 ///
-/// Secrets are never given here: name the file, the variable or the program that holds them. A certificate that is not
+/// Secrets are never given here: name the file, the variable or the program that holds them, or let oxmox keep them by
+/// --secret-store. A certificate that is not
 /// trusted is shown with its fingerprint; compare that with the one on the node, and add it: --host pve1:8006=AA:BB:…
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -52,6 +56,12 @@ pub(super) struct Args {
     /// The variable with the password
     #[arg(long, value_name = "NAME", requires = "user", group = "secret")]
     pub(super) password_env: Option<String>,
+    /// The program that prints the password, with its arguments
+    #[arg(long, value_name = "WORDS", requires = "user", group = "secret", num_args = 1.., value_terminator = ";")]
+    pub(super) password_command: Option<Vec<String>>,
+    /// Take the secret from stdin or a question, and keep it there once the cluster has let it in
+    #[arg(long, value_enum, value_name = "WHERE", group = "secret")]
+    secret_store: Option<Wanted>,
     /// Where new guests go if nobody says
     #[arg(long, value_name = "NODE")]
     pub(super) default_node: Option<String>,
@@ -94,9 +104,16 @@ pub(super) fn run(args: &Args, global: &Global, environment: &Environment) -> Re
                 .hint(format!("`oxmox cluster remove {name}` takes it out")),
         );
     }
-    edit.set_cluster(name, section::of(args)?)?;
+    let new = args
+        .secret_store
+        .map(|wanted| New::take(wanted, name, &edit, environment));
+    let new = new.transpose()?;
+    edit.set_cluster(name, section::of(args, new.as_ref().map(|new| &new.keep))?)?;
     // As oxmox itself will read it.
-    let config = global.load_text(&edit, environment)?;
+    let mut config = global.load_text(&edit, environment)?;
+    if let Some(new) = &new {
+        new.stand_in(name, &mut config);
+    }
     if !args.no_test {
         let patients = doctor::patients(std::slice::from_ref(name), &config, environment)?;
         let report = block_on(Threads::One, async {
@@ -109,10 +126,52 @@ pub(super) fn run(args: &Args, global: &Global, environment: &Environment) -> Re
             return Ok(Exit::Failed);
         }
     }
-    edit.write()?;
+    if let Some(new) = &new {
+        new.keep.store(&new.secret)?;
+        out::say(format_args!("its secret is in {}", new.keep));
+    }
+    edit.write().inspect_err(|_| {
+        // What nothing names is of no use.
+        let _ = new.as_ref().map(|new| new.keep.remove());
+    })?;
     out::say(format_args!("{name} is in {}", edit.path().display()));
     out::hint(
         "`oxmox doctor` shows what its token can do; a server that runs has to be started anew",
     );
     Ok(Exit::Done)
+}
+
+/// A secret that is not kept anywhere yet, and where it will be.
+struct New {
+    keep: Keep,
+    secret: SecretString,
+}
+
+impl New {
+    fn take(
+        wanted: Wanted,
+        cluster: &str,
+        edit: &Edit,
+        environment: &Environment,
+    ) -> Result<Self, Fault> {
+        let dir = edit.path().parent().unwrap_or(Path::new("."));
+        let keep = Keep::find(wanted, cluster, dir, environment)?;
+        if let Reference::File(file) = keep.reference()
+            && file.exists()
+        {
+            let what = format!("there is a secret in {} already", file.display());
+            return Err(Fault::new(Kind::Conflict, what)
+                .hint("name it by --token-secret-file or --password-file, or remove it"));
+        }
+        let secret = secret::taken()?;
+        Ok(Self { keep, secret })
+    }
+
+    /// For the trial: nothing is where the configuration says yet.
+    fn stand_in(&self, cluster: &str, config: &mut Config) {
+        let mut clusters = config.clusters.iter_mut();
+        if let Some(cluster) = clusters.find(|known| known.name == cluster) {
+            *cluster.login.source_mut() = SecretSource::Held(self.secret.clone());
+        }
+    }
 }

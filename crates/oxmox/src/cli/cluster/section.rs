@@ -5,9 +5,10 @@ use tools::fault::Fault;
 
 use super::add::Args;
 use crate::config::host_entry;
+use crate::keep::Keep;
 
 /// The keys in the order of the documentation. Whether they fit together is for the one who reads the configuration.
-pub(super) fn of(args: &Args) -> Result<Table, Fault> {
+pub(super) fn of(args: &Args, kept: Option<&Keep>) -> Result<Table, Fault> {
     let mut section = Table::new();
     let hosts: Array = args.host.iter().map(|text| host(text)).collect();
     section.insert("hosts", value(hosts));
@@ -33,11 +34,24 @@ pub(super) fn of(args: &Args) -> Result<Table, Fault> {
             "token_secret_command",
             args.token_secret_command.as_deref().unwrap_or_default(),
         ),
+        (
+            "password_command",
+            args.password_command.as_deref().unwrap_or_default(),
+        ),
         ("tags", &args.tags),
     ] {
         if !words.is_empty() {
             section.insert(key, value(words.iter().collect::<Array>()));
         }
+    }
+    if let Some(keep) = kept {
+        let whose = if args.token.is_some() {
+            "token_secret"
+        } else {
+            "password"
+        };
+        let (key, item) = keep.reference().entry(whose);
+        section.insert(&key, item);
     }
     if let Some(seconds) = args.answer_within {
         section.insert("timeout", value(i64::from(seconds)));

@@ -58,6 +58,14 @@ impl Clinic {
             .run(&[&["--config", config], arguments].concat())
     }
 
+    /// The same with a text on its stdin.
+    pub(crate) fn fed(&self, arguments: &[&str], input: &str) -> Ran {
+        let config = self.file("config.toml");
+        let config = config.to_str().unwrap();
+        let words = [&["--config", config], arguments].concat();
+        self.machine.fed(&words, input)
+    }
+
     fn doctor(&self, arguments: &[&str]) -> Ran {
         self.run(&[&["doctor"], arguments].concat())
     }

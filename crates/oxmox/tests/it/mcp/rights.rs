@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use pve::Credentials;
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tokio_util::task::AbortOnDropHandle;
 use tools::context::Cluster;
 use tools::engine::{Engine, State};
 
@@ -134,4 +136,35 @@ async fn only_sessions_of_2025_hear_that_the_list_is_another_one() {
     assert!(world.engine.learn_rights().await.is_empty());
     listed(&mut old).await;
     assert!(old.notes.is_empty(), "{:?}", old.notes);
+}
+
+#[tokio::test]
+async fn rights_that_are_given_meanwhile_are_learnt() {
+    let world = world().await;
+    let world = World {
+        engine: restricted(&world, "carl@pve!ci", State::Memory),
+        sim: world.sim,
+    };
+    let mut wire = Wire::new(&world, Era::Y2025, Person::Absent).await;
+    wire.result("ping", json!({})).await;
+    let gate = Arc::new(Semaphore::new(0));
+    let pause = {
+        let gate = Arc::clone(&gate);
+        move |_| {
+            let gate = Arc::clone(&gate);
+            async move { gate.acquire().await.unwrap().forget() }
+        }
+    };
+    let learning = tokio::spawn(oxmox::cli::rights::learn(world.engine.clone(), pause));
+    let _learning = AbortOnDropHandle::new(learning);
+    let news: Value = wire.receive().await;
+    assert_eq!(news["method"], "notifications/tools/list_changed");
+    assert!(!has(&listed(&mut wire).await, "snapshot_proxmox_vm"));
+    world.sim.world(|world| {
+        world.grant("carl@pve", "/vms", &["VM.Audit", "VM.Snapshot"]);
+    });
+    gate.add_permits(1);
+    let news: Value = wire.receive().await;
+    assert_eq!(news["method"], "notifications/tools/list_changed");
+    assert!(has(&listed(&mut wire).await, "snapshot_proxmox_vm"));
 }
