@@ -18,11 +18,60 @@ fn places(home: &Path, system: System) -> Places {
     Environment::from([("HOME", home)]).places(system).unwrap()
 }
 
-/// What a client that reads comments and trailing commas makes of a text.
+/// What a client that reads comments and trailing commas, and nothing looser, makes of a text. Nothing of the parser that
+/// writes these files has a part in it.
 fn read(text: &str) -> Value {
-    let options = jsonc_parser::ParseOptions::default();
-    let root = jsonc_parser::cst::CstRootNode::parse(text, &options).unwrap();
-    root.to_serde_value().unwrap()
+    let plain = plain(text);
+    serde_json::from_str(&plain).unwrap_or_else(|error| panic!("{error}: {plain}"))
+}
+
+/// The text as strict JSON: blanks in the place of comments, and of commas before a closing bracket.
+fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' => string_length(rest),
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest.find("*/").unwrap() + 2,
+            _ => first.len_utf8(),
+        };
+        let (part, after) = rest.split_at(length);
+        if first == '}' || first == ']' {
+            let kept = plain.trim_end().len();
+            if plain[..kept].ends_with(',') {
+                plain.truncate(kept - 1);
+            }
+        }
+        plain.push_str(if part.starts_with('/') { " " } else { part });
+        rest = after;
+    }
+    plain
+}
+
+/// With both quotes.
+fn string_length(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, letter) in text.char_indices().skip(1) {
+        match letter {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return at + 1,
+            _ => {}
+        }
+    }
+    panic!("a string has no end: {text}")
+}
+
+#[test]
+fn what_the_clients_do_not_read_is_not_read_here() {
+    let text = "// a\n{\"x\": [1, 2,], /* b, */ \"//\": \"\\\"/* no, */,}\",}\n";
+    let value = json!({"x": [1, 2], "//": "\"/* no, */,}"});
+    assert_eq!(read(text), value);
+    for loose in ["{a: 1}", "{'a': 1}", "{\"a\": 1 \"b\": 2}", "{\"a\": 0x1}"] {
+        let read = serde_json::from_str::<Value>(&plain(loose));
+        assert!(read.is_err(), "{loose}");
+    }
 }
 
 /// Enters oxmox, reads it back, enters it again, takes it out.
