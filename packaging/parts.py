@@ -1,9 +1,9 @@
 """Writes what the binary is made of: oxmox.cdx.json (a CycloneDX parts list) and NOTICES (the licences, in full).
 
-    packaging/parts.py OUT
+    packaging/parts.py OUT TARGET...
 
-Both come from `cargo metadata` and Cargo.lock: the crates that are linked for a static Linux binary, without those that
-only build or test it. The same commit gives the same bytes.
+Both come from `cargo metadata` and Cargo.lock: the crates that are linked for these targets, without those that only
+build or test it. The same commit gives the same bytes.
 """
 
 import hashlib
@@ -16,12 +16,11 @@ import uuid
 from pathlib import Path
 
 REPO = Path(__file__).resolve().parent.parent
-TARGETS = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"]
 
 
-def metadata():
+def metadata(targets):
     command = ["cargo", "metadata", "--locked", "--format-version=1"]
-    for target in TARGETS:
+    for target in targets:
         command += ["--filter-platform", target]
     return json.loads(subprocess.run(command, cwd=REPO, check=True, stdout=subprocess.PIPE).stdout)
 
@@ -147,8 +146,9 @@ def notices(packages, root, found):
 
 
 def main():
-    out = Path(sys.argv[1])
-    meta = metadata()
+    directory, *targets = sys.argv[1:]
+    out = Path(directory)
+    meta = metadata(targets)
     packages = {package["id"]: package for package in meta["packages"]}
     root, found = linked(meta)
     out.mkdir(parents=True, exist_ok=True)

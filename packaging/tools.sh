@@ -4,6 +4,7 @@
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 tools="${OXMOX_TOOLS:-$HOME/.cache/oxmox-tools}"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$HOME/.cache/oxmox-target}"
+umask 022 # what is packed is for everybody to read, whoever packs it
 
 # The version is the workspace's; the date is the last commit's, so that the same commit gives the same packages.
 # shellcheck disable=SC2034 # used by those who source this

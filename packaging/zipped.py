@@ -12,6 +12,6 @@ with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as zipped:
     for path in sorted(directory.rglob("*")):
         if path.is_file():
             entry = zipfile.ZipInfo(str(path.relative_to(directory.parent)), date)
-            entry.external_attr = (path.stat().st_mode & 0o777) << 16
+            entry.external_attr = 0o644 << 16  # not those of a clone, which are its owner's matter
             entry.compress_type = zipfile.ZIP_DEFLATED
             zipped.writestr(entry, path.read_bytes())

@@ -5,38 +5,52 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness import Report
+from package_parts import run
 
-REPO = Path(__file__).resolve().parent.parent.parent
-CLEAN = Path(os.environ["JUDGES"]) / "debian/root.tar"
+JUDGES = Path(os.environ["JUDGES"])
+FOREIGN = Path(__file__).resolve().parent / "foreign_debian"
 
 
-def judge_deb(report: Report, run: Callable[..., str | None], binary: Path, files: Path, out: Path, version: str) -> None:
-    """Build it, judge it, install it, take it away."""
-    # The binary is large, and nobody downloads this one.
-    quick = os.environ | {"DPKG_DEB_COMPRESSOR_TYPE": "gzip", "DPKG_DEB_COMPRESSOR_LEVEL": "1"}
-    architecture = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
-    said = run(report, "the .deb is built", REPO / "packaging/deb", binary, architecture, files, out, env=quick)
-    if not said:
-        return
-    package = Path(said.split()[-1])
-    report.check(package.name == f"oxmox_{version}_{architecture}.deb", "it is named as Debian names packages", package)
-    run(report, "lintian finds neither error nor warning", "lintian", "--allow-root", "--fail-on", "error,warning", package)
+@dataclass
+class Clean:
+    """A Debian with nothing in it, packed, and the words that go before a command and its root directory."""
+
+    tar: Path
+    enter: list[object]
+
+
+def architecture() -> str:
+    """This machine's, as Debian names it."""
+    return subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def clean_debian(kind: str) -> Clean:
+    """The clean Debian of this architecture. That of another machine is made once, by `foreign_debian make`."""
+    if kind == architecture():
+        return Clean(JUDGES / "debian/root.tar", ["chroot"])
+    return Clean(JUDGES / f"debian-{kind}/root.tar", [FOREIGN, "enter", kind])
+
+
+def judge_deb(report: Report, package: Path, clean: Clean, out: Path, version: str) -> None:
+    """Judge it, install it, take it away. `out` is a directory for this package alone."""
+    run(report, f"lintian finds neither error nor warning in {package.name}", "lintian", "--allow-root",
+        "--fail-on", "error,warning", package)
 
     root = out / "root"
-    root.mkdir()
-    run(report, "a clean Debian is unpacked", "tar", "-C", root, "-xf", CLEAN)
+    root.mkdir(parents=True)
+    run(report, "a clean Debian is unpacked", "tar", "-C", root, "-xf", clean.tar)
     shutil.copy(package, root / "oxmox.deb")
     before = listing(root)
-    inside = ["chroot", root, "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "DEBIAN_FRONTEND=noninteractive"]
+    inside = [*clean.enter, root, "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "DEBIAN_FRONTEND=noninteractive"]
 
     run(report, "it installs into a clean Debian", *inside, "dpkg", "--install", "/oxmox.deb")
     told = run(report, "oxmox runs there", *inside, "oxmox", "--version") or ""
     report.check(version in told, "and is this version", told)
-    judge_installed(report, run, root)
+    judge_installed(report, root)
     run(report, "installing it again changes nothing that asks", *inside, "dpkg", "--install", "/oxmox.deb")
     owner = run(report, "the configuration is there", *inside, "stat", "-c", "%U:%G %a", "/etc/oxmox/config.toml") or ""
     report.check(owner.strip() == "root:oxmox 640", "the configuration is root's, and the service may read it", owner)
@@ -52,7 +66,7 @@ def judge_deb(report: Report, run: Callable[..., str | None], binary: Path, file
     report.check(not left, "nothing of it is left", sorted(left))
 
 
-def judge_installed(report: Report, run: Callable[..., str | None], root: Path) -> None:
+def judge_installed(report: Report, root: Path) -> None:
     """What it put where."""
     for path in ["usr/share/man/man1/oxmox-serve.1.gz", "usr/share/bash-completion/completions/oxmox",
                  "usr/share/zsh/vendor-completions/_oxmox", "usr/share/fish/vendor_completions.d/oxmox.fish",
