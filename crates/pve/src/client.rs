@@ -7,6 +7,7 @@ pub(crate) mod enter;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzing;
 pub(crate) mod look;
+mod lookup;
 mod pace;
 mod policy;
 mod reply;

@@ -14,12 +14,13 @@ use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use tokio::net::{TcpStream, lookup_host};
+use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 use tokio::time::{timeout, timeout_at};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use super::lookup;
 use super::pace::Pace;
 use super::reply::Reply;
 use super::session::Signature;
@@ -202,21 +203,13 @@ impl Endpoint {
         let config = self.tls_config(settings).await?;
         let Timeouts { connect, .. } = settings.timeouts;
         let end = tokio::time::Instant::now() + connect;
-        let late = |what: &str| self.never_sent(&format!("{what} within {connect:?}"), None);
-        // On its own, since a machine without a resolver would else be told that the host is silent.
-        let addresses = timeout_at(end, self.addresses())
-            .await
-            .unwrap_or_else(|_| Err(late("no name server told its address")))?;
+        let addresses = lookup::addresses(&self.host, connect).await?;
         timeout_at(end, self.handshake(config, &addresses))
             .await
-            .unwrap_or_else(|_| Err(late("no connection")))
-    }
-
-    async fn addresses(&self) -> Result<Vec<SocketAddr>, Error> {
-        lookup_host((self.host.name.as_str(), self.host.port))
-            .await
-            .map(Iterator::collect)
-            .map_err(|error| self.never_sent("the connection failed", Some(Arc::new(error))))
+            .unwrap_or_else(|_| {
+                let what = format!("no connection within {connect:?}");
+                Err(self.never_sent(&what, None))
+            })
     }
 
     async fn handshake(

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use rustls::pki_types::ServerName;
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 
 pub use super::tls::Presented;
 
-use super::tls;
+use super::{lookup, tls};
 use crate::error::{Cause, Error};
 use crate::settings::Host;
 
@@ -30,13 +30,15 @@ pub async fn look(host: &Host, limit: Duration) -> Result<Presented, Error> {
     let name = ServerName::try_from(host.name.clone()).map_err(|_| Error::Build {
         what: "this is not a host name".to_owned(),
     })?;
+    let end = Instant::now() + limit;
+    let addresses = lookup::addresses(host, limit).await?;
     let talk = async {
-        let tcp = TcpStream::connect((host.name.as_str(), host.port)).await;
+        let tcp = TcpStream::connect(addresses.as_slice()).await;
         let tcp =
             tcp.map_err(|error| never_sent("the connection failed".into(), Some(Arc::new(error))))?;
         Ok::<_, Error>(TlsConnector::from(config).connect(name, tcp).await)
     };
-    let ended = timeout(limit, talk).await;
+    let ended = timeout_at(end, talk).await;
     let ended =
         ended.map_err(|_| never_sent(format!("no connection within {limit:?}"), None))??;
     match (last.presented(), ended) {
