@@ -21,13 +21,9 @@ pub struct Reload {
 impl Reload {
     /// Reads the configuration again at every SIGHUP. Does not end.
     pub async fn on_signal(&self, args: &serve::Args, global: &Global) {
-        #[cfg(unix)]
-        {
-            use tokio::signal::unix::{SignalKind, signal};
-            if let Ok(mut hangup) = signal(SignalKind::hangup()) {
-                while hangup.recv().await.is_some() {
-                    self.now(args, global);
-                }
+        if let Some(mut hangups) = hangups() {
+            while hangups.recv().await.is_some() {
+                self.now(args, global);
             }
         }
         std::future::pending::<()>().await;
@@ -57,4 +53,16 @@ impl Reload {
         self.live.send_replace(Arc::new(live));
         Ok(())
     }
+}
+
+#[cfg(unix)]
+fn hangups() -> Option<tokio::signal::unix::Signal> {
+    use tokio::signal::unix::{SignalKind, signal};
+    signal(SignalKind::hangup()).ok()
+}
+
+/// Other systems have no such signal: a change of the configuration waits for the next start.
+#[cfg(not(unix))]
+fn hangups() -> Option<tokio::sync::mpsc::Receiver<()>> {
+    None
 }

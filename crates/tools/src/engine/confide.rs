@@ -65,6 +65,7 @@ impl Scratch {
             let name = format!("oxmox-{}-{number}", std::process::id());
             let dir = std::env::temp_dir().join(name);
             let mut builder = std::fs::DirBuilder::new();
+            builder.recursive(false); // it must be new
             #[cfg(unix)]
             std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
             builder.create(&dir).map(|()| Self(dir))
