@@ -6,6 +6,7 @@
 //! | `POST /sim/advance` | `{"seconds": 30}` | time passes |
 //! | `POST /sim/node` | `{"node": "pve2", "online": false}` | a node is lost, or comes back |
 //! | `POST /sim/quorum` | `{"lost": true}` | quorum is lost, or comes back |
+//! | `POST /sim/factors` | see [`FactorOrder`] | a user gets second factors |
 //! | `POST /sim/fault` | see [`FaultOrder`] | a fault is injected |
 //! | `DELETE /sim/fault` | | all faults are removed |
 //! | `GET /sim/requests` | | the request log |
@@ -21,6 +22,7 @@ use crate::call::{Given, Params};
 use crate::cluster::{Cluster, Logged};
 use crate::fault::Fault;
 use crate::http::{Request, Response};
+use crate::world::factor::Factor;
 
 #[derive(Deserialize)]
 struct Advance {
@@ -36,6 +38,31 @@ struct NodeState {
 #[derive(Deserialize)]
 struct Quorum {
     lost: bool,
+}
+
+/// A user's second factors as JSON: `{"user": "root@pam", "totp": "key", "recovery": ["1f2e-…"], "webauthn": true}`. None: the
+/// password is enough again.
+#[derive(Deserialize)]
+struct FactorOrder {
+    user: String,
+    totp: Option<String>,
+    #[serde(default)]
+    recovery: Vec<String>,
+    #[serde(default)]
+    webauthn: bool,
+}
+
+impl FactorOrder {
+    fn factors(self) -> Vec<Factor> {
+        let mut factors = Vec::new();
+        factors.extend(self.totp.map(Factor::totp));
+        factors.extend(self.webauthn.then_some(Factor::WebAuthn));
+        if !self.recovery.is_empty() {
+            let keys = self.recovery.into_iter().map(Some);
+            factors.push(Factor::Recovery(keys.collect()));
+        }
+        factors
+    }
 }
 
 /// A fault as JSON: `{"kind": "drop_after", "method": "POST", "path": "/nodes/*", "times": 1}`.
@@ -116,6 +143,12 @@ pub(crate) fn answer(cluster: &mut Cluster, request: &Request) -> Option<Respons
         ("POST", "quorum") => read(request).map(|Quorum { lost }| {
             cluster.world.quorum_lost = lost;
             Value::Null
+        }),
+        ("POST", "factors") => read(request).and_then(|order: FactorOrder| {
+            let users = &mut cluster.world.access.users;
+            let user = (users.get_mut(&order.user)).ok_or(format!("no user {}", order.user))?;
+            user.factors = order.factors();
+            Ok(Value::Null)
         }),
         ("POST", "fault") => read(request).map(|order: FaultOrder| {
             cluster.add_fault(order.into());

@@ -125,12 +125,18 @@ impl Challenge {
         let others = others.filter(|(_, value)| !value.is_null() && *value != false);
         Self {
             totp: asked.totp || !known,
-            recovery: asked
-                .recovery
-                .is_some_and(|state| state != "unavailable" && !state.is_null()),
+            recovery: asked.recovery.is_some_and(|left| has_any(&left)),
             others: others.map(|(name, _)| name).collect(),
             ticket,
         }
+    }
+}
+
+/// Which recovery keys are left: their numbers, or in older versions a word.
+fn has_any(left: &serde_json::Value) -> bool {
+    match left {
+        serde_json::Value::Array(keys) => !keys.is_empty(),
+        left => *left != "unavailable" && !left.is_null(),
     }
 }
 
@@ -149,6 +155,8 @@ mod tests {
         assert!(code.totp && code.recovery && code.others.is_empty());
         let key = challenge(r#"{"webauthn":{"publicKey":{}},"u2f":null,"yubico":false}"#);
         assert!(!key.totp && !key.recovery);
+        assert!(challenge(r#"{"recovery":[0,3]}"#).recovery);
+        assert!(!challenge(r#"{"totp":true,"recovery":[]}"#).recovery);
         assert_eq!(key.others, ["webauthn"]);
         assert!(Challenge::parse("PVE:tfa!x".into()).totp);
         assert!(!format!("{code:?}").contains("c2ln"));

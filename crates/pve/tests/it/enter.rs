@@ -11,9 +11,9 @@ use crate::simulated::root_password;
 
 const LIMIT: Duration = Duration::from_secs(10);
 
-async fn sim_with(factor: Option<factor::Factor>) -> (Sim, Settings) {
+async fn sim_with(factors: Vec<factor::Factor>) -> (Sim, Settings) {
     let mut world = homelab();
-    world.access.users.get_mut("root@pam").unwrap().factor = factor;
+    world.access.users.get_mut("root@pam").unwrap().factors = factors;
     let sim = Sim::start(world).await.unwrap();
     let host: Host = sim.addr().to_string().parse().unwrap();
     let host = host.with_pin(sim.fingerprint().parse().unwrap());
@@ -22,14 +22,14 @@ async fn sim_with(factor: Option<factor::Factor>) -> (Sim, Settings) {
 
 fn code(sim: &Sim) -> String {
     sim.world(|world| {
-        let factor = world.access.users["root@pam"].factor.clone().unwrap();
+        let factor = &world.access.users["root@pam"].factors[0];
         factor.code(world.now).unwrap()
     })
 }
 
 #[tokio::test]
 async fn a_look_sees_the_certificate_and_sends_nothing() {
-    let (sim, settings) = sim_with(None).await;
+    let (sim, settings) = sim_with(Vec::new()).await;
     let seen = pve::look(&settings.hosts[0], LIMIT).await.unwrap();
     assert_eq!(seen.fingerprint.to_string(), sim.fingerprint());
     assert!(!seen.trusted);
@@ -38,7 +38,7 @@ async fn a_look_sees_the_certificate_and_sends_nothing() {
 
 #[tokio::test]
 async fn a_login_gives_a_ticket_that_reads_and_writes() {
-    let (_sim, mut settings) = sim_with(None).await;
+    let (_sim, mut settings) = sim_with(Vec::new()).await;
     let Entry::In(credentials) = pve::log_in(&settings).await.unwrap() else {
         panic!("nothing more is asked for");
     };
@@ -53,7 +53,7 @@ async fn a_login_gives_a_ticket_that_reads_and_writes() {
 #[tokio::test]
 async fn a_code_is_asked_for_and_taken_once() {
     let key = *b"12345678901234567890";
-    let (sim, settings) = sim_with(Some(factor::Factor::totp(key))).await;
+    let (sim, settings) = sim_with(vec![factor::Factor::totp(key)]).await;
     let Entry::Half(challenge) = pve::log_in(&settings).await.unwrap() else {
         panic!("a code is asked for");
     };
@@ -79,7 +79,7 @@ async fn a_code_is_asked_for_and_taken_once() {
 
 #[tokio::test]
 async fn what_takes_a_browser_is_named() {
-    let (_sim, settings) = sim_with(Some(factor::Factor::WebAuthn)).await;
+    let (_sim, settings) = sim_with(vec![factor::Factor::WebAuthn]).await;
     let Entry::Half(challenge) = pve::log_in(&settings).await.unwrap() else {
         panic!("a second factor is asked for");
     };
@@ -88,8 +88,26 @@ async fn what_takes_a_browser_is_named() {
 }
 
 #[tokio::test]
+async fn a_recovery_key_is_used_up() {
+    let keys = factor::Factor::Recovery(vec![Some("1f2e-3d4c".to_owned())]);
+    let (_sim, settings) = sim_with(vec![factor::Factor::WebAuthn, keys]).await;
+    let Entry::Half(challenge) = pve::log_in(&settings).await.unwrap() else {
+        panic!("a second factor is asked for");
+    };
+    assert!(challenge.recovery && !challenge.totp);
+    let key = Factor::Recovery("1f2e-3d4c".into());
+    pve::answer_challenge(&settings, &challenge, &key)
+        .await
+        .unwrap();
+    let Entry::Half(challenge) = pve::log_in(&settings).await.unwrap() else {
+        panic!("a second factor is asked for");
+    };
+    assert!(!challenge.recovery, "none is left");
+}
+
+#[tokio::test]
 async fn a_wrong_password_is_no_challenge() {
-    let (_sim, mut settings) = sim_with(Some(factor::Factor::WebAuthn)).await;
+    let (_sim, mut settings) = sim_with(vec![factor::Factor::WebAuthn]).await;
     settings.credentials = Credentials::Password {
         user: "root@pam".to_owned(),
         password: "canary".into(),

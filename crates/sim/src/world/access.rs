@@ -44,7 +44,7 @@ pub struct User {
     /// Keys of two-factor logins, kept and never asked for.
     pub keys: Option<String>,
     /// What is asked for beside the password.
-    pub factor: Option<Factor>,
+    pub factors: Vec<Factor>,
     /// API tokens by name.
     pub tokens: BTreeMap<String, Token>,
 }

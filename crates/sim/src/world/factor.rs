@@ -22,6 +22,8 @@ pub enum Factor {
     },
     /// A key that one touches, which takes a browser.
     WebAuthn,
+    /// Keys on paper, each good for one login; `None` where one was used.
+    Recovery(Vec<Option<String>>),
 }
 
 impl Factor {
@@ -38,23 +40,34 @@ impl Factor {
         match self {
             Self::Totp { .. } => "totp",
             Self::WebAuthn => "webauthn",
+            Self::Recovery(_) => "recovery",
         }
     }
 
-    /// What a login is told to bring.
-    pub(crate) fn challenge(&self) -> Value {
-        match self {
-            Self::Totp { .. } => json!({ "totp": true }),
-            Self::WebAuthn => {
-                json!({ "webauthn": { "publicKey": { "challenge": "c2ltdWxhdGVk" } } })
+    /// What a login is told to bring: which kind, and what it has to know for it.
+    pub(crate) fn challenge(&self) -> (String, Value) {
+        let wants = match self {
+            Self::Totp { .. } => json!(true),
+            Self::WebAuthn => json!({ "publicKey": { "challenge": "c2ltdWxhdGVk" } }),
+            Self::Recovery(keys) => {
+                let keys = keys.iter().enumerate();
+                keys.filter_map(|(at, key)| key.as_ref().map(|_| at))
+                    .collect()
             }
-        }
+        };
+        (self.kind().to_owned(), wants)
     }
 
     /// Whether this is the answer. Remembers it.
     pub(crate) fn accepts(&mut self, answer: &str, now: Time) -> bool {
-        let Self::Totp { key, used } = self else {
-            return false;
+        let (key, used) = match self {
+            Self::Totp { key, used } => (key, used),
+            Self::WebAuthn => return false,
+            Self::Recovery(keys) => {
+                let answer = answer.strip_prefix("recovery:");
+                let found = (keys.iter_mut()).find(|key| key.is_some() && key.as_deref() == answer);
+                return found.and_then(Option::take).is_some();
+            }
         };
         let Some(code) = answer.strip_prefix("totp:") else {
             return false;
@@ -71,7 +84,7 @@ impl Factor {
     pub fn code(&self, now: Time) -> Option<String> {
         match self {
             Self::Totp { key, .. } => Some(code_of(key, now.secs() / PERIOD_SECS)),
-            Self::WebAuthn => None,
+            Self::WebAuthn | Self::Recovery(_) => None,
         }
     }
 }
@@ -103,6 +116,18 @@ mod tests {
         ] {
             assert_eq!(code_of(key, secs / PERIOD_SECS), code);
         }
+    }
+
+    #[test]
+    fn a_recovery_key_is_good_once() {
+        let keys = ["aaaa-1111", "bbbb-2222"].map(|key| Some(key.to_owned()));
+        let mut factor = Factor::Recovery(keys.to_vec());
+        let now = Time::from_secs(59);
+        assert_eq!(factor.challenge().1, json!([0, 1]));
+        assert!(!factor.accepts("recovery:cccc-3333", now) && !factor.accepts("aaaa-1111", now));
+        assert!(factor.accepts("recovery:aaaa-1111", now));
+        assert!(!factor.accepts("recovery:aaaa-1111", now));
+        assert_eq!(factor.challenge().1, json!([1]));
     }
 
     #[test]

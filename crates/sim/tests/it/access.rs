@@ -152,7 +152,7 @@ async fn a_second_factor_is_asked_for_and_opens_only_then() {
     let sim = Sim::start(homelab()).await.expect("starts");
     sim.world(|world| {
         let root = world.access.users.get_mut("root@pam").expect("root");
-        root.factor = Some(Factor::totp(*b"12345678901234567890"));
+        root.factors = vec![Factor::totp(*b"12345678901234567890")];
     });
     let client = Client::anonymous(&sim);
     let form = format!("username=root@pam&password={ROOT_PASSWORD}");
@@ -167,7 +167,7 @@ async fn a_second_factor_is_asked_for_and_opens_only_then() {
     assert_eq!(with_half.get("/version").await.status, 401);
 
     let code = sim.world(|world| {
-        let factor = world.access.users["root@pam"].factor.clone().expect("one");
+        let factor = &world.access.users["root@pam"].factors[0];
         factor.code(world.now).expect("a code")
     });
     let challenge = utf8_percent_encode(&ticket, NON_ALPHANUMERIC).to_string();

@@ -17,13 +17,13 @@ const WORDS: &[&str] = &[
 
 fn guard_root(place: &Place, factor: Factor) {
     place.sim.world(|world| {
-        world.access.users.get_mut("root@pam").unwrap().factor = Some(factor);
+        world.access.users.get_mut("root@pam").unwrap().factors = vec![factor];
     });
 }
 
 fn code(place: &Place) -> String {
     place.sim.world(|world| {
-        let factor = world.access.users["root@pam"].factor.clone().unwrap();
+        let factor = &world.access.users["root@pam"].factors[0];
         factor.code(world.now).unwrap()
     })
 }

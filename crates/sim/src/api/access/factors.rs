@@ -15,7 +15,7 @@ pub(super) fn list(world: &mut World, call: &Call) -> Reply {
             || (privs.iter()).any(|privilege| world.may(&call.who, "/access/groups", privilege))
     };
     let users = world.access.users.iter();
-    let having = users.filter(|(name, user)| user.factor.is_some() && seen(name));
+    let having = users.filter(|(name, user)| !user.factors.is_empty() && seen(name));
     let entries = having.map(|(name, user)| json!({ "userid": name, "entries": entries(user) }));
     Ok(entries.collect::<Value>().into())
 }
@@ -31,5 +31,5 @@ fn entries(user: &User) -> Value {
         let kind = factor.kind();
         json!({ "id": format!("{kind}:0"), "type": kind, "description": kind, "created": 0, "enable": 1 })
     };
-    user.factor.iter().map(entry).collect()
+    user.factors.iter().map(entry).collect()
 }

@@ -6,6 +6,7 @@ use crate::call::{Call, Identity, split_list};
 use crate::error::{ApiError, Reply, done};
 use crate::permission;
 use crate::world::World;
+use crate::world::factor::Factor;
 
 /// `GET /access/ticket`: exists for login forms, answers nothing.
 pub(super) fn form(_: &mut World, _: &Call) -> Reply {
@@ -66,17 +67,18 @@ fn first_factor(world: &mut World, call: &Call, user: &str) -> Result<Option<Val
     let is_ticket = (call.text("password"))
         .is_some_and(|password| world.signer.verify_ticket(password, now).is_some());
     let known = world.access.users.get_mut(user);
-    let Some(factor) = known
-        .and_then(|known| known.factor.as_mut())
-        .filter(|_| !is_ticket)
+    let Some(factors) = known
+        .map(|known| &mut known.factors)
+        .filter(|factors| !factors.is_empty() && !is_ticket)
     else {
         return Ok(None);
     };
     if let Some(code) = call.text("otp") {
-        let good = factor.accepts(code, now);
+        let good = factors.iter_mut().any(|factor| factor.accepts(code, now));
         return good.then_some(None).ok_or_else(ApiError::login_failed);
     }
-    let challenge = factor.challenge().to_string();
+    let challenge: Map<String, Value> = factors.iter().map(Factor::challenge).collect();
+    let challenge = Value::from(challenge).to_string();
     Ok(Some(json!({
         "username": user,
         "NeedTFA": 1,
@@ -96,9 +98,12 @@ fn second_factor(
     let genuine = world.signer.verify_half_ticket(challenge, user, now);
     let enabled = world.access.is_valid(&Identity::user(user), now);
     let known = world.access.users.get_mut(user);
-    let accepted = known
-        .and_then(|known| known.factor.as_mut())
-        .is_some_and(|factor| factor.accepts(answer, now));
+    let accepted = known.is_some_and(|known| {
+        known
+            .factors
+            .iter_mut()
+            .any(|factor| factor.accepts(answer, now))
+    });
     (genuine && enabled && accepted)
         .then_some(())
         .ok_or_else(ApiError::login_failed)

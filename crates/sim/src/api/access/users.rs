@@ -284,9 +284,12 @@ fn second_factors(world: &mut World, call: &Call) -> Reply {
         )));
     }
     let user = world.access.users.get(name);
-    let kind = user.and_then(|user| user.factor.as_ref()).map(Factor::kind);
+    let kinds = user
+        .into_iter()
+        .flat_map(|user| &user.factors)
+        .map(Factor::kind);
     let factors = if call.flag("multiple") {
-        json!({ "user": kind.into_iter().collect::<Vec<_>>() })
+        json!({ "user": kinds.collect::<Vec<_>>() })
     } else {
         json!({})
     };
