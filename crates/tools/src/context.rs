@@ -31,6 +31,7 @@ use crate::hold::Held;
 use crate::plan::{Plan, Undo};
 use crate::policy::Policy;
 use crate::registry::{Extras, Registry};
+use crate::rights::Unlisted;
 use crate::uploads::Uploads;
 
 /// How many reads of one call are under way at a time.
@@ -156,6 +157,8 @@ pub struct Context {
     pub clusters: Vec<Arc<Cluster>>,
     /// The tools that are switched on, for those that look at other tools.
     pub registry: Arc<Registry>,
+    /// The tools that no cluster's token can use, for those that look at other tools.
+    pub unlisted: Arc<Unlisted>,
     /// What decides on plans, for those that show what would become of one.
     pub policy: Arc<Policy>,
     /// The plans that the caller began, for those that tell how one stands.

@@ -81,6 +81,7 @@ pub async fn without_cluster(
         claim: Claim::default(),
         clusters: Vec::new(),
         registry,
+        unlisted: Arc::default(),
         policy: Arc::new(policy),
         begun: None,
         baselines: None,

@@ -35,7 +35,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
     }
     let rows: Vec<_> = registry
         .tools()
-        .filter(|tool| !unlisted.contains(tool.spec().name))
+        .filter(|tool| !unlisted.contains_key(tool.spec().name))
         .map(|tool| {
             let spec = tool.spec();
             [spec.name, spec.risk.word(), spec.title].map(str::to_owned)

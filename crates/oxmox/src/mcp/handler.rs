@@ -133,7 +133,7 @@ impl ServerHandler for Server {
         // What these callers may do at the clusters is their own tokens' matter, of which nothing is known.
         let unlisted = self.engine(&ctx).rights().unlisted();
         let tools = self.shared.tools(caller(&ctx).bounds.scope).iter();
-        let tools = tools.filter(|tool| !unlisted.contains(tool.name.as_ref()));
+        let tools = tools.filter(|tool| !unlisted.contains_key(tool.name.as_ref()));
         let tools = tools.cloned().collect();
         Ok(with_ttl!(ListToolsResult::with_all_items(tools), ctx))
     }

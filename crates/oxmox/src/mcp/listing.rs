@@ -24,7 +24,7 @@ pub(super) fn tools(registry: &Registry) -> Vec<Tool> {
 /// What tools/list answers, as JSON: `{"tools": […]}`.
 pub fn tools_json(registry: &Registry, unlisted: &Unlisted) -> Value {
     let mut tools = tools(registry);
-    tools.retain(|tool| !unlisted.contains(tool.name.as_ref()));
+    tools.retain(|tool| !unlisted.contains_key(tool.name.as_ref()));
     json!({ "tools": tools })
 }
 

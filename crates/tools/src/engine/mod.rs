@@ -291,6 +291,7 @@ impl Engine {
             claim: Claim::default(),
             clusters: self.clusters_for(caller).cloned().collect(),
             registry: self.registry_for(caller.bounds.scope).clone(),
+            unlisted: self.rights().unlisted(),
             policy: self.policy_for(caller),
             begun: Some(looker.clone()),
             baselines: Some(looker),

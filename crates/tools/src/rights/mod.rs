@@ -6,7 +6,7 @@
 
 mod cache;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,12 +15,14 @@ use pve::{Permissions, Reader};
 use tokio::sync::watch;
 
 use crate::fault::Fault;
+use crate::need::Right;
 use crate::registry;
+use crate::tool::Tool;
 
 pub use cache::Key;
 
-/// The names of tools that no right on any path of any cluster is enough for.
-pub type Unlisted = BTreeSet<&'static str>;
+/// The tools that no right on any path of any cluster is enough for, with what the token lacks that lacks least.
+pub type Unlisted = BTreeMap<&'static str, Vec<Right>>;
 
 /// What is known, and who waits for it to change.
 pub struct Rights {
@@ -100,10 +102,15 @@ fn unlisted(keys: &[Key], known: &BTreeMap<String, Permissions>) -> Unlisted {
     if keys.is_empty() || keys.iter().any(|key| !known.contains_key(&key.cluster)) {
         return Unlisted::new();
     }
-    registry::all()
-        .filter(|tool| !known.values().any(|held| tool.needs().can_be_met(held)))
-        .map(|tool| tool.spec().name)
-        .collect()
+    let lacks = |tool: &'static dyn Tool| {
+        let each = known.values();
+        let each = each.map(|held| tool.needs().lacking(held, &|_| true));
+        let least = each
+            .min_by_key(Vec::len)
+            .filter(|lacks| !lacks.is_empty())?;
+        Some((tool.spec().name, least))
+    };
+    registry::all().filter_map(lacks).collect()
 }
 
 #[cfg(test)]
@@ -131,9 +138,10 @@ mod tests {
             ("prod".to_owned(), clones),
         ]);
         let left_out = unlisted(&keys(), &known);
-        assert!(!left_out.contains("clone_proxmox_vm"), "{left_out:?}");
-        assert!(left_out.contains("snapshot_proxmox_vm"));
-        assert!(!left_out.contains("list_proxmox_resources"));
+        assert!(!left_out.contains_key("clone_proxmox_vm"), "{left_out:?}");
+        let lacks = &left_out["snapshot_proxmox_vm"];
+        assert_eq!(lacks[0].to_string(), "VM.Snapshot on /vms/VMID");
+        assert!(!left_out.contains_key("list_proxmox_resources"));
         // What the other one allows is not known any more.
         let known = BTreeMap::from([("lab".to_owned(), sees)]);
         assert!(unlisted(&keys(), &known).is_empty());
@@ -148,7 +156,7 @@ mod tests {
         assert!(first.unlisted().is_empty());
         first.keep("lab", sees, 0);
         let again = Rights::cached(vec![lab.clone()], Some(dir.path()));
-        assert!(again.unlisted().contains("clone_proxmox_vm"));
+        assert!(again.unlisted().contains_key("clone_proxmox_vm"));
         let other = Key::new("lab", &["pve1:8006".to_owned()], "bob@pve!other");
         for keys in [vec![other], vec![lab, prod]] {
             let rights = Rights::cached(keys, Some(dir.path()));

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::context::Context;
 use crate::fault::Fault;
-use crate::need::Need;
+use crate::need::{Need, Right};
 use crate::registry::Described;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Object, Reads};
@@ -21,7 +21,8 @@ const SHOWN: usize = 6;
 ///
 /// Use it before call_proxmox_tool, which calls what it finds; a tool's own name as the query describes that very tool.
 /// Methods of the API that no tool covers are found by the tool search_proxmox_api. It looks at oxmox's own list: nothing
-/// is read from the cluster and no privileges are needed.
+/// is read from the cluster and no privileges are needed; of a tool that the cluster's token cannot use it says what is
+/// missing.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct SearchTools {
     /// Such as "grow a disk", or a tool's name.
@@ -47,6 +48,9 @@ struct Line {
     risk: Risk,
     /// In a sentence.
     does: String,
+    /// Why it cannot be used: what the token has nowhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lacks: Option<String>,
 }
 
 impl Reads for SearchTools {
@@ -84,7 +88,10 @@ impl Reads for SearchTools {
             ));
         };
         let best = cx.registry.describe(*best).into_owned();
-        let lines = found.iter().map(|tool| line(&cx.registry.describe(*tool)));
+        let lines = found.iter().map(|tool| {
+            let lacks = cx.unlisted.get(tool.spec().name);
+            line(&cx.registry.describe(*tool), lacks.map(|it| lacking(it)))
+        });
         Ok(Hits {
             tools: lines.collect(),
             description: best.description,
@@ -93,7 +100,13 @@ impl Reads for SearchTools {
     }
 }
 
-fn line(tool: &Described) -> Line {
+/// "VM.Audit on /vms/VMID and VM.Clone on /vms/VMID"
+fn lacking(rights: &[Right]) -> String {
+    let rights: Vec<_> = rights.iter().map(Right::to_string).collect();
+    words::list(&rights)
+}
+
+fn line(tool: &Described, lacks: Option<String>) -> Line {
     let first = tool.description.split_once(". ");
     let first = first.map_or(tool.description.as_str(), |(first, _)| first);
     let first = first.split_once(".\n").map_or(first, |(first, _)| first);
@@ -101,6 +114,7 @@ fn line(tool: &Described) -> Line {
         name: tool.name.to_owned(),
         risk: tool.risk,
         does: words::clip(first, 120),
+        lacks,
     }
 }
 
@@ -108,7 +122,14 @@ impl Answer for Hits {
     fn text(&self) -> String {
         let mut out = String::new();
         for line in &self.tools {
-            let _ = writeln!(out, "{} ({}): {}", line.name, line.risk.word(), line.does);
+            let _ = write!(out, "{} ({}): {}", line.name, line.risk.word(), line.does);
+            if let Some(lacks) = &line.lacks {
+                let _ = write!(
+                    out,
+                    " [cannot be used: no token has {lacks}; a person has to grant it]"
+                );
+            }
+            out.push('\n');
         }
         let best = self.tools.first().map_or("", |line| line.name.as_str());
         let _ = writeln!(out, "\n{best}: {}", self.description);

@@ -1,11 +1,11 @@
 //! Finding and calling tools that are not listed.
 
-use tools::policy::Mode;
+use tools::policy::{Mode, Policy};
 use tools::registry::Registry;
 use tools::spec::{Risk, Toolset};
 use tools::store::AuditEntry;
 
-use crate::house::House;
+use crate::house::{House, Nobody, call, done};
 
 #[test]
 fn three_tools_are_listed_whatever_the_mode() {
@@ -178,4 +178,46 @@ async fn tools_are_found_by_what_they_do() {
         .await
         .unwrap_err();
     assert!(fault.to_string().contains("search_proxmox_api"), "{fault}");
+}
+
+#[tokio::test]
+async fn a_tool_that_the_token_cannot_use_is_found_with_what_is_missing() {
+    let house = House::new().await;
+    let query = r#"{"query": "take a snapshot of a VM"}"#;
+    let all = house.call("search_proxmox_tools", query).await.unwrap();
+    assert!(!all.text.contains("cannot be used"), "{}", all.text);
+    house.sim.world(|world| {
+        world.add_token("looks@pve!t", "looks-secret");
+        world.grant("looks@pve", "/", &["VM.Audit", "Sys.Audit"]);
+    });
+    let token = ["looks@pve", "t", "looks-secret"].map(str::to_owned).into();
+    let engine = house.with_token(&token, Policy::default());
+    assert!(engine.learn_rights().await.is_empty());
+    let answer = done(
+        engine
+            .call(call("search_proxmox_tools", query), &Nobody)
+            .await,
+    )
+    .unwrap();
+    let tools = answer.data["tools"].as_array().unwrap();
+    let lacks = |name: &str| {
+        let tool = tools.iter().find(|tool| tool["name"] == name);
+        tool.unwrap_or_else(|| panic!("{name} is not among {tools:?}"))["lacks"].clone()
+    };
+    assert_eq!(lacks("snapshot_proxmox_vm"), "VM.Snapshot on /vms/VMID");
+    assert!(
+        answer
+            .text
+            .contains("[cannot be used: no token has VM.Snapshot on /vms/VMID"),
+        "{}",
+        answer.text
+    );
+    let named = r#"{"query": "list_proxmox_resources"}"#;
+    let answer = done(
+        engine
+            .call(call("search_proxmox_tools", named), &Nobody)
+            .await,
+    )
+    .unwrap();
+    assert!(answer.data["tools"][0].get("lacks").is_none());
 }

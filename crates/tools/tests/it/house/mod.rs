@@ -258,6 +258,7 @@ impl House {
         tools::context::Context {
             claim: Claim::default(),
             clusters: self.engine.clusters().to_vec(),
+            unlisted: Arc::default(),
             registry: Arc::new(tools::registry::Registry::new(
                 Toolset::ALL,
                 tools::spec::Risk::Grant,
