@@ -19,6 +19,9 @@ use crate::files::Draft;
 /// What the secrets are filed under.
 const SERVICE: &str = "oxmox";
 
+/// What a secret is called that had to make room.
+const ASIDE: &str = ".before-oxmox";
+
 /// A place for the secret of one cluster's token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -50,25 +53,26 @@ pub enum Wanted {
 }
 
 impl Keep {
-    /// The place for this cluster's secret. Tries whether the keyring answers.
+    /// The place for this cluster's secret, and why it is not the keyring where that would have been better. Tries whether
+    /// the keyring answers.
     pub fn find(
         wanted: Wanted,
         cluster: &str,
         config_dir: &Path,
         environment: &Environment,
-    ) -> Result<Self, Fault> {
+    ) -> Result<(Self, Option<String>), Fault> {
         let file = Self::File {
             path: config_dir.join("secrets").join(cluster),
         };
         if wanted == Wanted::File {
-            return Ok(file);
+            return Ok((file, None));
         }
         match (keyring(environment), wanted) {
-            (Ok(program), _) => Ok(Self::Keyring {
-                program,
-                cluster: cluster.to_owned(),
-            }),
-            (Err(_), Wanted::Auto) => Ok(file),
+            (Ok(program), _) => {
+                let cluster = cluster.to_owned();
+                Ok((Self::Keyring { program, cluster }, None))
+            }
+            (Err(why), Wanted::Auto) => Ok((file, Some(why))),
             (Err(why), _) => Err(Fault::new(Kind::Failed, format!("there is no keyring: {why}"))
                 .hint("leave out `--secret-store keyring`: the secret then goes into a file that only you can read")),
         }
@@ -129,6 +133,69 @@ impl Keep {
                     return Ok(());
                 }
                 Err(refused(String::from_utf8_lossy(&output.stderr).trim()))
+            }
+        }
+    }
+
+    /// The file, if it is one.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File { path } => Some(path),
+            Self::Keyring { .. } => None,
+        }
+    }
+
+    /// Keeps a secret that is there already in another place, until [`Keep::give_back`].
+    pub fn set_aside(&self) -> Result<(), Fault> {
+        match self.read()? {
+            Some(secret) => self.beside().store(&secret),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes the secret away, and puts the one that was set aside in its place again.
+    pub fn give_back(&self) -> Result<(), Fault> {
+        let beside = self.beside();
+        match beside.read()? {
+            Some(secret) => {
+                self.store(&secret)?;
+                beside.remove()
+            }
+            None => self.remove(),
+        }
+    }
+
+    /// Where a secret is set aside.
+    fn beside(&self) -> Self {
+        match self {
+            Self::File { path } => {
+                let mut name = path.clone().into_os_string();
+                name.push(ASIDE);
+                Self::File { path: name.into() }
+            }
+            Self::Keyring { program, cluster } => Self::Keyring {
+                program: program.clone(),
+                cluster: format!("{cluster}{ASIDE}"),
+            },
+        }
+    }
+
+    /// The secret, if there is one.
+    fn read(&self) -> Result<Option<SecretString>, Fault> {
+        match self {
+            Self::File { path } => {
+                let text = Draft::open(path)?.before;
+                Ok(text.map(|text| text.trim_end_matches('\n').into()))
+            }
+            Self::Keyring { program, cluster } => {
+                let output = Command::new(program)
+                    .args(arguments(Act::Read, cluster))
+                    .stdin(Stdio::null())
+                    .output()
+                    .map_err(|error| refused(&error.to_string()))?;
+                let text = String::from_utf8_lossy(&output.stdout);
+                let text = text.trim_end_matches('\n');
+                Ok((output.status.success() && !text.is_empty()).then(|| text.into()))
             }
         }
     }

@@ -9,6 +9,7 @@ use super::runtime::{Threads, block_on};
 use super::{out, setup};
 use crate::config::{ClusterConfig, Environment, SecretSource};
 use crate::keep::Keep;
+use crate::setup::keyboard;
 use crate::setup::talk::Talk;
 
 /// Puts a cluster's secret where the configuration says it is, or tries it
@@ -37,7 +38,10 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
     let environment = Environment::of_process();
     let config = global.load()?;
     match &args.command {
-        Command::Set { name } => set(config.require_cluster(name)?),
+        Command::Set { name } => {
+            let cluster = config.require_cluster(name)?;
+            block_on(Threads::One, set(cluster))
+        }
         Command::Test { name } => {
             let cluster = config.require_cluster(name)?;
             block_on(Threads::One, test(cluster, &environment))
@@ -45,7 +49,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
     }
 }
 
-fn set(cluster: &ClusterConfig) -> Result<Exit, Fault> {
+async fn set(cluster: &ClusterConfig) -> Result<Exit, Fault> {
     let elsewhere = |place: String| {
         Fault::bad_input(format!(
             "the secret of {} is not kept by oxmox: {place}",
@@ -69,7 +73,7 @@ fn set(cluster: &ClusterConfig) -> Result<Exit, Fault> {
         }
         SecretSource::Held(_) => return Err(elsewhere("it is in the environment".to_owned())),
     };
-    keep.store(&taken()?)?;
+    keep.store(&taken().await?)?;
     out::say(format_args!("the secret of {} is in {keep}", cluster.name));
     out::hint(format_args!(
         "`oxmox secret test {}` tries it",
@@ -79,9 +83,10 @@ fn set(cluster: &ClusterConfig) -> Result<Exit, Fault> {
 }
 
 /// The secret as somebody gives it: by a question if they are there, else on stdin.
-pub(super) fn taken() -> Result<SecretString, Fault> {
+pub(super) async fn taken() -> Result<SecretString, Fault> {
     if super::person::is_there() {
-        return Talk::new(false).secret("The secret", "stdin");
+        let _leaving = keyboard::may_leave();
+        return Talk::new(false).secret("The secret", "stdin").await;
     }
     Ok(setup::secret(true, None, "secret")?.unwrap_or_default())
 }

@@ -190,7 +190,7 @@ pub fn run(args: Args, global: &Global) -> Result<Exit, Fault> {
     let wishes = args.wishes()?;
     block_on(Threads::One, async {
         if take_back {
-            undo::run(wishes, &here).await
+            undo::run(wishes, &config, &here).await
         } else {
             setup::run(wishes, &config, &environment, &here).await
         }

@@ -41,6 +41,11 @@ pub(super) fn without(text: &str, key: &str, name: &str) -> Result<String, Strin
     Ok(root.to_string())
 }
 
+/// What is left of a text that held this entry and nothing else.
+pub(super) fn bare(key: &str, name: &str) -> Result<String, String> {
+    without(&with("", key, name, &Value::Null)?, key, name)
+}
+
 /// An entry, if it is there.
 pub(super) fn entry(text: &str, key: &str, name: &str) -> Option<Value> {
     let root = parsed(text).ok()?;

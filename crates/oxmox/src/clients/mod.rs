@@ -12,6 +12,7 @@ mod zed;
 
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tools::fault::Fault;
 
@@ -59,6 +60,18 @@ pub struct Server {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
+}
+
+/// What a client's file said of oxmox.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Before {
+    /// There was no file.
+    NoFile,
+    /// Nothing.
+    Nothing,
+    /// This.
+    Entry(Value),
 }
 
 impl Server {
@@ -122,15 +135,33 @@ impl Client {
         Ok(draft.holding(after))
     }
 
-    /// Its file without oxmox in it.
-    pub fn left(self, file: &Path) -> Result<Draft, Fault> {
+    /// What this file said of oxmox.
+    pub fn before(self, text: Option<&str>) -> Before {
+        match text {
+            None => Before::NoFile,
+            Some(text) => (self.entry_in(text)).map_or(Before::Nothing, Before::Entry),
+        }
+    }
+
+    /// Its file with what it said of oxmox before. Gone, if it was not there and holds nothing else.
+    pub fn left(self, file: &Path, before: &Before) -> Result<Draft, Fault> {
         let draft = Draft::open(file)?;
         let Some(text) = &draft.before else {
             return Ok(draft);
         };
-        let after = document::without(text, self.format().servers, SERVER)
-            .map_err(|why| self.not_understood(file, &why))?;
-        Ok(draft.holding(after))
+        let key = self.format().servers;
+        let wrong = |why: String| self.not_understood(file, &why);
+        if let Before::Entry(entry) = before {
+            let after = document::with(text, key, SERVER, entry).map_err(wrong)?;
+            return Ok(draft.holding(after));
+        }
+        let after = document::without(text, key, SERVER).map_err(wrong)?;
+        let bare = document::bare(key, SERVER).map_err(wrong)?;
+        Ok(if *before == Before::NoFile && after == bare {
+            draft.gone()
+        } else {
+            draft.holding(after)
+        })
     }
 
     /// What this text says of oxmox, if it says anything.

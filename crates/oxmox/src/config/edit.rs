@@ -107,6 +107,34 @@ impl Edit {
         Ok(())
     }
 
+    /// `[clusters.NAME]` as it is written, if there is one.
+    pub fn section(&self, name: &str) -> Option<String> {
+        let section = self.document.get("clusters")?.get(name)?;
+        let mut clusters = Table::new();
+        clusters.set_implicit(true);
+        clusters.insert(name, section.clone());
+        let mut alone = DocumentMut::new();
+        alone.insert("clusters", Item::Table(clusters));
+        Some(alone.to_string())
+    }
+
+    /// Writes `[clusters.NAME]` as it was once, where it is now. Whether that was possible.
+    pub fn put_section(&mut self, name: &str, section: &str) -> bool {
+        let once: Option<DocumentMut> = section.parse().ok();
+        let once =
+            once.and_then(|mut once| once.get_mut("clusters")?.as_table_like_mut()?.remove(name));
+        let clusters = self.document.get_mut("clusters");
+        let now = clusters.and_then(|clusters| clusters.get_mut(name));
+        let (Some(mut once), Some(now)) = (once, now) else {
+            return false;
+        };
+        if let (Some(once), Some(now)) = (once.as_table_mut(), now.as_table()) {
+            once.set_position(now.position());
+        }
+        *now = once;
+        true
+    }
+
     /// Takes `[clusters.NAME]` out. Whether there was one.
     pub fn remove_cluster(&mut self, name: &str) -> bool {
         let clusters = self
@@ -269,6 +297,22 @@ mod tests {
         assert_eq!(edit.text(), after);
         edit.set_cluster("lab", section()).unwrap();
         assert_eq!(edit.text(), after);
+    }
+
+    #[test]
+    fn a_section_is_put_back_as_it_was() {
+        for before in [
+            BEFORE,
+            "[clusters.a]\nhosts = [\"x\"]\n\n# the lab\n[clusters.lab]\n# here\nhosts = [\"pve1\"] # rack 2\n\n[clusters.b]\nhosts = [\"y\"]\n",
+        ] {
+            let (_dir, mut edit) = edit(before);
+            let once = edit.section("lab").unwrap();
+            edit.set_cluster("lab", section()).unwrap();
+            assert_ne!(edit.text(), before);
+            assert!(edit.put_section("lab", &once));
+            assert_eq!(edit.text(), before);
+            assert_eq!(edit.section("nosuch"), None);
+        }
     }
 
     #[test]

@@ -3,7 +3,8 @@
 /// How many unchanged lines stand around a change.
 const AROUND: usize = 3;
 
-/// The changed lines with `-` and `+`, and some around them. Empty: nothing changes.
+/// The changed lines with `-` and `+`, and some around them, without what is secret: people look at them with others beside
+/// them. Empty: nothing changes.
 pub(super) fn lines(before: &str, after: &str) -> String {
     let (old, new): (Vec<_>, Vec<_>) = (before.lines().collect(), after.lines().collect());
     if old == new {
@@ -17,19 +18,93 @@ pub(super) fn lines(before: &str, after: &str) -> String {
     let tail = same(&mut old.iter().rev().zip(new.iter().rev())).min(most);
     let mut said = Vec::new();
     let above = &old[head.saturating_sub(AROUND)..head];
-    said.extend(above.iter().map(|line| format!("  {line}")));
+    said.extend(above.iter().map(|line| format!("  {}", veil(line))));
     let gone = &old[head..old.len() - tail];
-    said.extend(gone.iter().map(|line| format!("- {line}")));
+    said.extend(gone.iter().map(|line| format!("- {}", veil(line))));
     let come = &new[head..new.len() - tail];
-    said.extend(come.iter().map(|line| format!("+ {line}")));
+    said.extend(come.iter().map(|line| format!("+ {}", veil(line))));
     let below = old[old.len() - tail..].iter().take(AROUND);
-    said.extend(below.map(|line| format!("  {line}")));
+    said.extend(below.map(|line| format!("  {}", veil(line))));
     said.join("\n")
 }
+
+/// `"PROXMOX_TOKEN_VALUE": "…",` for a line that says what a secret is. One that says where it is stays.
+fn veil(line: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = line;
+    while let Some((before, text, after)) = quoted(rest) {
+        shown.push_str(before);
+        let is_value = before.trim_end().ends_with([':', '=']);
+        shown.push_str(if is_value && is_secret(&shown) {
+            "\"…\""
+        } else {
+            text
+        });
+        rest = after;
+    }
+    shown + rest
+}
+
+/// What stands before the next quoted text, that text with its quotes, and what follows.
+fn quoted(line: &str) -> Option<(&str, &str, &str)> {
+    let start = line.find('"')?;
+    let mut escaped = false;
+    let length = line[start + 1..].find(|letter| {
+        let ends = letter == '"' && !escaped;
+        escaped = letter == '\\' && !escaped;
+        ends
+    })?;
+    let end = start + 1 + length + 1;
+    Some((&line[..start], &line[start..end], &line[end..]))
+}
+
+/// Whether the name at the end of this, before its `:` or `=`, is that of a secret.
+fn is_secret(before: &str) -> bool {
+    let is_between = |letter: char| letter.is_whitespace() || [':', '=', '"'].contains(&letter);
+    let name = before.trim_end_matches(is_between).to_lowercase();
+    let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || ['_', '-'].contains(&letter);
+    let name = name.rsplit(|letter| !is_of_name(letter)).next();
+    let name = name.unwrap_or_default();
+    let is_place = ["_file", "_env", "_command"]
+        .iter()
+        .any(|end| name.ends_with(end));
+    !is_place && SECRETS.iter().any(|part| name.contains(part))
+}
+
+/// What the names of secrets hold.
+const SECRETS: [&str; 6] = [
+    "secret",
+    "password",
+    "token_value",
+    "api_key",
+    "apikey",
+    "private_key",
+];
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_secret_is_not_shown() {
+        for (line, shown) in [
+            (
+                "  \"PROXMOX_TOKEN_VALUE\": \"hush\",",
+                "  \"PROXMOX_TOKEN_VALUE\": \"…\",",
+            ),
+            ("password = \"hush\" # mine", "password = \"…\" # mine"),
+            (
+                "token_secret_file = \"/etc/x\"",
+                "token_secret_file = \"/etc/x\"",
+            ),
+            ("\"command\": \"/opt/oxmox\"", "\"command\": \"/opt/oxmox\""),
+            ("[clusters.secret]", "[clusters.secret]"),
+        ] {
+            assert_eq!(veil(line), shown);
+        }
+        let one_line = "{\"env\": {\"API_KEY\": \"hush\"}}";
+        assert!(!lines(one_line, "{}").contains("hush"), "{one_line}");
+    }
 
     #[test]
     fn only_what_changes_is_shown() {

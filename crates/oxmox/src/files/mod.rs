@@ -82,18 +82,19 @@ impl Draft {
 
     /// Where what it holds is kept when it is changed: what was there first is a person's own, and stays.
     pub fn backup(&self) -> PathBuf {
-        let named = |last: &str| {
-            let mut name = self.path.file_name().unwrap_or_default().to_owned();
-            name.push(".");
-            name.push(last);
-            self.path.with_file_name(name)
-        };
-        let first = named(FIRST);
+        let first = self.beside(FIRST);
         match fs::read_to_string(&first) {
             Ok(kept) if Some(&kept) == self.before.as_ref() => first,
             Err(error) if error.kind() == io::ErrorKind::NotFound => first,
-            _ => named(LAST),
+            _ => self.beside(LAST),
         }
+    }
+
+    fn beside(&self, last: &str) -> PathBuf {
+        let mut name = self.path.file_name().unwrap_or_default().to_owned();
+        name.push(".");
+        name.push(last);
+        self.path.with_file_name(name)
     }
 
     /// Whether it could be written, without writing it: a person should hear of it before anything else is done.
@@ -118,6 +119,23 @@ impl Draft {
     /// Writes it: another file first, then that one in its place, so that nobody ever sees half of it. Keeps a copy of what is
     /// replaced, unless that is private.
     pub fn write(&self) -> Result<(), Fault> {
+        self.write_and_keep(self.before.as_deref().filter(|_| !self.private))
+    }
+
+    /// The same to how it was before oxmox came: nobody wants a copy of what was there meanwhile, nor one of what is there
+    /// again.
+    pub fn put_back(&self) -> Result<(), Fault> {
+        self.write_and_keep(None)?;
+        let first = self.beside(FIRST);
+        let copy = fs::read_to_string(&first).ok();
+        if copy.is_some() && (self.after.is_none() || copy == self.after) {
+            let _ = fs::remove_file(first);
+        }
+        let _ = fs::remove_file(self.beside(LAST));
+        Ok(())
+    }
+
+    fn write_and_keep(&self, copy: Option<&str>) -> Result<(), Fault> {
         if !self.is_change() {
             return Ok(());
         }
@@ -140,10 +158,27 @@ impl Draft {
         if let Some(dir) = self.path.parent() {
             create_private_dir(dir).map_err(unwritable)?;
         }
-        if let Some(before) = self.before.as_ref().filter(|_| !self.private) {
-            replace(&self.backup(), before, &self.path, false).map_err(unwritable)?;
+        if let Some(copy) = copy {
+            replace(&self.backup(), copy, &self.path, false).map_err(unwritable)?;
         }
         replace(&self.path, after, &self.path, self.private).map_err(unwritable)
+    }
+}
+
+/// The directories that have to be made for this file, each before those in it.
+pub fn missing_dirs(file: &Path) -> Vec<PathBuf> {
+    let above = file.ancestors().skip(1);
+    let missing = above.take_while(|dir| !dir.as_os_str().is_empty() && !dir.exists());
+    let mut dirs: Vec<_> = missing.map(Path::to_owned).collect();
+    dirs.reverse();
+    dirs
+}
+
+/// Removes those of them that nobody else has put anything in.
+pub fn remove_empty(dirs: &[PathBuf]) {
+    for dir in dirs.iter().rev() {
+        // One that holds something stays.
+        let _ = fs::remove_dir(dir);
     }
 }
 

@@ -2,23 +2,25 @@
 
 use std::path::{Path, PathBuf};
 
-use pve::{Credentials, Settings, Writer};
+use pve::{Credentials, Settings};
 use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 use tools::fault::{Fault, Kind};
 
-use super::journal::{Journal, Made};
+use super::journal::{Configured, Entered, Journal, Made};
 use super::plan::Plan;
-use super::words;
+use super::trail::Recorded;
 use crate::cli::out;
-use crate::files::Draft;
+use crate::config::Edit;
+use crate::files::{Draft, missing_dirs, remove_empty};
+use crate::keep::Keep;
 
 /// What is needed to do it.
 pub struct Work<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// What sends.
-    pub writer: &'a Writer,
+    pub writer: Recorded<'a>,
     /// Where setup writes down what it does.
     pub state: &'a Path,
     /// How the token will reach the cluster.
@@ -42,6 +44,8 @@ impl Work<'_> {
     pub async fn run(mut self, mut journal: Journal) -> Result<(), Fault> {
         let before = journal.clone();
         let mut done = Done::default();
+        let made_dirs = self.missing_dirs();
+        journal.dirs.extend(made_dirs.clone());
         let result = self.attempt(&mut journal, &mut done).await;
         let Err(fault) = result else {
             return Ok(());
@@ -51,11 +55,12 @@ impl Work<'_> {
         if left.is_empty() {
             // As it was before: what an earlier run made is still there.
             let forgotten = if before.made.is_empty() && before.config.is_none() {
-                Journal::forget(self.state, &before.cluster)
+                Journal::forget(self.state, &self.plan.cluster)
             } else {
                 before.write(self.state)
             };
             forgotten?;
+            remove_empty(&made_dirs);
             let message = format!(
                 "{}; what was made so far has been taken back",
                 fault.message
@@ -70,6 +75,7 @@ impl Work<'_> {
     }
 
     async fn attempt(&mut self, journal: &mut Journal, done: &mut Done) -> Result<(), Fault> {
+        let earlier = journal.made.clone();
         for step in &self.plan.steps {
             self.go_on()?;
             if let Some(made) = &step.made {
@@ -81,21 +87,20 @@ impl Work<'_> {
                 journal.write(self.state)?;
             }
             out::say(format_args!("  {}", step.says));
-            let answer = self.writer.send(&step.request).await.map_err(|error| {
-                if step.made.is_some() && !error.is_maybe_sent() {
-                    // PVE said no: there is nothing to take back.
-                    done.made.pop();
+            let answer = match self.writer.send(&step.says, &step.request).await {
+                Ok(answer) => answer,
+                Err(trouble) => {
+                    if let Some(made) = step.made.as_ref().filter(|_| !trouble.may_be_done()) {
+                        // PVE said no: there is nothing to take back, and what is there by that name is somebody else's.
+                        done.made.pop();
+                        journal
+                            .made
+                            .retain(|known| known != made || earlier.contains(known));
+                        journal.write(self.state)?;
+                    }
+                    return Err(trouble.of(&step.request));
                 }
-                let what = format!(
-                    "{}: {}",
-                    words::request(&step.request),
-                    tools::fault::explain(&error)
-                );
-                Fault {
-                    message: what,
-                    ..Fault::from(error)
-                }
-            })?;
+            };
             if matches!(step.made, Some(Made::Token { .. })) {
                 let value = answer.get("value").and_then(serde_json::Value::as_str);
                 let value = value.ok_or_else(|| {
@@ -108,20 +113,33 @@ impl Work<'_> {
             }
         }
         self.go_on()?;
-        journal.config = Some(self.plan.config.path.clone());
-        let entered = self
-            .plan
-            .entered()
-            .map(|(client, file)| (client.word().to_owned(), file));
-        let entered: Vec<(String, PathBuf)> = entered.collect();
-        journal.clients.retain(|known| !entered.contains(known));
-        journal.clients.extend(entered);
+        // How it was before the first run counts.
+        let (path, name) = (&self.plan.config.path, &self.plan.cluster);
+        if journal.config.is_none() {
+            let before = Edit::open(path)?.section(name);
+            let path = path.clone();
+            journal.config = Some(Configured { path, before });
+        }
+        for (client, draft) in self.plan.entered() {
+            let known = |known: &Entered| known.client == client.word() && known.file == draft.path;
+            if !journal.clients.iter().any(known) {
+                journal.clients.push(Entered {
+                    client: client.word().to_owned(),
+                    file: draft.path.clone(),
+                    before: client.before(draft.before.as_deref()),
+                });
+            }
+        }
+        let is_ours = journal.secret == self.plan.secret;
         if let Some(keep) = &self.plan.secret {
             journal.secret = Some(keep.clone());
         }
         journal.write(self.state)?;
         if let (Some(keep), Some(secret)) = (&self.plan.secret, &self.secret) {
             out::say(format_args!("  keep the token's secret in {keep}"));
+            if !is_ours {
+                keep.set_aside()?;
+            }
             done.stored = true;
             keep.store(secret)?;
         }
@@ -133,6 +151,22 @@ impl Work<'_> {
             done.written.push((*draft).clone());
         }
         self.try_token().await
+    }
+
+    /// The directories that this run will make, each before those in it.
+    fn missing_dirs(&self) -> Vec<PathBuf> {
+        let secret = self.plan.secret.as_ref().and_then(Keep::file);
+        let files = self.plan.files().map(|draft| draft.path.as_path());
+        let journal = Journal::path(self.state, &self.plan.cluster);
+        let mut dirs = Vec::new();
+        for file in files.chain(secret).chain([journal.as_path()]) {
+            for dir in missing_dirs(file) {
+                if !dirs.contains(&dir) {
+                    dirs.push(dir);
+                }
+            }
+        }
+        dirs
     }
 
     fn go_on(&self) -> Result<(), Fault> {
@@ -170,33 +204,23 @@ impl Work<'_> {
                 after: draft.before,
                 ..draft
             };
-            // A copy of what we wrote is of no use to anybody.
-            let result = back.write();
-            if back.after.is_none() {
-                let _ = std::fs::remove_file(back.backup());
-            }
-            if result.is_err() {
+            if back.put_back().is_err() {
                 left.push(path);
             }
         }
         if let Some(keep) = self.plan.secret.as_ref().filter(|_| done.stored)
-            && keep.remove().is_err()
+            && keep.give_back().is_err()
         {
             left.push(keep.to_string());
         }
         for made in done.made.into_iter().rev() {
-            if let Err(error) = self.writer.send(&made.undo()).await
-                && !is_gone(&error)
+            let says = format!("take back {}", made.says());
+            if let Err(trouble) = self.writer.send(&says, &made.undo()).await
+                && !trouble.is_gone()
             {
                 left.push(made.says());
             }
         }
         left
     }
-}
-
-/// Whether PVE says that there is nothing of this kind to take back.
-pub(super) fn is_gone(error: &pve::Error) -> bool {
-    let text = error.to_string();
-    error.status().is_some() && (text.contains("does not exist") || text.contains("no such"))
 }

@@ -29,60 +29,31 @@ pub(super) struct Choices {
 
 impl Choices {
     /// Takes what was said, and asks for the rest.
-    pub(super) fn make(
+    pub(super) async fn make(
         wishes: &Wishes,
         facts: &Facts,
         (host, config): (&Host, &Config),
         environment: &Environment,
-        talk: Talk,
+        (talk, is_given): (Talk, bool),
     ) -> Result<Self, Fault> {
-        let level = level(wishes, talk)?;
-        let pools = pools(wishes, facts, talk)?;
+        // A token that is there already has the rights that it has: those are looked at, and not asked about.
+        let about_rights = if is_given { talk.silent() } else { talk };
+        let level = level(wishes, about_rights).await?;
+        let pools = pools(wishes, facts, about_rights).await?;
+        let storages = storages(wishes, &pools, facts, about_rights).await?;
         let grant = Grant::new(
             level,
             (&config.toolsets, wishes.screens),
-            (&pools, &wishes.storages),
+            (&pools, &storages),
             &facts.known,
         );
-        let several = facts.status.nodes.len() > 1 && !wishes.only_host;
-        let trusting = match wishes.trusting {
-            Some(trusting) => trusting,
-            None if host.pin.is_some() && several => {
-                let ways = [
-                    "by a fingerprint for each (exact; to be renewed with each certificate)"
-                        .to_owned(),
-                    "by the cluster's own certificate authority (good for ten years)".to_owned(),
-                ];
-                match talk.choose("How are the cluster's nodes recognised?", &ways, 0)? {
-                    0 => Trusting::Pins,
-                    _ => Trusting::Ca,
-                }
-            }
-            None => Trusting::Pins,
-        };
-        let found = facts.status.name.clone();
-        let local = facts.status.nodes.iter().find(|node| node.local);
-        let found = found.or_else(|| local.map(|node| node.name.to_string()));
-        let default = plain(&found.unwrap_or_else(|| host.name.clone()));
-        let name = match &wishes.name {
-            Some(name) => name.clone(),
-            None => talk.line(
-                "What shall the cluster be called here?",
-                Some(&default),
-                "--name",
-            )?,
-        };
-        if name.is_empty() || plain(&name) != name {
-            return Err(Fault::bad_input("this is no name for a cluster")
-                .hint("letters, digits, - and _: --name home"));
-        }
         Ok(Self {
-            name,
+            trusting: trusting(wishes, facts, host, talk).await?,
+            name: name(wishes, facts, host, talk).await?,
             token: token_name(),
             grant,
-            trusting,
             only_host: wishes.only_host,
-            clients: clients(wishes, environment, talk)?,
+            clients: clients(wishes, environment, talk).await?,
         })
     }
 
@@ -119,48 +90,120 @@ impl Choices {
     }
 }
 
-fn level(wishes: &Wishes, talk: Talk) -> Result<Scope, Fault> {
+async fn level(wishes: &Wishes, talk: Talk) -> Result<Scope, Fault> {
     if let Some(level) = wishes.level {
         return Ok(level);
     }
     let ways = Scope::ALL.map(|level| format!("{}: {}", level.word(), meaning(level)));
-    let at = talk.choose(
-        "How far may oxmox go? (what interrupts or destroys is asked about in any case)",
-        &ways,
-        0,
-    )?;
+    let at = talk
+        .choose(
+            "How far may oxmox go? (what interrupts or destroys is asked about in any case)",
+            &ways,
+            0,
+        )
+        .await?;
     Ok(Scope::ALL[at])
 }
 
-fn pools(wishes: &Wishes, facts: &Facts, talk: Talk) -> Result<Vec<String>, Fault> {
-    match &wishes.pools {
-        Some(pools) => {
-            let unknown = pools.iter().find(|pool| !facts.pools.contains(pool));
-            match unknown {
-                None => Ok(pools.clone()),
-                Some(pool) => Err(
-                    Fault::new(Kind::NotFound, format!("there is no pool {pool}"))
-                        .hint(format!("there are: {}", facts.pools.join(", "))),
-                ),
-            }
+/// Asked only where there is something to choose: several nodes, behind a certificate that no system knows.
+async fn trusting(
+    wishes: &Wishes,
+    facts: &Facts,
+    host: &Host,
+    talk: Talk,
+) -> Result<Trusting, Fault> {
+    if let Some(trusting) = wishes.trusting {
+        return Ok(trusting);
+    }
+    let several = facts.status.nodes.len() > 1 && !wishes.only_host;
+    if host.pin.is_none() || !several {
+        return Ok(Trusting::Pins);
+    }
+    let ways = [
+        "by a fingerprint for each (exact; to be renewed with each certificate)".to_owned(),
+        "by the cluster's own certificate authority (good for ten years)".to_owned(),
+    ];
+    let question = "How are the cluster's nodes recognised?";
+    Ok(match talk.choose(question, &ways, 0).await? {
+        0 => Trusting::Pins,
+        _ => Trusting::Ca,
+    })
+}
+
+/// What the cluster is called in the configuration; by default as it calls itself.
+async fn name(wishes: &Wishes, facts: &Facts, host: &Host, talk: Talk) -> Result<String, Fault> {
+    let local = facts.status.nodes.iter().find(|node| node.local);
+    let local = local.map(|node| node.name.to_string());
+    let found = facts.status.name.clone().or(local);
+    let default = plain(&found.unwrap_or_else(|| host.name.clone()));
+    let question = "What shall the cluster be called here?";
+    let name = match &wishes.name {
+        Some(name) => name.clone(),
+        None => talk.line(question, Some(&default), "--name").await?,
+    };
+    if name.is_empty() || plain(&name) != name {
+        return Err(Fault::bad_input("this is no name for a cluster")
+            .hint("letters, digits, - and _: --name home"));
+    }
+    Ok(name)
+}
+
+async fn pools(wishes: &Wishes, facts: &Facts, talk: Talk) -> Result<Vec<String>, Fault> {
+    let question = "Only what is in one of these pools? (none: everything on the cluster)";
+    some_of(
+        ("pool", &facts.pools),
+        wishes.pools.as_deref(),
+        question,
+        talk,
+    )
+    .await
+}
+
+/// Storages are asked about only where pools bound everything else: what is in a pool has its disks somewhere.
+async fn storages(
+    wishes: &Wishes,
+    pools: &[String],
+    facts: &Facts,
+    talk: Talk,
+) -> Result<Vec<String>, Fault> {
+    if pools.is_empty() {
+        return Ok(Vec::new());
+    }
+    let said = Some(wishes.storages.as_slice()).filter(|said| !said.is_empty());
+    let question = "Which storages may be used besides those in the pools?";
+    some_of(("storage", &facts.storages), said, question, talk).await
+}
+
+/// Those that were named, or those that a person picks; none if nobody says.
+async fn some_of(
+    (what, there): (&str, &[String]),
+    said: Option<&[String]>,
+    question: &str,
+    talk: Talk,
+) -> Result<Vec<String>, Fault> {
+    let Some(said) = said else {
+        if there.is_empty() || !talk.is_there() {
+            return Ok(Vec::new());
         }
-        None if facts.pools.is_empty() || !talk.is_there() => Ok(Vec::new()),
-        None => {
-            let on = vec![false; facts.pools.len()];
-            let picked = talk.pick(
-                "Only on these pools? None marked: on everything",
-                &facts.pools,
-                &on,
-            )?;
-            Ok(picked
-                .into_iter()
-                .map(|at| facts.pools[at].clone())
-                .collect())
-        }
+        let picked = talk
+            .pick(question, there, &vec![false; there.len()])
+            .await?;
+        return Ok(picked.into_iter().map(|at| there[at].clone()).collect());
+    };
+    match said.iter().find(|name| !there.contains(name)) {
+        None => Ok(said.to_vec()),
+        Some(name) => Err(
+            Fault::new(Kind::NotFound, format!("there is no {what} {name}"))
+                .hint(format!("there are: {}", there.join(", "))),
+        ),
     }
 }
 
-fn clients(wishes: &Wishes, environment: &Environment, talk: Talk) -> Result<Vec<Client>, Fault> {
+async fn clients(
+    wishes: &Wishes,
+    environment: &Environment,
+    talk: Talk,
+) -> Result<Vec<Client>, Fault> {
     if let Some(clients) = &wishes.clients {
         return Ok(clients.clone());
     }
@@ -169,7 +212,9 @@ fn clients(wishes: &Wishes, environment: &Environment, talk: Talk) -> Result<Vec
     };
     let names = Client::ALL.map(|client| client.title().to_owned());
     let here = Client::ALL.map(|client| client.is_here(&places));
-    let picked = talk.pick("Which clients shall know oxmox?", &names, &here)?;
+    let picked = talk
+        .pick("Which clients shall know oxmox?", &names, &here)
+        .await?;
     Ok(picked.into_iter().map(|at| Client::ALL[at]).collect())
 }
 

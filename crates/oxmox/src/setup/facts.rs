@@ -17,6 +17,8 @@ pub struct Facts {
     pub known: BTreeSet<String>,
     /// Its pools.
     pub pools: Vec<String>,
+    /// Its storages.
+    pub storages: Vec<String>,
 }
 
 /// Who has which rights.
@@ -65,12 +67,18 @@ struct PoolRow {
     poolid: String,
 }
 
+#[derive(Deserialize)]
+struct StorageRow {
+    storage: String,
+}
+
 impl Facts {
     /// Reads them.
     pub async fn read(reader: &Reader) -> Result<Self, Fault> {
         let administrator: BTreeMap<String, serde_json::Value> =
             reader.get("/access/roles/Administrator").await?;
         let pools: Vec<PoolRow> = reader.list("/pools").await?;
+        let storages: Vec<StorageRow> = reader.list("/storage").await?;
         Ok(Self {
             version: reader.version().await?,
             // A token without rights does not see it.
@@ -81,6 +89,7 @@ impl Facts {
             }),
             known: administrator.into_keys().collect(),
             pools: pools.into_iter().map(|pool| pool.poolid).collect(),
+            storages: storages.into_iter().map(|row| row.storage).collect(),
         })
     }
 }

@@ -6,6 +6,8 @@ use pve::{Fingerprint, Host, Request, encode_segment};
 use serde::{Deserialize, Serialize};
 use tools::fault::{Fault, Kind};
 
+use super::facts::Rule;
+use crate::clients::Before;
 use crate::files::Draft;
 use crate::keep::Keep;
 
@@ -78,6 +80,40 @@ impl Made {
         }
     }
 
+    /// The rules that it is.
+    pub fn rules(&self) -> Vec<Rule> {
+        let Self::Rule {
+            path,
+            role,
+            users,
+            tokens,
+        } = self
+        else {
+            return Vec::new();
+        };
+        let rule = |ugid: &String| Rule {
+            path: path.clone(),
+            ugid: ugid.clone(),
+            roleid: role.clone(),
+        };
+        users.iter().chain(tokens).map(rule).collect()
+    }
+
+    /// A rule without what it gives to users, if anything is left of it then.
+    pub fn for_tokens_only(&self) -> Option<Self> {
+        match self {
+            Self::Rule {
+                path, role, tokens, ..
+            } if !tokens.is_empty() => Some(Self::Rule {
+                path: path.clone(),
+                role: role.clone(),
+                users: Vec::new(),
+                tokens: tokens.clone(),
+            }),
+            _ => None,
+        }
+    }
+
     /// What it is, for people.
     pub fn says(&self) -> String {
         match self {
@@ -114,6 +150,26 @@ impl From<&Host> for At {
     }
 }
 
+/// The configuration file that got a section.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Configured {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What the section said before; `None`: there was none.
+    pub before: Option<String>,
+}
+
+/// A client's file that oxmox was entered in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entered {
+    /// The client.
+    pub client: String,
+    /// Its file.
+    pub file: PathBuf,
+    /// What it said of oxmox before.
+    pub before: Before,
+}
+
 /// All that one run of setup made.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Journal {
@@ -128,15 +184,18 @@ pub struct Journal {
     /// What was made there, in order.
     pub made: Vec<Made>,
     /// The configuration file with its section.
-    pub config: Option<PathBuf>,
+    pub config: Option<Configured>,
     /// Where the secret is.
     pub secret: Option<Keep>,
     /// The files of clients that oxmox was entered in.
-    pub clients: Vec<(String, PathBuf)>,
+    pub clients: Vec<Entered>,
+    /// The directories that were made for all these, each before those in it.
+    pub dirs: Vec<PathBuf>,
 }
 
 impl Journal {
-    fn path(state: &Path, cluster: &str) -> PathBuf {
+    /// Where that of a cluster is.
+    pub fn path(state: &Path, cluster: &str) -> PathBuf {
         state.join("setup").join(format!("{cluster}.json"))
     }
 

@@ -1,13 +1,13 @@
 //! Who setup is to the cluster: somebody who logs in once, or a token that is there already. A password is sent and forgotten.
 
 use pve::{Challenge, Credentials, Entry, Factor, Host, Settings, Trust};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use tools::fault::{Fault, Kind, explain};
 
 use super::look::unreached;
 use super::talk::Talk;
 use super::wishes::Wishes;
-use crate::cli::out;
+use crate::cli::{out, person};
 
 /// How often a person may mistype.
 const TRIES: usize = 3;
@@ -37,18 +37,21 @@ pub async fn enter(
         "log in once, and let setup make a token for oxmox".to_owned(),
         "use an API token that is there already".to_owned(),
     ];
-    let by_token =
-        wishes.token.is_some() || (!said && talk.choose("How does oxmox get in?", &ways, 0)? == 1);
+    let by_token = wishes.token.is_some()
+        || (!said && talk.choose("How does oxmox get in?", &ways, 0).await? == 1);
     if by_token {
         return given_token(&settings, wishes, talk).await;
     }
     let user = match &wishes.user {
         Some(user) => user.clone(),
-        None => talk.line(
-            "Who logs in (once, now)",
-            Some("root@pam"),
-            "--user root@pam",
-        )?,
+        None => {
+            talk.line(
+                "Who logs in, this once",
+                Some("root@pam"),
+                "--user root@pam",
+            )
+            .await?
+        }
     };
     for _ in 1..TRIES {
         match log_in(&settings, &user, wishes, talk).await {
@@ -70,10 +73,13 @@ async fn log_in(
 ) -> Result<Entered, Fault> {
     let password = match &wishes.password {
         Some(password) => password.clone(),
-        None => talk.secret(
-            &format!("Password of {user}"),
-            "--password-stdin or --password-file FILE",
-        )?,
+        None => {
+            talk.secret(
+                &format!("Password of {user}"),
+                "--password-stdin or --password-file FILE",
+            )
+            .await?
+        }
     };
     let user = user.to_owned();
     let with_password = settings(Credentials::Password {
@@ -84,9 +90,9 @@ async fn log_in(
     let credentials = match entry.map_err(|error| refused_login(&with_password, &error))? {
         Entry::In(credentials) => credentials,
         Entry::Half(challenge) => {
-            let factor = factor(&user, &challenge, wishes, talk)?;
+            let factor = factor(&user, &challenge, wishes, talk).await?;
             let answer = pve::answer_challenge(&with_password, &challenge, &factor).await;
-            answer.map_err(|error| refused_factor(&with_password, &error))?
+            answer.map_err(|error| refused_factor(&with_password, &factor, &error))?
         }
     };
     Ok(Entered {
@@ -96,32 +102,58 @@ async fn log_in(
 }
 
 /// What answers the challenge, if it can be answered from a terminal.
-fn factor(user: &str, challenge: &Challenge, wishes: &Wishes, talk: Talk) -> Result<Factor, Fault> {
+async fn factor(
+    user: &str,
+    challenge: &Challenge,
+    wishes: &Wishes,
+    talk: Talk,
+) -> Result<Factor, Fault> {
     if challenge.totp {
-        let code = match &wishes.totp {
-            Some(code) => code.clone(),
-            None => talk.secret(&format!("Code of {user}'s authenticator"), "--totp CODE")?,
+        if let Some(code) = &wishes.totp {
+            return Ok(Factor::Totp(code.clone()));
+        }
+        let or = if challenge.recovery {
+            ", or one of the recovery keys"
+        } else {
+            ""
         };
-        return Ok(Factor::Totp(code));
+        let question = format!("Code of {user}'s authenticator{or}");
+        let answer = talk.secret(&question, "--totp CODE").await?;
+        return Ok(if challenge.recovery && !is_code(&answer) {
+            Factor::Recovery(answer)
+        } else {
+            Factor::Totp(answer)
+        });
     }
-    if challenge.recovery && talk.is_there() {
-        out::say("PVE asks for a second factor that takes a browser, or for a recovery key");
-        let key = talk.secret(
-            "One of the recovery keys (it is used up)",
-            "--token USER!NAME",
-        )?;
+    if challenge.recovery && person::is_there() {
+        let question = format!("One of {user}'s recovery keys, which is used up by it");
+        let key = talk.secret(&question, "--token USER!NAME").await?;
         return Ok(Factor::Recovery(key));
     }
-    let asked = if challenge.others.is_empty() {
-        "one".to_owned()
+    let (what, besides) = if challenge.recovery {
+        let what = format!("{user} has a second factor that takes a browser or a recovery key");
+        (
+            what,
+            "run setup at a terminal, which asks for a recovery key; or ",
+        )
     } else {
-        challenge.others.join(" or ")
+        let asked = match challenge.others.as_slice() {
+            [] => "one".to_owned(),
+            others => others.join(" or "),
+        };
+        let what = format!("{user} has a second factor that takes a browser: {asked}");
+        (what, "")
     };
-    let what = format!("{user} has a second factor that takes a browser: {asked}");
-    Err(Fault::new(Kind::Failed, what).hint(
-        "make a token in PVE's web interface (Datacenter > Permissions > API Tokens), give it rights there, and run \
+    Err(Fault::new(Kind::Failed, what).hint(format!(
+        "{besides}make a token in PVE's web interface (Datacenter > Permissions > API Tokens), give it rights there, and run \
          `oxmox setup --token USER!NAME`; or log in as a user with TOTP",
-    ))
+    )))
+}
+
+/// Codes are digits; recovery keys have letters and dashes.
+fn is_code(answer: &SecretString) -> bool {
+    let text = answer.expose_secret().trim();
+    text.chars().all(|letter| letter.is_ascii_digit())
 }
 
 async fn given_token(
@@ -131,7 +163,10 @@ async fn given_token(
 ) -> Result<Entered, Fault> {
     let id = match &wishes.token {
         Some(id) => id.clone(),
-        None => talk.line("The token's name, like root@pam!oxmox", None, "--token")?,
+        None => {
+            talk.line("The token's name, like root@pam!oxmox", None, "--token")
+                .await?
+        }
     };
     let (user, name) = id.split_once('!').filter(|_| !id.contains('=')).ok_or_else(|| {
         // Not quoted: it may hold the secret.
@@ -140,10 +175,13 @@ async fn given_token(
     })?;
     let secret = match &wishes.token_secret {
         Some(secret) => secret.clone(),
-        None => talk.secret(
-            &format!("Secret of {id}"),
-            "--token-secret-stdin or --token-secret-file FILE",
-        )?,
+        None => {
+            talk.secret(
+                &format!("Secret of {id}"),
+                "--token-secret-stdin or --token-secret-file FILE",
+            )
+            .await?
+        }
     };
     let credentials = Credentials::Token {
         user: user.to_owned(),
@@ -174,13 +212,18 @@ fn refused_login(settings: &Settings, error: &pve::Error) -> Fault {
     }
 }
 
-fn refused_factor(settings: &Settings, error: &pve::Error) -> Fault {
-    match error {
-        pve::Error::Auth { .. } => Fault::new(Kind::Forbidden, "the password is right, and PVE refused the code").hint(
+fn refused_factor(settings: &Settings, factor: &Factor, error: &pve::Error) -> Fault {
+    match (error, factor) {
+        (pve::Error::Auth { .. }, Factor::Recovery(_)) => Fault::new(
+            Kind::Forbidden,
+            "the password is right, and PVE refused the recovery key",
+        )
+        .hint("each of them is good for one login: take another one, and type it with its dashes"),
+        (pve::Error::Auth { .. }, Factor::Totp(_)) => Fault::new(Kind::Forbidden, "the password is right, and PVE refused the code").hint(
             "a code is good for half a minute and once: wait for the next one, and check the clock of the device; after \
              too many wrong ones PVE locks the factor, and an administrator unlocks it",
         ),
-        other => lost(settings, other),
+        (other, _) => lost(settings, other),
     }
 }
 
@@ -189,15 +232,33 @@ pub(super) fn lost(settings: &Settings, error: &pve::Error) -> Fault {
     match (error, settings.hosts.first()) {
         (pve::Error::Fingerprint(untrusted), _) => {
             let what = format!(
-                "{} presents another certificate than a moment ago: {}; nothing was sent",
+                "{} presents another certificate than the one that was accepted: {}; nothing was sent",
                 untrusted.host, untrusted.presented
             );
-            Fault::new(Kind::Refused, what).hint(
-                "it was renewed just now, several machines answer under this address, or somebody is in between: find out \
-                 which before you run setup again",
-            )
+            Fault::new(Kind::Refused, what).hint(format!(
+                "it was renewed, several machines answer under this address, or somebody is in between: find out which; \
+                 `oxmox setup --host {} --pin FINGERPRINT` accepts a new one",
+                untrusted.host
+            ))
         }
         (pve::Error::NeverSent { .. }, Some(host)) => unreached(host, error),
+        // What answers there does not speak as PVE does.
+        (
+            pve::Error::Decode { .. }
+            | pve::Error::Status {
+                status: 300..500,
+                errors: _,
+                ..
+            },
+            Some(host),
+        ) => {
+            let what = format!(
+                "{host} does not answer as Proxmox VE does: {}",
+                explain(error)
+            );
+            Fault::new(Kind::Unreachable, what)
+                .hint("something else answers there: name a node of the cluster and its port, usually 8006")
+        }
         _ => Fault::new(Kind::Unreachable, explain(error))
             .hint("run setup again when the cluster answers"),
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pve::{Certificate, Host, Presented, look};
+use pve::{Certificate, Fingerprint, Host, Presented, look};
 use tools::clean;
 use tools::fault::{Fault, Kind, explain};
 use tools::words;
@@ -14,8 +14,13 @@ use crate::cli::out;
 /// How long a host may take to show its certificate.
 pub(super) const LIMIT: Duration = Duration::from_secs(10);
 
-/// The host with its pin, or without one if the system trusts its certificate.
-pub async fn decide(host: Host, wishes: &Wishes, talk: Talk) -> Result<Host, Fault> {
+/// The host with its pin, or without one if the system trusts its certificate. `pinned`: what the configuration says of it.
+pub async fn decide(
+    host: Host,
+    pinned: Option<Fingerprint>,
+    wishes: &Wishes,
+    talk: Talk,
+) -> Result<Host, Fault> {
     let seen = look(&host, LIMIT)
         .await
         .map_err(|error| unreached(&host, &error))?;
@@ -29,18 +34,28 @@ pub async fn decide(host: Host, wishes: &Wishes, talk: Talk) -> Result<Host, Fau
         );
         return Err(Fault::new(Kind::Refused, what).hint(compare(&host)));
     }
+    if pinned == Some(seen.fingerprint) {
+        out::say(format_args!("{host} has the certificate that is pinned"));
+        return Ok(host.with_pin(seen.fingerprint));
+    }
     if seen.trusted {
         out::say(format_args!(
             "{host} has a certificate that this system trusts"
         ));
         return Ok(host);
     }
-    out::say(described(&host, &seen));
-    if wishes.accept_pin {
+    out::say(described(&host, &seen, pinned));
+    // Whoever takes what comes has not looked at what came before.
+    if wishes.accept_pin && pinned.is_none() {
         return Ok(host.with_pin(seen.fingerprint));
     }
     if !talk.is_there() {
-        let what = format!("nobody has said that the certificate of {host} is the right one");
+        let what = match pinned {
+            Some(_) => format!("{host} presents another certificate than the pinned one"),
+            None => {
+                format!("nobody has said that the certificate of {host} is the right one")
+            }
+        };
         return Err(Fault::new(Kind::Refused, what).hint(format!(
             "{}, then add --pin {}",
             compare(&host),
@@ -48,7 +63,7 @@ pub async fn decide(host: Host, wishes: &Wishes, talk: Talk) -> Result<Host, Fau
         )));
     }
     out::hint(compare(&host));
-    if talk.agree("Is this its certificate?")? {
+    if talk.agree("Is this its certificate?").await? {
         Ok(host.with_pin(seen.fingerprint))
     } else {
         Err(Fault::new(
@@ -68,11 +83,20 @@ fn compare(host: &Host) -> String {
 }
 
 /// What a person needs to recognise it.
-fn described(host: &Host, seen: &Presented) -> String {
-    let mut lines = vec![
-        format!("{host} presents a certificate that this system does not know:"),
-        format!("  SHA-256    {}", seen.fingerprint),
-    ];
+fn described(host: &Host, seen: &Presented, pinned: Option<Fingerprint>) -> String {
+    let mut lines = match pinned {
+        None => vec![format!(
+            "{host} presents a certificate that this system does not know:"
+        )],
+        Some(pinned) => vec![
+            format!(
+                "{host} presents ANOTHER certificate than the one that was accepted before. It was renewed, several machines \
+                 answer under this address, or somebody is in between:"
+            ),
+            format!("  before     {pinned}"),
+        ],
+    };
+    lines.push(format!("  SHA-256    {}", seen.fingerprint));
     if let Some(says) = Certificate::of_der(&seen.der) {
         lines.push(format!("  subject    {}", clean::text(&says.subject)));
         lines.push(format!("  issuer     {}", clean::text(&says.issuer)));

@@ -2,7 +2,7 @@
 //!
 //! | module | what it is about |
 //! |---|---|
-//! | [`wishes`], [`talk`] | what a person said beforehand, and what they are asked |
+//! | [`wishes`], [`talk`], `keyboard` | what a person said beforehand, what they are asked, and how they answer |
 //! | [`look`] | the certificate, before anything is sent |
 //! | [`login`] | a login, with its second factor, or a token that is there already |
 //! | [`facts`], [`nodes`] | what the cluster is and has |
@@ -15,6 +15,7 @@ pub mod apply;
 mod choices;
 pub mod facts;
 pub mod journal;
+pub mod keyboard;
 pub mod login;
 pub mod look;
 pub mod nodes;
@@ -23,11 +24,12 @@ mod prepare;
 mod rights;
 pub mod role;
 pub mod talk;
+pub mod trail;
 pub mod undo;
 pub mod wishes;
 pub mod words;
 
-use pve::{Host, Settings, Trust, Writer};
+use pve::{Fingerprint, Host, Settings, Trust, Writer};
 use tools::fault::Fault;
 
 use crate::cli::exit::Exit;
@@ -41,6 +43,7 @@ use journal::{At, Journal};
 use plan::Plan;
 use prepare::{Reach, Settled, Way, prepare};
 use talk::Talk;
+use trail::{Recorded, Trail};
 use wishes::{Here, Wishes};
 
 /// Asks what was not said, shows what it will do, and does it.
@@ -51,11 +54,22 @@ pub async fn run(
     here: &Here,
 ) -> Result<Exit, Fault> {
     let talk = Talk::new(wishes.yes);
+    let leaving = keyboard::may_leave();
     // Better heard of before a password is typed.
     Draft::open(&here.config)?.check()?;
-    let host = look::decide(host(&wishes, talk)?, &wishes, talk).await?;
+    let host = host(&wishes, talk).await?;
+    let pinned = pinned(config, &host);
+    let host = look::decide(host, pinned, &wishes, talk).await?;
     let (way, writer) = enter(host, &wishes, talk).await?;
-    let choices = Choices::make(&wishes, &way.facts, (&way.host, config), environment, talk)?;
+    let asking = (talk, way.entered.token.is_some());
+    let choices = Choices::make(
+        &wishes,
+        &way.facts,
+        (&way.host, config),
+        environment,
+        asking,
+    )
+    .await?;
     let settled = Settled {
         config,
         environment,
@@ -68,17 +82,28 @@ pub async fn run(
         way.facts.version,
         way.reader.identity()
     );
-    if let Some(exit) = agreed(&plan, &place, &wishes, talk)? {
+    if let Some(exit) = agreed(&plan, &place, &wishes, talk).await? {
         return Ok(exit);
     }
-    perform(&plan, reach, way, &writer, here).await?;
+    drop(leaving);
+    perform(&plan, reach, way, &writer, &settled).await?;
     finished(&plan);
     Ok(Exit::Done)
+}
+
+/// The fingerprint that the configuration holds for this address.
+fn pinned(config: &Config, host: &Host) -> Option<Fingerprint> {
+    let mut known = config.clusters.iter().flat_map(|cluster| &cluster.hosts);
+    let known = known.find(|known| (&known.name, known.port) == (&host.name, host.port));
+    known.and_then(|known| known.pin)
 }
 
 async fn enter(host: Host, wishes: &Wishes, talk: Talk) -> Result<(Way, Writer), Fault> {
     let entered = login::enter(vec![host.clone()], Trust::System, wishes, talk).await?;
     let (reader, writer) = pve::connect(entered.settings.clone())?;
+    if let Some((token, _)) = &entered.token {
+        rights::has_some(&reader, token).await?;
+    }
     let facts = Facts::read(&reader).await.map_err(|fault| Fault {
         message: format!("{host} let us in, and then: {}", fault.message),
         ..fault
@@ -97,8 +122,9 @@ async fn perform(
     reach: Reach,
     way: Way,
     writer: &Writer,
-    here: &Here,
+    settled: &Settled<'_>,
 ) -> Result<(), Fault> {
+    let here = settled.here;
     let ca_file = reach.authority.map(|draft| draft.path);
     let mut journal = Journal::read(&here.state, &plan.cluster)?.unwrap_or_default();
     journal.cluster.clone_from(&plan.cluster);
@@ -109,9 +135,15 @@ async fn perform(
     }
     let mut settings = Settings::new(reach.hosts, way.entered.settings.credentials);
     settings.trust = ca_file.map_or(Trust::System, Trust::CaFile);
+    let identity = way.reader.identity();
+    let trail = if plan.steps.is_empty() {
+        Trail::unneeded()
+    } else {
+        Trail::open(settled.config, &plan.cluster, identity).await
+    };
     let work = Work {
         plan,
-        writer,
+        writer: Recorded { writer, trail },
         state: &here.state,
         settings,
         secret: way.entered.token.map(|(_, secret)| secret),
@@ -121,7 +153,12 @@ async fn perform(
 }
 
 /// Shows the plan and asks. `Some`: it ends here.
-fn agreed(plan: &Plan, place: &str, wishes: &Wishes, talk: Talk) -> Result<Option<Exit>, Fault> {
+async fn agreed(
+    plan: &Plan,
+    place: &str,
+    wishes: &Wishes,
+    talk: Talk,
+) -> Result<Option<Exit>, Fault> {
     if plan.is_empty() {
         out::say("everything is as it should be; there is nothing to do");
         return Ok(Some(Exit::Done));
@@ -140,7 +177,7 @@ fn agreed(plan: &Plan, place: &str, wishes: &Wishes, talk: Talk) -> Result<Optio
         return Err(Fault::bad_input("nobody is at a terminal to agree to this")
             .hint("--yes agrees beforehand; --dry-run only shows it"));
     }
-    if talk.agree("Do it?")? {
+    if talk.agree("Do it?").await? {
         return Ok(None);
     }
     out::say("nothing was changed");
@@ -163,10 +200,13 @@ fn finished(plan: &Plan) {
     );
 }
 
-fn host(wishes: &Wishes, talk: Talk) -> Result<Host, Fault> {
+async fn host(wishes: &Wishes, talk: Talk) -> Result<Host, Fault> {
     let text = match &wishes.host {
         Some(host) => host.clone(),
-        None => talk.line("A node of the cluster (name or address)", None, "--host")?,
+        None => {
+            talk.line("A node of the cluster, by name or address", None, "--host")
+                .await?
+        }
     };
     let mut host: Host =
         (text.parse()).map_err(|error: pve::IdError| Fault::bad_input(error.to_string()))?;

@@ -1,7 +1,5 @@
 //! What setup is about to do, as data: shown first, and then done as shown.
 
-use std::path::PathBuf;
-
 use pve::{Request, encode_segment};
 
 use super::facts::{Accounts, Rule};
@@ -59,9 +57,9 @@ impl Plan {
     }
 
     /// The clients whose files change.
-    pub fn entered(&self) -> impl Iterator<Item = (Client, PathBuf)> + '_ {
-        let changed = self.clients.iter().filter(|(_, draft)| draft.is_change());
-        changed.map(|(client, draft)| (*client, draft.path.clone()))
+    pub fn entered(&self) -> impl Iterator<Item = &(Client, Draft)> {
+        let clients = self.clients.iter();
+        clients.filter(|(_, draft)| draft.is_change())
     }
 }
 

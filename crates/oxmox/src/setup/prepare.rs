@@ -7,6 +7,7 @@ use tools::fault::{Fault, Kind};
 
 use super::choices::Choices;
 use super::facts::{Accounts, Facts};
+use super::journal::{Journal, Made};
 use super::login::Entered;
 use super::nodes::{self, Other};
 use super::plan::{self, Plan};
@@ -49,9 +50,10 @@ pub(super) async fn prepare(
 ) -> Result<(Plan, Reach), Fault> {
     let known = known(settled.config, &choices.name, &way.host)?;
     let (reach, mut notes) = reach(way, choices, settled.here).await;
-    let token = match &way.entered.token {
+    let mut name = known.and_then(ours).unwrap_or(&choices.token).to_owned();
+    let mut token = match &way.entered.token {
         Some((id, _)) => id.clone(),
-        None => format!("{USER}!{}", choices.token),
+        None => format!("{USER}!{name}"),
     };
     let kept = match known {
         Some(known) if works(known, &token, &way.entered.settings, settled.environment).await => {
@@ -65,14 +67,21 @@ pub(super) async fn prepare(
     } else {
         let accounts = Accounts::read(&way.reader).await?;
         rights::may_grant(&choices.grant, &way.reader, &accounts).await?;
+        if kept.is_none() {
+            name = free(name, &accounts, &settled.here.state, &choices.name)?;
+            token = format!("{USER}!{name}");
+        }
         notes.extend(rights::notes(&choices.grant, &accounts, &token));
-        plan::remote(&accounts, &choices.grant, &choices.token, kept.is_some())
+        plan::remote(&accounts, &choices.grant, &name, kept.is_some())
     };
     let (secret, reference) = if let Some(reference) = kept {
         (None, reference)
     } else {
         let dir = settled.here.config.parent().unwrap_or(Path::new("."));
-        let keep = Keep::find(wishes.secret, &choices.name, dir, settled.environment)?;
+        let (keep, why) = Keep::find(wishes.secret, &choices.name, dir, settled.environment)?;
+        notes.extend(
+            why.map(|why| format!("there is no keyring ({why}): the secret goes into a file")),
+        );
         let reference = keep.reference();
         (Some(keep), reference)
     };
@@ -99,6 +108,31 @@ pub(super) async fn prepare(
         draft.check()?;
     }
     Ok((plan, reach))
+}
+
+/// The name of the token that the configuration has, if it is one of our user's.
+fn ours(known: &ClusterConfig) -> Option<&str> {
+    match &known.login {
+        Login::Token { user, name, .. } if user == USER => Some(name),
+        _ => None,
+    }
+}
+
+/// This name, or the next one that is free: a token that somebody else made here, or on another machine of the same name, is
+/// theirs. One that setup made for this cluster is made anew.
+fn free(name: String, accounts: &Accounts, state: &Path, cluster: &str) -> Result<String, Fault> {
+    let made = Journal::read(state, cluster)?.map(|journal| journal.made);
+    let is_ours = made.is_some_and(|made| {
+        let mut made = made.iter();
+        made.any(|made| matches!(made, Made::Token { name: known, .. } if *known == name))
+    });
+    let there = accounts.users.get(USER);
+    let is_taken = |name: &String| there.is_some_and(|tokens| tokens.contains(name));
+    if is_ours || !is_taken(&name) {
+        return Ok(name);
+    }
+    let mut others = (2..).map(|number: u32| format!("{name}-{number}"));
+    Ok(others.find(|name| !is_taken(name)).unwrap_or(name))
 }
 
 /// The nodes with what they are trusted by, and what there is to tell.

@@ -9,8 +9,12 @@ use super::role::{Grant, USER};
 
 /// What a person should know about the rights before they say yes.
 pub(super) fn notes(grant: &Grant, accounts: &Accounts, token: &str) -> Vec<String> {
-    let held: Vec<_> = grant.privileges.iter().copied().collect();
-    let mut notes = vec![format!("{} holds {}", grant.role, held.join(", "))];
+    let mut notes = Vec::new();
+    if accounts.roles.contains_key(&grant.role) {
+        // Otherwise the step that makes it says so.
+        let held: Vec<_> = grant.privileges.iter().copied().collect();
+        notes.push(format!("{} holds {}", grant.role, held.join(", ")));
+    }
     if !grant.without.is_empty() {
         let without: Vec<_> = grant.without.iter().copied().collect();
         notes.push(format!(
@@ -22,6 +26,17 @@ pub(super) fn notes(grant: &Grant, accounts: &Accounts, token: &str) -> Vec<Stri
     if grant.paths != ["/"] {
         notes
             .push("what is outside these pools it neither sees nor changes, nodes included".into());
+    }
+    if !grant.out_of_reach.is_empty() {
+        notes.push(format!(
+            "tools that need rights outside these pools will not work, and clients are not shown them: {}",
+            grant.out_of_reach.join(", ")
+        ));
+    }
+    if grant.no_storages && grant.privileges.contains("Datastore.AllocateSpace") {
+        notes.push(
+            "no storage but those in the pools can be used for new disks and backups; --storages NAMES adds some".into(),
+        );
     }
     let others = accounts.others_with(&grant.role, &[USER, token]);
     if !others.is_empty() {
@@ -72,7 +87,7 @@ pub(super) async fn may_grant(
     ))
 }
 
-/// What a token that was given lacks. One that can do nothing at all is an error.
+/// What a token that was given lacks.
 pub(super) async fn lacking(
     grant: &Grant,
     reader: &Reader,
@@ -90,13 +105,17 @@ pub(super) async fn lacking(
             ));
         }
     }
+    Ok(notes)
+}
+
+/// A token that can do nothing at all is none.
+pub(super) async fn has_some(reader: &Reader, token: &str) -> Result<(), Fault> {
     if reader.permissions().await?.paths().next().is_none() {
-        let path = grant.paths.first().map_or("/", String::as_str);
         let what = format!("{token} gets in, and may do nothing there");
         return Err(Fault::new(Kind::Forbidden, what).hint(format!(
             "a token with privilege separation has no rights until it is given some, and never more than its user: on a node, \
-             `pveum acl modify {path} --roles PVEAuditor --tokens '{token}'`"
+             `pveum acl modify / --roles PVEAuditor --tokens '{token}'`"
         )));
     }
-    Ok(notes)
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use pve::Permissions;
 use tools::caller::Scope;
 use tools::registry::privileges::{self, Privileges, Purpose};
 use tools::spec::Toolset;
@@ -20,6 +21,10 @@ pub struct Grant {
     pub paths: Vec<String>,
     /// What looking would take that also changes something, and is left out.
     pub without: Privileges,
+    /// The tools that these paths are not enough for.
+    pub out_of_reach: Vec<&'static str>,
+    /// Whether it is given no storage but those in pools.
+    pub no_storages: bool,
 }
 
 impl Grant {
@@ -50,11 +55,36 @@ impl Grant {
         let reads = privileges::of_reads(toolsets, &knows);
         Self {
             role: format!("oxmox-{}", level.word()),
+            out_of_reach: out_of_reach(purpose, &privileges, &paths),
+            no_storages: !pools.is_empty() && storages.is_empty(),
             without: reads.difference(&privileges).copied().collect(),
             privileges,
             paths,
         }
     }
+}
+
+/// The tools of this purpose that find what they take on none of these paths, though the role holds it.
+fn out_of_reach(
+    purpose: Purpose<'_>,
+    privileges: &Privileges,
+    paths: &[String],
+) -> Vec<&'static str> {
+    let held_on = |paths: &[&str]| {
+        let all: serde_json::Map<_, _> = (privileges.iter())
+            .map(|privilege| ((*privilege).to_owned(), 1.into()))
+            .collect();
+        let rules: serde_json::Map<_, _> = (paths.iter())
+            .map(|path| ((*path).to_owned(), all.clone().into()))
+            .collect();
+        serde_json::from_value::<Permissions>(rules.into()).unwrap_or_default()
+    };
+    let everywhere = held_on(&["/"]);
+    let here = held_on(&paths.iter().map(String::as_str).collect::<Vec<_>>());
+    let tools = privileges::tools_for(purpose);
+    let tools = tools
+        .filter(|tool| tool.needs().can_be_met(&everywhere) && !tool.needs().can_be_met(&here));
+    tools.map(|tool| tool.spec().name).collect()
 }
 
 /// What a level means, for people.

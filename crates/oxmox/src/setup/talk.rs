@@ -1,11 +1,15 @@
 //! Questions to the person at the terminal. Where nobody is there, a question that has no answer yet names its flag.
 
-use dialoguer::theme::ColorfulTheme;
-use dialoguer::{Confirm, Input, MultiSelect, Password, Select};
-use secrecy::SecretString;
-use tools::fault::{Fault, Kind};
+use std::fmt::Write as _;
 
-use crate::cli::person;
+use secrecy::SecretString;
+use tools::fault::Fault;
+
+use super::keyboard;
+use crate::cli::{out, person};
+
+/// How often a question is put again whose answer is none.
+const TRIES: usize = 3;
 
 /// Whoever can be asked.
 #[derive(Debug, Clone, Copy)]
@@ -21,74 +25,186 @@ impl Talk {
         }
     }
 
+    /// For questions that are not to be put: their defaults hold.
+    #[must_use]
+    pub fn silent(self) -> Self {
+        Self { there: false }
+    }
+
     /// Whether somebody can be asked.
     pub fn is_there(self) -> bool {
         self.there
     }
 
     /// A line. Without a default, it is needed.
-    pub fn line(self, question: &str, default: Option<&str>, flag: &str) -> Result<String, Fault> {
+    pub async fn line(
+        self,
+        question: &str,
+        default: Option<&str>,
+        flag: &str,
+    ) -> Result<String, Fault> {
         match (self.there, default) {
             (false, Some(default)) => Ok(default.to_owned()),
             (false, None) => Err(needed(question, flag)),
             (true, default) => {
-                let theme = ColorfulTheme::default();
-                let mut input = Input::with_theme(&theme).with_prompt(question);
-                if let Some(default) = default {
-                    input = input.default(default.to_owned());
-                }
-                input.interact_text().map_err(gone)
+                let offered = default.map(|default| format!(" [{default}]"));
+                let prompt = format!("{question}{}: ", offered.unwrap_or_default());
+                let answer = until(
+                    TRIES,
+                    || keyboard::line(prompt.clone()),
+                    |line| {
+                        let line = line.trim();
+                        match default {
+                            _ if !line.is_empty() => Ok(line.to_owned()),
+                            Some(default) => Ok(default.to_owned()),
+                            None => Err("something has to be said here".to_owned()),
+                        }
+                    },
+                );
+                answer.await
             }
         }
     }
 
     /// A secret, which is not shown.
-    pub fn secret(self, question: &str, flag: &str) -> Result<SecretString, Fault> {
+    pub async fn secret(self, question: &str, flag: &str) -> Result<SecretString, Fault> {
         // Also with `--yes`: it has no default.
         if !person::is_there() {
             return Err(needed(question, flag));
         }
-        let theme = ColorfulTheme::default();
-        let answer = Password::with_theme(&theme)
-            .with_prompt(question)
-            .interact();
-        answer.map(SecretString::from).map_err(gone)
+        let prompt = format!("{question} (not shown): ");
+        let answer = until(
+            TRIES,
+            || keyboard::hidden(prompt.clone()),
+            |line| {
+                if line.is_empty() {
+                    Err("nothing was typed".to_owned())
+                } else {
+                    Ok(SecretString::from(line))
+                }
+            },
+        );
+        answer.await
     }
 
     /// One of several.
-    pub fn choose(self, question: &str, items: &[String], default: usize) -> Result<usize, Fault> {
+    pub async fn choose(
+        self,
+        question: &str,
+        items: &[String],
+        default: usize,
+    ) -> Result<usize, Fault> {
         if !self.there {
             return Ok(default);
         }
-        let theme = ColorfulTheme::default();
-        let select = Select::with_theme(&theme).with_prompt(question);
-        select
-            .items(items)
-            .default(default)
-            .interact()
-            .map_err(gone)
+        out::say(listed(question, items));
+        let prompt = format!("Which one? [{}] ", default + 1);
+        let answer = until(
+            TRIES,
+            || keyboard::line(prompt.clone()),
+            |line| match line.trim() {
+                "" => Ok(default),
+                word => which(items, word),
+            },
+        );
+        answer.await
     }
 
     /// Any of several.
-    pub fn pick(self, question: &str, items: &[String], on: &[bool]) -> Result<Vec<usize>, Fault> {
+    pub async fn pick(
+        self,
+        question: &str,
+        items: &[String],
+        on: &[bool],
+    ) -> Result<Vec<usize>, Fault> {
+        let marked = on.iter().enumerate().filter(|(_, on)| **on);
+        let marked: Vec<usize> = marked.map(|(at, _)| at).collect();
         if !self.there {
-            let picked = on.iter().enumerate().filter(|(_, on)| **on);
-            return Ok(picked.map(|(at, _)| at).collect());
+            return Ok(marked);
         }
-        let theme = ColorfulTheme::default();
-        let question = format!("{question} (space marks, enter goes on)");
-        let select = MultiSelect::with_theme(&theme).with_prompt(question);
-        select.items(items).defaults(on).interact().map_err(gone)
+        out::say(listed(question, items));
+        let offered: Vec<_> = marked.iter().map(|at| (at + 1).to_string()).collect();
+        let offered = if offered.is_empty() {
+            NONE.to_owned()
+        } else {
+            offered.join(",")
+        };
+        let prompt = format!("Which ones, such as 1,2, or {NONE}? [{offered}] ");
+        let answer = until(
+            TRIES,
+            || keyboard::line(prompt.clone()),
+            |line| {
+                let words = line.split([',', ' ']).filter(|word| !word.is_empty());
+                let words: Vec<&str> = words.collect();
+                match words.as_slice() {
+                    [] => Ok(marked.clone()),
+                    [word] if word.eq_ignore_ascii_case(NONE) => Ok(Vec::new()),
+                    words => words.iter().map(|word| which(items, word)).collect(),
+                }
+            },
+        );
+        let mut picked = answer.await?;
+        picked.sort_unstable();
+        picked.dedup();
+        Ok(picked)
     }
 
     /// Yes or no, and no if nobody is there.
-    pub fn agree(self, question: &str) -> Result<bool, Fault> {
+    pub async fn agree(self, question: &str) -> Result<bool, Fault> {
         if !self.there {
             return Ok(false);
         }
-        let theme = ColorfulTheme::default();
-        let confirm = Confirm::with_theme(&theme).with_prompt(question);
-        confirm.default(false).interact().map_err(gone)
+        let line = keyboard::line(format!("{question} [y/N] ")).await?;
+        let word = line.trim().to_ascii_lowercase();
+        Ok(word == "y" || word == "yes")
+    }
+}
+
+const NONE: &str = "none";
+
+/// Asks until the answer is one, and no more often than that.
+async fn until<T, Asking>(
+    tries: usize,
+    ask: impl Fn() -> Asking,
+    understand: impl Fn(String) -> Result<T, String>,
+) -> Result<T, Fault>
+where
+    Asking: Future<Output = Result<String, Fault>>,
+{
+    for _ in 1..tries {
+        match understand(ask().await?) {
+            Ok(answer) => return Ok(answer),
+            Err(why) => out::say(why),
+        }
+    }
+    understand(ask().await?).map_err(|why| {
+        Fault::bad_input(format!("{why}, {tries} times; nothing was changed"))
+            .hint("`oxmox setup --help` lists the flags that say it beforehand")
+    })
+}
+
+fn listed(question: &str, items: &[String]) -> String {
+    let mut text = question.to_owned();
+    for (at, item) in items.iter().enumerate() {
+        let _ = write!(text, "\n  {}  {item}", at + 1);
+    }
+    text
+}
+
+/// By its number, or by how it begins.
+fn which(items: &[String], word: &str) -> Result<usize, String> {
+    if let Ok(number) = word.parse::<usize>() {
+        let at = number.checked_sub(1).filter(|at| *at < items.len());
+        return at.ok_or_else(|| format!("there is no {number}: 1 to {}", items.len()));
+    }
+    let word = word.to_lowercase();
+    let mut found = items.iter().enumerate().filter(|(_, item)| {
+        let item = item.to_lowercase();
+        item.starts_with(&word)
+    });
+    match (found.next(), found.next()) {
+        (Some((at, _)), None) => Ok(at),
+        _ => Err(format!("a number, please, 1 to {}", items.len())),
     }
 }
 
@@ -97,11 +213,18 @@ fn needed(what: &str, flag: &str) -> Fault {
         .hint(format!("say it with {flag}"))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "map_err hands it over")]
-fn gone(error: dialoguer::Error) -> Fault {
-    Fault::new(
-        Kind::Failed,
-        format!("the terminal gave no answer: {error}"),
-    )
-    .hint("nothing was changed; `oxmox setup --help` lists the flags that say it all beforehand")
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_a_number_or_a_beginning() {
+        let items = ["Claude Desktop", "Claude Code", "Zed"].map(str::to_owned);
+        assert_eq!(which(&items, "3"), Ok(2));
+        assert_eq!(which(&items, "zed"), Ok(2));
+        assert_eq!(which(&items, "claude c"), Ok(1));
+        for wrong in ["0", "4", "claude", "vim"] {
+            assert!(which(&items, wrong).is_err(), "{wrong}");
+        }
+    }
 }

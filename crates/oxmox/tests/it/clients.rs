@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use oxmox::clients::{Client, Server};
+use oxmox::clients::{Before, Client, Server};
 use oxmox::config::{Environment, Places, System};
 use serde_json::{Value, json};
 
@@ -91,7 +91,11 @@ fn round_trip(client: Client, text: &str) -> (String, String) {
     if !text.is_empty() {
         assert_eq!(std::fs::read_to_string(draft.backup()).unwrap(), text);
     }
-    client.left(&file).unwrap().write().unwrap();
+    client
+        .left(&file, &Before::Nothing)
+        .unwrap()
+        .write()
+        .unwrap();
     let left = std::fs::read_to_string(&file).unwrap();
     assert_eq!(client.entry_in(&left), None);
     (written, left)

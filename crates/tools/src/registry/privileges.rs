@@ -37,17 +37,19 @@ pub fn of_tool(tool: &dyn Tool, most: Risk, knows: &dyn Fn(&str) -> bool) -> Pri
 
 /// The privileges of a role for this purpose, on a PVE that `knows` these.
 pub fn of_role(purpose: Purpose<'_>, knows: &dyn Fn(&str) -> bool) -> Privileges {
-    let Purpose {
-        toolsets,
-        most,
-        screens,
-    } = purpose;
-    let tools = switched_on(toolsets).filter(|tool| tool.least_risk() <= most);
+    let Purpose { most, screens, .. } = purpose;
+    let tools = tools_for(purpose);
     let mut privileges: Privileges = tools.flat_map(|tool| of_tool(tool, most, knows)).collect();
     if most == Risk::Read {
         privileges.retain(|privilege| only_looks(privilege) || (screens && *privilege == CONSOLE));
     }
     privileges
+}
+
+/// The tools that a role for this purpose is for.
+pub fn tools_for(purpose: Purpose<'_>) -> impl Iterator<Item = &'static dyn Tool> {
+    let Purpose { toolsets, most, .. } = purpose;
+    switched_on(toolsets).filter(move |tool| tool.least_risk() <= most)
 }
 
 /// What the tools that only look could take, if everything that PVE shows them were to be seen.

@@ -27,6 +27,15 @@ fn nothing_left(place: &Place, ran: Ran) -> Ran {
     ran
 }
 
+/// The same after something was made, and taken back again.
+#[track_caller]
+fn taken_back(place: &Place) {
+    assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+}
+
+/// Logs in where the certificate is taken as it comes.
+const TRUSTING: &[&str] = &["--accept-pin", "--user=root@pam", "--password-stdin"];
+
 #[tokio::test]
 async fn a_wrong_password() {
     let place = Place::new().await;
@@ -38,22 +47,8 @@ async fn a_wrong_password() {
 #[tokio::test]
 async fn a_certificate_that_nobody_vouched_for() {
     let place = Place::new().await;
-    let (ip, port) = (
-        place.sim.addr().ip().to_string(),
-        place.sim.addr().port().to_string(),
-    );
-    let words = [
-        "setup",
-        "--host",
-        &ip,
-        "--port",
-        &port,
-        "--user=root@pam",
-        "--password-stdin",
-        "--yes",
-    ];
     let ran = place
-        .fed(words.map(str::to_owned).to_vec(), ROOT_PASSWORD)
+        .at(place.sim.addr(), &TRUSTING[1..], ROOT_PASSWORD)
         .await
         .exits(1);
     let ran = nothing_left(&place, ran).says(&format!("--pin {}", place.sim.fingerprint()));
@@ -64,32 +59,38 @@ async fn a_certificate_that_nobody_vouched_for() {
 #[tokio::test]
 async fn another_certificate_than_the_pin() {
     let place = Place::new().await;
-    let mut words = place.address();
-    *words.last_mut().unwrap() = ["AA"; 32].join(":");
-    words.extend(["--user=root@pam", "--password-stdin", "--yes"].map(str::to_owned));
-    let ran = place.fed(words, ROOT_PASSWORD).await.exits(1);
-    nothing_left(&place, ran).says("does not present the certificate of --pin");
+    let pin = format!("--pin={}", ["AA"; 32].join(":"));
+    let words = [&[pin.as_str()], &TRUSTING[1..]].concat();
+    let ran = place.at(place.sim.addr(), &words, ROOT_PASSWORD).await;
+    nothing_left(&place, ran.exits(1)).says("does not present the certificate of --pin");
     assert_eq!(place.sim.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn another_certificate_than_the_one_that_is_configured() {
+    let place = Place::new().await;
+    let address = place.sim.addr();
+    let config = format!(
+        "[clusters.home]\nhosts = [{{ host = \"{address}\", pin = \"{}\" }}]\ntoken = \"a@pve!b\"\ntoken_secret_env = \"X\"\n",
+        ["AA"; 32].join(":")
+    );
+    place.write(".config/oxmox/config.toml", &config);
+    let ran = place.at(address, TRUSTING, ROOT_PASSWORD).await.exits(1);
+    ran.says("presents ANOTHER certificate")
+        .says("before     AA:AA")
+        .says(&format!("--pin {}", place.sim.fingerprint()));
+    assert_eq!(place.text(".config/oxmox/config.toml"), config);
+    assert_eq!(place.sim.requests().len(), 0, "the password was not sent");
 }
 
 #[tokio::test]
 async fn nobody_listens_there() {
     let place = Place::new().await;
-    let port = std::net::TcpListener::bind("127.0.0.1:0")
+    let address = std::net::TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
-        .unwrap()
-        .port();
-    let port = port.to_string();
-    let words = [
-        "setup",
-        "--host=127.0.0.1",
-        "--port",
-        &port,
-        "--accept-pin",
-        "--yes",
-    ];
-    let ran = place.run(&words).await.exits(1);
+        .unwrap();
+    let ran = place.at(address, &["--accept-pin"], "").await.exits(1);
     nothing_left(&place, ran).says("nothing listens there");
 }
 
@@ -97,7 +98,7 @@ async fn nobody_listens_there() {
 async fn something_else_listens_there() {
     let place = Place::new().await;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port().to_string();
+    let address = listener.local_addr().unwrap();
     let serving = tokio::spawn(async move {
         use tokio::io::AsyncWriteExt as _;
         let (mut stream, _) = listener.accept().await.unwrap();
@@ -106,15 +107,7 @@ async fn something_else_listens_there() {
             .await
             .unwrap();
     });
-    let words = [
-        "setup",
-        "--host=127.0.0.1",
-        "--port",
-        &port,
-        "--accept-pin",
-        "--yes",
-    ];
-    let ran = place.run(&words).await.exits(1);
+    let ran = place.at(address, &["--accept-pin"], "").await.exits(1);
     serving.await.unwrap();
     nothing_left(&place, ran).says("something else answers there");
 }
@@ -122,14 +115,8 @@ async fn something_else_listens_there() {
 #[tokio::test]
 async fn a_name_that_means_nothing() {
     let place = Place::new().await;
-    let ran = place
-        .run(&[
-            "setup",
-            "--host=no.such.host.invalid",
-            "--accept-pin",
-            "--yes",
-        ])
-        .await;
+    let words = ["--host=no.such.host.invalid", "--accept-pin", "--yes"];
+    let ran = place.told(&words, "").await;
     nothing_left(&place, ran.exits(1)).says("was not reached");
 }
 
@@ -138,7 +125,7 @@ async fn another_certificate_between_look_and_login() {
     let place = Place::new().await;
     let other = sim::Sim::start(sim::worlds::homelab()).await.unwrap();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port().to_string();
+    let address = listener.local_addr().unwrap();
     let targets = [place.sim.addr(), other.addr()];
     let relay = tokio::spawn(async move {
         for target in targets.into_iter().chain(std::iter::repeat(targets[1])) {
@@ -149,22 +136,9 @@ async fn another_certificate_between_look_and_login() {
             });
         }
     });
-    let words = [
-        "setup",
-        "--host=127.0.0.1",
-        "--port",
-        &port,
-        "--accept-pin",
-        "--user=root@pam",
-        "--password-stdin",
-        "--yes",
-    ];
-    let ran = place
-        .fed(words.map(str::to_owned).to_vec(), ROOT_PASSWORD)
-        .await
-        .exits(1);
+    let ran = place.at(address, TRUSTING, ROOT_PASSWORD).await.exits(1);
     relay.abort();
-    nothing_left(&place, ran).says("presents another certificate than a moment ago");
+    nothing_left(&place, ran).says("presents another certificate than the one that was accepted");
     assert_eq!(other.requests().len(), 0, "nothing was sent");
 }
 
@@ -174,13 +148,17 @@ async fn a_token_that_may_do_nothing() {
     place
         .sim
         .world(|world| world.add_token("poor@pve!t", "poor-secret"));
-    let mut words = place.address();
-    words.extend(["--token=poor@pve!t", "--token-secret-stdin", "--yes"].map(str::to_owned));
-    let ran = place.fed(words.clone(), "poor-secret").await.exits(1);
+    let ran = place
+        .with_token("poor@pve!t", &[], "poor-secret")
+        .await
+        .exits(1);
     nothing_left(&place, ran)
         .says("may do nothing")
         .says("pveum acl modify");
-    let ran = place.fed(words, "canary-wrong").await.exits(1);
+    let ran = place
+        .with_token("poor@pve!t", &[], "canary-wrong")
+        .await
+        .exits(1);
     nothing_left(&place, ran).says("PVE refused the token poor@pve!t");
 }
 
@@ -206,9 +184,8 @@ async fn a_step_that_fails_takes_the_others_back() {
         .sim
         .fault(Fault::refuse(500, "got no lock").on("PUT", "/access/acl"));
     let ran = place.setup(WORDS).await.exits(1);
-    let ran = ran.says("got no lock").says("has been taken back");
-    assert_eq!(place.ours(), [""; 0], "{ran:#?}");
-    assert_eq!(place.files(), [""; 0], "{ran:#?}");
+    ran.says("got no lock").says("has been taken back");
+    taken_back(&place);
 }
 
 #[tokio::test]
@@ -218,7 +195,7 @@ async fn an_answer_that_got_lost_is_taken_back_too() {
         .sim
         .fault(Fault::drop_after().on("POST", "/access/users/*"));
     place.setup(WORDS).await.exits(1);
-    assert_eq!((place.ours(), place.files()), (vec![], vec![]));
+    taken_back(&place);
 }
 
 #[tokio::test]
@@ -235,11 +212,8 @@ async fn what_cannot_be_taken_back_is_named_with_the_command_that_does() {
         .says("the role oxmox-operate")
         .says("oxmox setup --undo --name home");
     place.sim.clear_faults();
-    let undo = ["setup", "--undo", "--yes", "--password-stdin"]
-        .map(str::to_owned)
-        .to_vec();
-    place.fed(undo, ROOT_PASSWORD).await.exits(0);
-    assert_eq!((place.ours(), place.files()), (vec![], vec![]));
+    place.undo().await.exits(0);
+    taken_back(&place);
 }
 
 #[cfg(unix)]
@@ -257,8 +231,7 @@ async fn a_directory_that_cannot_be_written() {
 #[tokio::test]
 async fn a_client_file_that_is_not_understood() {
     let place = Place::new().await;
-    std::fs::create_dir(place.home(".cursor")).unwrap();
-    std::fs::write(place.home(".cursor/mcp.json"), "{ broken").unwrap();
+    place.write(".cursor/mcp.json", "{ broken");
     let ran = place
         .setup(&[WORDS, &["--client", "cursor"]].concat())
         .await
@@ -283,7 +256,8 @@ async fn no_keyring() {
     place
         .setup(&["--level=read", "--name=home", "--yes"])
         .await
-        .exits(0);
+        .exits(0)
+        .says("there is no keyring (secret-tool is not installed): the secret goes into a file");
     assert!(
         place.home(".config/oxmox/secrets/home").exists(),
         "a file takes its place"
@@ -293,18 +267,16 @@ async fn no_keyring() {
 #[tokio::test]
 async fn another_cluster_of_that_name() {
     let place = Place::new().await;
-    let file = place.home(".config/oxmox/config.toml");
-    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     let text =
         "[clusters.home]\nhosts = [\"elsewhere\"]\ntoken = \"a@pve!b\"\ntoken_secret_env = \"X\"\n";
-    std::fs::write(&file, text).unwrap();
+    place.write(".config/oxmox/config.toml", text);
     place
         .setup(WORDS)
         .await
         .exits(1)
         .says("another cluster home")
         .says("--name");
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    assert_eq!(place.text(".config/oxmox/config.toml"), text);
     assert_eq!(place.ours(), [""; 0]);
 }
 
@@ -316,6 +288,9 @@ async fn a_pool_that_is_not_there() {
         .await
         .exits(1);
     nothing_left(&place, ran).says("there is no pool nosuch");
+    let more = ["--pools", "lab", "--storages", "nosuch"];
+    let ran = place.setup(&[WORDS, &more].concat()).await.exits(1);
+    nothing_left(&place, ran).says("there is no storage nosuch");
 }
 
 #[cfg(unix)]
@@ -350,5 +325,5 @@ async fn ctrl_c_in_the_middle_takes_everything_back() {
         said.contains("interrupted; what was made so far has been taken back"),
         "{said}"
     );
-    assert_eq!((place.ours(), place.files()), (vec![], vec![]));
+    taken_back(&place);
 }

@@ -106,35 +106,15 @@ async fn a_dry_run_shows_everything_and_changes_nothing() {
 async fn undo_leaves_nothing_behind() {
     let place = Place::new().await;
     place.setup(&read(&["--client", "cursor"])).await.exits(0);
-    let mut undo = ["setup", "--undo", "--yes", "--password-stdin"]
-        .map(str::to_owned)
-        .to_vec();
-    let shown = [&undo[..], &["--dry-run".to_owned()]].concat();
-    let password = sim::worlds::ROOT_PASSWORD;
-    place
-        .fed(shown, password)
-        .await
-        .exits(0)
-        .prints("the token oxmox@pve!");
+    let words = ["--undo", "--yes", "--password-stdin", "--dry-run"];
+    let shown = place.told(&words, sim::worlds::ROOT_PASSWORD).await;
+    shown.exits(0).prints("the token oxmox@pve!");
     assert_ne!(place.ours(), [""; 0]);
-    place
-        .fed(undo.clone(), password)
-        .await
-        .exits(0)
-        .says("taken back");
-    assert_eq!(place.ours(), [""; 0]);
-    let left = place.files();
-    let left: Vec<_> = left
-        .iter()
-        .filter(|file| !file.ends_with("before-oxmox"))
-        .collect();
-    assert_eq!(left, [".cursor/mcp.json"], "an empty list of servers");
-    undo.push("--name=home".to_owned());
-    place
-        .fed(undo, password)
-        .await
-        .exits(1)
-        .says("wrote nothing down for home");
+    place.undo().await.exits(0).says("taken back");
+    assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+    let again = ["--undo", "--yes", "--name=home"];
+    let again = place.told(&again, "").await.exits(1);
+    again.says("wrote nothing down for home");
 }
 
 #[tokio::test]
@@ -151,14 +131,8 @@ async fn undo_leaves_what_others_use() {
         };
         world.access.acl.push(rule);
     });
-    let undo = ["setup", "--undo", "--yes", "--password-stdin"]
-        .map(str::to_owned)
-        .to_vec();
-    place
-        .fed(undo, sim::worlds::ROOT_PASSWORD)
-        .await
-        .exits(0)
-        .says("stays");
+    let ran = place.undo().await;
+    ran.exits(0).says("stays");
     let left = place.ours();
     assert_eq!(
         left,
@@ -184,9 +158,10 @@ async fn a_token_whose_secret_is_lost_is_made_anew() {
 #[tokio::test]
 async fn what_a_person_wrote_into_the_configuration_stays() {
     let place = Place::new().await;
-    let file = place.home(".config/oxmox/config.toml");
-    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-    std::fs::write(&file, "# mine\nmode = \"read-only\" # careful\n").unwrap();
+    place.write(
+        ".config/oxmox/config.toml",
+        "# mine\nmode = \"read-only\" # careful\n",
+    );
     place.setup(READ).await.exits(0);
     let text = place.text(".config/oxmox/config.toml");
     assert!(
@@ -202,20 +177,9 @@ async fn an_existing_token_is_taken_as_it_is() {
     let place = Place::new().await;
     let (user, name, secret) = sim::worlds::ROOT_TOKEN;
     let token = format!("{user}!{name}");
-    let mut words = place.address();
-    let more = [
-        "--token",
-        &token,
-        "--token-secret-stdin",
-        "--level",
-        "operate",
-        "--name",
-        "home",
-    ];
-    words.extend(more.map(str::to_owned));
-    words.extend(["--secret-store", "file", "--yes"].map(str::to_owned));
+    let more = ["--level=operate", "--name=home", "--secret-store=file"];
     place
-        .fed(words, secret)
+        .with_token(&token, &more, secret)
         .await
         .exits(0)
         .says("oxmox reaches home as root@pam!");

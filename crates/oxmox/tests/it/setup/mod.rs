@@ -4,9 +4,11 @@ mod errors;
 mod journey;
 mod roles;
 mod secrets;
-mod terminal;
+mod trail;
 mod trust;
+mod undone;
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -73,6 +75,41 @@ impl Place {
         run.await.unwrap()
     }
 
+    /// `oxmox setup` with just these words.
+    pub(crate) async fn told(&self, words: &[&str], input: &str) -> Ran {
+        let words = ["setup"].iter().chain(words);
+        self.fed(words.map(|word| (*word).to_owned()).collect(), input)
+            .await
+    }
+
+    /// The same at this address, without a pin.
+    pub(crate) async fn at(&self, address: SocketAddr, more: &[&str], input: &str) -> Ran {
+        let (ip, port) = (address.ip().to_string(), address.port().to_string());
+        let words = ["--host", &ip, "--port", &port, "--yes"];
+        self.told(&[&words, more].concat(), input).await
+    }
+
+    /// The same with a token that is there already.
+    pub(crate) async fn with_token(&self, token: &str, more: &[&str], secret: &str) -> Ran {
+        let mut words = self.address();
+        words.extend(["--token", token, "--token-secret-stdin", "--yes"].map(str::to_owned));
+        words.extend(more.iter().map(|word| (*word).to_owned()));
+        self.fed(words, secret).await
+    }
+
+    /// Takes it back.
+    pub(crate) async fn undo(&self) -> Ran {
+        let words = ["--undo", "--yes", "--password-stdin"];
+        self.told(&words, ROOT_PASSWORD).await
+    }
+
+    /// Writes a file below the home directory.
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let path = self.home(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
     pub(crate) async fn run(&self, words: &[&str]) -> Ran {
         self.fed(words.iter().map(|word| (*word).to_owned()).collect(), "")
             .await
@@ -86,21 +123,36 @@ impl Place {
         std::fs::read_to_string(self.home(path)).unwrap_or_default()
     }
 
-    /// Everything below the home directory, by path.
+    /// The same without the audit trail, which tells of what is not there any more, too.
+    pub(crate) fn files_but_trail(&self) -> Vec<String> {
+        let is_trail =
+            |file: &String| file.starts_with("state/") && !file.starts_with("state/setup");
+        let files = self.files().into_iter();
+        files.filter(|file| !is_trail(file)).collect()
+    }
+
+    /// Everything below the home directory, by path; directories too, if nothing is in them.
     pub(crate) fn files(&self) -> Vec<String> {
         let mut found = Vec::new();
         let mut dirs = vec![self.machine.home_dir().to_owned()];
         while let Some(dir) = dirs.pop() {
-            for entry in std::fs::read_dir(dir).unwrap().flatten() {
-                let path = entry.path();
+            let entries: Vec<_> = std::fs::read_dir(&dir).unwrap().flatten().collect();
+            if entries.is_empty() && dir != self.machine.home_dir() {
+                found.push(dir);
+            }
+            for path in entries.into_iter().map(|entry| entry.path()) {
                 if path.is_dir() {
                     dirs.push(path);
                 } else {
-                    let below = path.strip_prefix(self.machine.home_dir()).unwrap();
-                    found.push(below.to_str().unwrap().to_owned());
+                    found.push(path);
                 }
             }
         }
+        let below = |path: PathBuf| {
+            let below = path.strip_prefix(self.machine.home_dir()).unwrap();
+            below.to_str().unwrap().to_owned()
+        };
+        let mut found: Vec<_> = found.into_iter().map(below).collect();
         found.sort();
         found
     }

@@ -101,10 +101,13 @@ async fn pools_bound_what_it_sees() {
         .sim
         .world(|world| world.pools.keys().next().unwrap().clone());
     let members = place.sim.world(|world| world.pools[&pool].guests.clone());
-    place
+    let ran = place
         .setup(&words("operate", &["--pools", &pool]))
         .await
         .exits(0);
+    ran.says("tools that need rights outside these pools will not work")
+        .says("get_proxmox_node_status")
+        .says("--storages NAMES");
     let rules = place.ours();
     assert!(
         rules.contains(&format!("oxmox-operate on /pool/{pool}")),
@@ -153,10 +156,7 @@ async fn an_existing_role_is_added_to_and_never_cut() {
         .says("append=1");
     let held = role(&place, "oxmox-read");
     assert!(held.contains(&"VM.Migrate".to_owned()) && held.contains(&"Sys.Audit".to_owned()));
-    let undo = ["setup", "--undo", "--yes", "--password-stdin"]
-        .map(str::to_owned)
-        .to_vec();
-    place.fed(undo, sim::worlds::ROOT_PASSWORD).await.exits(0);
+    place.undo().await.exits(0);
     assert_eq!(role(&place, "oxmox-read"), ["VM.Audit", "VM.Migrate"]);
 }
 
@@ -169,8 +169,6 @@ async fn a_lower_level_takes_the_higher_one_from_the_token() {
     let start = ["call", "start_proxmox_vm", "--vmid", "105", "--yes"];
     place.run(&start).await.exits(1).says("VM.PowerMgmt");
     place.lists().await;
-    let undo = ["setup", "--undo", "--yes", "--password-stdin"].map(str::to_owned);
-    let undo = place.fed(undo.to_vec(), sim::worlds::ROOT_PASSWORD).await;
-    undo.exits(0);
+    place.undo().await.exits(0);
     assert_eq!(place.ours(), [""; 0]);
 }

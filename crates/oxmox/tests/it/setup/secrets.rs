@@ -80,9 +80,6 @@ async fn the_keyring_keeps_it_and_the_configuration_names_the_program() {
     let secret = std::fs::read_to_string(dir.path().join("home")).unwrap();
     place.fed(words, &secret).await.exits(0);
     place.run(&["secret", "test", "home"]).await.exits(0);
-    let undo = ["setup", "--undo", "--yes", "--password-stdin"]
-        .map(str::to_owned)
-        .to_vec();
-    place.fed(undo, sim::worlds::ROOT_PASSWORD).await.exits(0);
+    place.undo().await.exits(0);
     assert!(!dir.path().join("home").exists());
 }

@@ -65,6 +65,15 @@ async fn a_factor_that_takes_a_browser() {
 }
 
 #[tokio::test]
+async fn a_recovery_key_takes_a_terminal() {
+    let place = Place::new().await;
+    guard_root(&place, Factor::Recovery(vec![Some("1f2e".to_owned())]));
+    let ran = place.setup(WORDS).await.exits(1);
+    ran.says("a recovery key").says("run setup at a terminal");
+    assert_eq!((place.ours(), place.files()), (vec![], vec![]));
+}
+
+#[tokio::test]
 async fn the_clusters_own_authority() {
     let place = Place::new().await;
     place
@@ -78,11 +87,8 @@ async fn the_clusters_own_authority() {
     );
     assert_eq!(place.text(".config/oxmox/home-ca.pem"), place.sim.ca_pem());
     place.lists().await;
-    let undo = ["setup", "--undo", "--yes", "--password-stdin"]
-        .map(str::to_owned)
-        .to_vec();
-    place.fed(undo, ROOT_PASSWORD).await.exits(0);
-    assert_eq!((place.ours(), place.files()), (vec![], vec![]));
+    place.undo().await.exits(0);
+    assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
 }
 
 #[tokio::test]

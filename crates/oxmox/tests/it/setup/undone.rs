@@ -1,0 +1,147 @@
+//! What was there before setup came is there again after it was taken back.
+
+use serde_json::json;
+
+use super::Place;
+
+const WORDS: &[&str] = &[
+    "--level=read",
+    "--name=home",
+    "--secret-store=file",
+    "--yes",
+];
+
+const CONFIG: &str = ".config/oxmox/config.toml";
+
+#[tokio::test]
+async fn a_section_by_hand() {
+    let place = Place::new().await;
+    let text = format!(
+        "mode = \"ask\"\n\n# at home\n[clusters.home]\nhosts = [\"{}\"] # under the stairs\ntoken = \"a@pve!b\"\ntoken_secret_file = \"secrets/home\"\n\n[clusters.other]\nhosts = [\"elsewhere\"]\ntoken = \"c@pve!d\"\ntoken_secret_env = \"X\"\n",
+        place.sim.addr()
+    );
+    place.write(CONFIG, &text);
+    place.write(".config/oxmox/secrets/home", "mine\n");
+    place.setup(WORDS).await.exits(0);
+    assert_ne!(place.text(CONFIG), text);
+    assert_ne!(place.text(".config/oxmox/secrets/home"), "mine\n");
+    // Again, with something to do: it is still the first state that counts.
+    std::fs::remove_file(place.home(".config/oxmox/secrets/home")).unwrap();
+    place.setup(WORDS).await.exits(0);
+    place.undo().await.exits(0);
+    assert_eq!(place.text(CONFIG), text);
+    assert_eq!(place.text(".config/oxmox/secrets/home"), "mine\n");
+    assert_eq!(
+        place.files_but_trail(),
+        [CONFIG, ".config/oxmox/secrets/home"]
+    );
+}
+
+#[tokio::test]
+async fn what_failed_gives_a_secret_back() {
+    let place = Place::new().await;
+    place.write(".config/oxmox/secrets/home", "mine\n");
+    // The last thing that is done fails: the new token does not get in.
+    place
+        .sim
+        .fault(sim::Fault::refuse(500, "got no lock").on("GET", "/version"));
+    place.write(".cursor/mcp.json", "{}");
+    let words = [WORDS, &["--client=cursor"]].concat();
+    place.setup(&words).await.exits(1);
+    assert_eq!(place.text(".config/oxmox/secrets/home"), "mine\n");
+    assert_eq!(place.text(".cursor/mcp.json"), "{}");
+    assert_eq!(place.ours(), [""; 0]);
+}
+
+#[tokio::test]
+async fn an_entry_by_hand() {
+    let place = Place::new().await;
+    let text = "{\n  // my servers\n  \"mcpServers\": {\n    \"oxmox\": { \"command\": \"/opt/mine\", \"args\": [\"--demo\"] },\n    \"other\": { \"command\": \"x\" }\n  }\n}\n";
+    place.write(".cursor/mcp.json", text);
+    let words = [WORDS, &["--client=cursor"]].concat();
+    place.setup(&words).await.exits(0);
+    assert!(!place.text(".cursor/mcp.json").contains("/opt/mine"));
+    place.undo().await.exits(0);
+    let after = place.text(".cursor/mcp.json");
+    assert!(after.contains("// my servers"), "{after}");
+    let plain = after.replace("// my servers", "");
+    let after: serde_json::Value = serde_json::from_str(&plain).unwrap();
+    let before = json!({ "command": "/opt/mine", "args": ["--demo"] });
+    assert_eq!(after["mcpServers"]["oxmox"], before);
+    assert_eq!(after["mcpServers"]["other"]["command"], "x");
+}
+
+#[tokio::test]
+async fn a_user_and_a_role_of_these_names() {
+    let place = Place::new().await;
+    place.sim.world(|world| {
+        world.add_token("oxmox@pve!mine", "x");
+        world.access.users.get_mut("oxmox@pve").unwrap().comment = Some("mine".to_owned());
+        let role = sim::world::access::Role {
+            privs: ["VM.Audit".to_owned()].into(),
+            special: false,
+        };
+        world.access.roles.insert("oxmox-read".to_owned(), role);
+    });
+    let before = place.ours();
+    place.setup(WORDS).await.exits(0).says("append=1");
+    assert_ne!(place.ours(), before);
+    place.undo().await.exits(0);
+    assert_eq!(place.ours(), before);
+    place.sim.world(|world| {
+        let role = &world.access.roles["oxmox-read"];
+        assert_eq!(role.privs.iter().collect::<Vec<_>>(), ["VM.Audit"]);
+        let user = &world.access.users["oxmox@pve"];
+        assert_eq!(user.comment.as_deref(), Some("mine"));
+    });
+}
+
+/// Two clusters, one client: it knows oxmox until the last of them is taken back.
+#[tokio::test]
+async fn the_last_cluster_takes_the_clients_along() {
+    let place = Place::new().await;
+    let other = sim::Sim::start(sim::worlds::homelab()).await.unwrap();
+    let words = [WORDS, &["--client=cursor"]].concat();
+    place.setup(&words).await.exits(0);
+    let address = other.addr().to_string();
+    let words = [
+        "--host",
+        &address,
+        "--accept-pin",
+        "--only-host",
+        "--user=root@pam",
+        "--password-stdin",
+        "--level=read",
+        "--name=second",
+        "--secret-store=file",
+        "--client=cursor",
+        "--yes",
+    ];
+    let password = sim::worlds::ROOT_PASSWORD;
+    place.told(&words, password).await.exits(0);
+    let undo = |name: &'static str| ["--undo", "--yes", "--password-stdin", "--name", name];
+    place.told(&undo("home"), password).await.exits(0);
+    assert!(place.text(".cursor/mcp.json").contains("oxmox"));
+    assert!(!place.text(CONFIG).contains("clusters.home"));
+    place.told(&undo("second"), password).await.exits(0);
+    assert_eq!(place.files_but_trail(), [""; 0]);
+}
+
+/// Two people on one machine, or two machines of one name.
+#[tokio::test]
+async fn a_token_of_this_name() {
+    let place = Place::new().await;
+    place.setup(WORDS).await.exits(0);
+    let first = place.ours();
+    let beside = Place {
+        machine: crate::cli::Machine::new().into(),
+        ..place
+    };
+    let ran = beside.setup(WORDS).await.exits(0);
+    assert!(!ran.stderr.contains("its secret is lost"), "{}", ran.stderr);
+    beside.lists().await;
+    // Again, it is known which of them is one's own.
+    beside.setup(WORDS).await.exits(0).says("nothing to do");
+    beside.undo().await.exits(0);
+    assert_eq!(beside.ours(), first);
+}
