@@ -4,6 +4,7 @@ mod errors;
 mod journey;
 mod roles;
 mod secrets;
+mod sweep;
 mod trail;
 mod trust;
 mod undone;

@@ -11,6 +11,7 @@ mod full;
 mod hints;
 mod hostile;
 mod login;
+mod made_roles;
 mod needs;
 mod nonsense;
 mod privileges;
