@@ -6,14 +6,17 @@ Standard library only, so that every judge can import it from its own environmen
 from __future__ import annotations
 
 import contextlib
+import http.server
 import json
 import os
 import re
 import shlex
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -115,6 +118,35 @@ def http_server(*flags: str, binary: str = OXMOX, **extra: str) -> Iterator[str]
         yield f"http://127.0.0.1:{port}/mcp"
 
 
+@contextlib.contextmanager
+def https_server() -> Iterator[int]:
+    """A web server with a certificate of its own, and nothing on it; yields its port."""
+    with tempfile.TemporaryDirectory(prefix="oxmox-judge-") as home:
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                        "-subj", "/CN=localhost", "-keyout", f"{home}/key", "-out", f"{home}/certificate"], check=True, capture_output=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(f"{home}/certificate", f"{home}/key")
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Empty)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server.server_address[1]
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+class _Empty(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_error(404)
+
+    do_POST = do_GET
+
+    def log_message(self, *_: object) -> None:
+        """What clients ask for is their matter."""
+
+
 @dataclass
 class Simulator:
     """What `oxmox sim` says about itself when it starts."""
@@ -134,9 +166,9 @@ class Simulator:
 
 
 @contextlib.contextmanager
-def simulator(*flags: str) -> Iterator[Simulator]:
-    """`oxmox sim` in a process of its own."""
-    port = free_port()
+def simulator(*flags: str, port: int | None = None) -> Iterator[Simulator]:
+    """`oxmox sim` in a process of its own, on this port or a free one."""
+    port = port or free_port()
     with running("sim", "--listen", f"127.0.0.1:{port}", *flags, port=port) as log:
         said = _await_words(log, "password")
         fingerprint = re.search(r"(?:[0-9A-Fa-f]{2}:){31}[0-9A-Fa-f]{2}", said)

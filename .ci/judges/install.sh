@@ -65,6 +65,14 @@ need_chromium() {
     return "${unavailable:-77}"
 }
 
+# What plays a person at a terminal, and what makes a certificate for a server that is no cluster.
+need_expect() {
+    command -v expect >/dev/null && command -v openssl >/dev/null && return
+    apt_install expect openssl && return
+    printf '\n!!! expect could not be installed; nobody sits at the terminal\n\n' >&2
+    return "${unavailable:-77}"
+}
+
 # What judges packages on a Debian. Without root nobody can install one into a clean root directory.
 need_packaging() {
     if [[ $(id -u) == 0 ]]; then
