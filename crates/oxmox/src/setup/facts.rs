@@ -46,15 +46,14 @@ pub struct Rule {
 #[derive(Deserialize)]
 struct RoleRow {
     roleid: String,
-    #[serde(default)]
-    privs: String,
+    privs: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct UserRow {
     userid: String,
-    #[serde(default)]
-    tokens: Vec<TokenRow>,
+    // PVE says null of a user without tokens.
+    tokens: Option<Vec<TokenRow>>,
 }
 
 #[derive(Deserialize)]
@@ -95,27 +94,32 @@ impl Facts {
 }
 
 impl Accounts {
-    /// Reads them, as far as whoever asks may see them.
+    /// Reads them, as far as whoever asks may see them. All of them or none: a row left out because it cannot be read would
+    /// be taken for one that is not there, and things are made and removed by that.
     pub async fn read(reader: &Reader) -> Result<Self, Fault> {
-        let roles: Vec<RoleRow> = reader.list("/access/roles").await?;
+        let known: Vec<RoleRow> = reader.get("/access/roles").await?;
         let users: Vec<UserRow> = reader
-            .list(Request::get("/access/users").with("full", 1))
+            .get(Request::get("/access/users").with("full", 1))
             .await?;
+        let rules: Vec<Rule> = reader.get("/access/acl").await?;
         let words = |text: &str| {
             let words = text.split([',', ' ']).filter(|word| !word.is_empty());
             words.map(str::to_owned).collect()
         };
-        let tokens = |row: Vec<TokenRow>| row.into_iter().map(|token| token.tokenid).collect();
+        let tokens = |rows: Option<Vec<TokenRow>>| {
+            let rows = rows.into_iter().flatten();
+            rows.map(|token| token.tokenid).collect()
+        };
         Ok(Self {
-            roles: roles
+            roles: known
                 .into_iter()
-                .map(|row| (row.roleid, words(&row.privs)))
+                .map(|row| (row.roleid, words(&row.privs.unwrap_or_default())))
                 .collect(),
             users: users
                 .into_iter()
                 .map(|row| (row.userid, tokens(row.tokens)))
                 .collect(),
-            rules: reader.list("/access/acl").await?,
+            rules,
         })
     }
 

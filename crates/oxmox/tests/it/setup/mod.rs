@@ -2,6 +2,7 @@
 
 mod errors;
 mod journey;
+mod rerun;
 mod roles;
 mod secrets;
 mod sweep;
