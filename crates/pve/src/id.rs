@@ -5,10 +5,12 @@
 
 mod kind;
 mod name;
+mod token;
 mod vmid;
 
 pub use kind::GuestKind;
 pub use name::{DnsName, NodeName, PoolId, SnapName, StorageId};
+pub use token::TokenId;
 pub use vmid::Vmid;
 
 /// Why a text or number is not an identifier: what was wrong and what is allowed.

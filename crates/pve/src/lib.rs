@@ -53,7 +53,7 @@ pub use fingerprint::Fingerprint;
 pub use guest::{
     Disk, Guest, GuestConfig, GuestRef, Identity, Nic, PropertyString, Size, parse_size,
 };
-pub use id::{DnsName, GuestKind, IdError, NodeName, PoolId, SnapName, StorageId, Vmid};
+pub use id::{DnsName, GuestKind, IdError, NodeName, PoolId, SnapName, StorageId, TokenId, Vmid};
 pub use reader::Reader;
 pub use request::{Filled, Method, Request, Value};
 pub use settings::{Credentials, Host, Settings, Timeouts, Trust};

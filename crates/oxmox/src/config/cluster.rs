@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use pve::{Credentials, Host, NodeName, Settings, StorageId, Trust};
+use pve::{Credentials, Host, IdError, NodeName, Settings, StorageId, TokenId, Trust};
 use tools::context::{Cluster, Defaults};
 use tools::fault::Fault;
 use tools::policy::Mode;
@@ -82,16 +82,14 @@ pub enum Login {
 impl Login {
     /// A token by its full name, `root@pam!oxmox`.
     pub fn token(id: &str, secret: SecretSource) -> Result<Self, Fault> {
-        match id.split_once('!') {
-            _ if id.contains('=') => Err(whole_token()),
-            Some((user, name)) if has_realm(user) && !name.is_empty() => Ok(Self::Token {
-                user: user.to_owned(),
-                name: name.to_owned(),
-                secret,
-            }),
-            _ => Err(Fault::bad_input("this is not the name of an API token")
-                .hint("it has a user, a realm and a name: root@pam!oxmox")),
+        if id.contains('=') {
+            return Err(whole_token());
         }
+        let TokenId { user, name } = id.parse().map_err(|error: IdError| {
+            Fault::bad_input(error.to_string())
+                .hint("it has a user, a realm and a name: root@pam!oxmox")
+        })?;
+        Ok(Self::Token { user, name, secret })
     }
 
     /// A user with a password.

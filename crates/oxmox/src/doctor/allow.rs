@@ -96,7 +96,7 @@ mod tests {
     /// Whose user's rights are not told.
     fn token(name: &str, separated: Option<bool>) -> Holder {
         Holder::Token {
-            id: name.to_owned(),
+            id: name.parse().unwrap(),
             separated,
             user_held: None,
         }
@@ -104,7 +104,7 @@ mod tests {
 
     fn token_of(user_held: Value) -> Holder {
         Holder::Token {
-            id: "bob@pve!ci".to_owned(),
+            id: "bob@pve!ci".parse().unwrap(),
             separated: Some(true),
             user_held: Some(serde_json::from_value(user_held).unwrap()),
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pve::{Credentials, Reader, Settings};
+use pve::{Credentials, Reader, Settings, TokenId};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tools::fault::Fault;
 use tools::registry::Registry;
@@ -100,9 +100,9 @@ async fn look(settings: &Settings, registry: Option<&Registry>, notes: &Notes) {
     let about = token::look(&pve, &settings.credentials).await;
     notes.add(token::check(&who, &settings.credentials, about));
     if let Some(registry) = registry {
-        let holder = match settings.credentials {
-            Credentials::Token { ref user, .. } => Holder::Token {
-                id: who,
+        let holder = match &settings.credentials {
+            Credentials::Token { user, name, .. } => Holder::Token {
+                id: TokenId::new(user, name),
                 separated: about.separated,
                 user_held: pve.permissions_of(user).await.ok(),
             },

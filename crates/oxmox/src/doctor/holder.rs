@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use pve::Permissions;
+use pve::{Permissions, TokenId};
 
 use crate::setup::role::USER;
 
@@ -13,7 +13,7 @@ pub(super) enum Holder {
     /// A token.
     Token {
         /// `bob@pve!ci`
-        id: String,
+        id: TokenId,
         /// Whether it has rights of its own, as far as that is told.
         separated: Option<bool>,
         /// What its user may do, as far as that is told.
@@ -28,7 +28,7 @@ impl Holder {
 
     /// Whether `oxmox setup` made it.
     pub(super) fn is_of_setup(&self) -> bool {
-        matches!(self, Self::Token { id, .. } if user_of(id) == USER)
+        matches!(self, Self::Token { id, .. } if id.user == USER)
     }
 
     /// Whose rights count: those that are given have to reach all of them.
@@ -39,9 +39,9 @@ impl Holder {
                 id,
                 separated: Some(false),
                 ..
-            } => Subjects::user(user_of(id), held),
+            } => Subjects::user(&id.user, held),
             Self::Token { id, user_held, .. } => {
-                let user = user_of(id);
+                let user = id.user.as_str();
                 let user_held = match user_held {
                     // Nobody has to give anything to the one who may do everything.
                     _ if user == "root@pam" => None,
@@ -67,7 +67,7 @@ impl Holder {
         else {
             return None;
         };
-        let user = user_of(id);
+        let user = id.user.as_str();
         if ["root@pam", USER].contains(&user) {
             return None;
         }
@@ -84,13 +84,9 @@ impl Holder {
     }
 }
 
-fn user_of(token: &str) -> &str {
-    token.split_once('!').map_or(token, |(user, _)| user)
-}
-
 /// A token, its user, or both, with what they hold.
 pub(super) struct Subjects<'a> {
-    token: Option<(&'a str, &'a Permissions)>,
+    token: Option<(&'a TokenId, &'a Permissions)>,
     user: Option<(&'a str, &'a Permissions)>,
 }
 
@@ -104,8 +100,11 @@ impl<'a> Subjects<'a> {
 
     /// Whether what is given on `/` stops above this path, for one of them.
     pub(super) fn have_their_own(&self, path: &str) -> bool {
-        let both = [self.token, self.user].into_iter().flatten();
-        let mut held = both.map(|(_, held)| (held.on(path), held.on("/")));
+        let both = [
+            self.token.map(|(_, held)| held),
+            self.user.map(|(_, held)| held),
+        ];
+        let mut held = (both.into_iter().flatten()).map(|held| (held.on(path), held.on("/")));
         held.any(|(here, above)| !here.is_empty() && here != above)
     }
 

@@ -1,6 +1,6 @@
 //! Who we are to the cluster, and until when.
 
-use pve::{Credentials, Reader, Request};
+use pve::{Credentials, Reader, Request, TokenId};
 use serde_json::Value;
 use tools::words;
 
@@ -38,7 +38,9 @@ pub(super) async fn look(pve: &Reader, credentials: &Credentials) -> About {
 /// Told only after a host let us in.
 pub(super) fn check(who: &str, credentials: &Credentials, about: About) -> Finding {
     match credentials {
-        Credentials::Token { .. } => judge(who, about, crate::session::now()),
+        Credentials::Token { user, name, .. } => {
+            judge(&TokenId::new(user, name), about, crate::session::now())
+        }
         Credentials::Password { .. } => {
             Finding::ok(CHECK, format!("{who} is let in, by its password"))
         }
@@ -46,7 +48,7 @@ pub(super) fn check(who: &str, credentials: &Credentials, about: About) -> Findi
     }
 }
 
-fn judge(who: &str, about: About, now: i64) -> Finding {
+fn judge(who: &TokenId, about: About, now: i64) -> Finding {
     let About { expires, separated } = about;
     let rights = match separated {
         Some(true) => ", with rights of its own",
@@ -58,7 +60,7 @@ fn judge(who: &str, about: About, now: i64) -> Finding {
     }
     let what = format!("{who} is let in{rights}, until {}", words::time(expires));
     if expires - now < SOON {
-        let (user, name) = who.split_once('!').unwrap_or((who, "NAME"));
+        let TokenId { user, name } = who;
         return Finding::warning(CHECK, what).hint(format!(
             "`pveum user token modify {user} {name} --expire 0` lets it last"
         ));
@@ -74,11 +76,11 @@ mod tests {
     #[test]
     fn one_that_ends_soon_is_told() {
         let about = |expires, separated| About { expires, separated };
-        let found = judge("bob@pve!ci", about(0, Some(true)), 0);
+        let found = judge(&TokenId::new("bob@pve", "ci"), about(0, Some(true)), 0);
         assert_eq!(found.says, "bob@pve!ci is let in, with rights of its own");
-        let far = judge("bob@pve!ci", about(90 * 86_400, None), 0);
+        let far = judge(&TokenId::new("bob@pve", "ci"), about(90 * 86_400, None), 0);
         assert_eq!(far.level, Level::Ok);
-        let soon = judge("bob@pve!ci", about(86_400, None), 0);
+        let soon = judge(&TokenId::new("bob@pve", "ci"), about(86_400, None), 0);
         assert_eq!(soon.level, Level::Warning);
         let hint = soon.hint.unwrap();
         assert!(
