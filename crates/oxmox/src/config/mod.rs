@@ -31,7 +31,7 @@ pub use environment::{Environment, VARIABLES};
 pub use file::File;
 pub use paths::{Places, System};
 pub use secret::SecretSource;
-pub use section::{Reference, Section, host_entry};
+pub use section::{Reference, Section, check_cluster_name, host_entry};
 pub use store::StoreConfig;
 
 /// The cluster that the environment describes.

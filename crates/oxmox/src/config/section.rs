@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pve::Host;
 use toml_edit::{Array, InlineTable, Item, Table, Value, value};
+use tools::fault::Fault;
 
 /// What a section says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +61,17 @@ impl Reference {
     }
 }
 
+/// Whether a cluster can be called that: callers send it, rules and the audit trail hold it, and files are named by it.
+pub fn check_cluster_name(name: &str) -> Result<(), Fault> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let is_flag = name.starts_with('-');
+    if !name.is_empty() && name.len() <= 40 && !is_flag && name.chars().all(fits) {
+        return Ok(());
+    }
+    Err(Fault::bad_input("this is no name for a cluster")
+        .hint("letters, digits, - and _, at most 40, the first no -: home, branch-2"))
+}
+
 /// A node, with the fingerprint that its certificate must have.
 pub fn host_entry(host: &str, pin: Option<&str>) -> Value {
     let Some(pin) = pin else {
@@ -93,6 +105,17 @@ mod tests {
 
     use super::super::{Edit, File};
     use super::*;
+
+    #[test]
+    fn a_name_stands_in_files_and_on_command_lines() {
+        for good in ["home", "branch-2", "_x", "7"] {
+            check_cluster_name(good).unwrap();
+        }
+        let long = "x".repeat(41);
+        for wrong in ["", "-x", "a b", "a/b", "..", "häuser", long.as_str()] {
+            check_cluster_name(wrong).unwrap_err();
+        }
+    }
 
     #[test]
     fn a_section_is_read_back_and_written_once() {

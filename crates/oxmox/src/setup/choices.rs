@@ -9,7 +9,7 @@ use super::role::{Grant, meaning};
 use super::talk::Talk;
 use super::wishes::{Here, Trusting, Wishes};
 use crate::clients::{Client, Server};
-use crate::config::{Config, Environment, System};
+use crate::config::{Config, Environment, System, check_cluster_name};
 use crate::files::Draft;
 
 /// Everything that was chosen.
@@ -141,10 +141,7 @@ async fn name(wishes: &Wishes, facts: &Facts, host: &Host, talk: Talk) -> Result
         Some(name) => name.clone(),
         None => talk.line(question, Some(&default), "--name").await?,
     };
-    if name.is_empty() || plain(&name) != name {
-        return Err(Fault::bad_input("this is no name for a cluster")
-            .hint("letters, digits, - and _: --name home"));
-    }
+    check_cluster_name(&name)?;
     Ok(name)
 }
 

@@ -11,7 +11,9 @@ use super::super::global::Global;
 use super::super::runtime::{Threads, block_on};
 use super::super::{out, secret};
 use super::section;
-use crate::config::{Config, ENVIRONMENT_CLUSTER, Edit, Environment, Reference, SecretSource};
+use crate::config::{
+    Config, ENVIRONMENT_CLUSTER, Edit, Environment, Reference, SecretSource, check_cluster_name,
+};
 use crate::doctor::{self, Level};
 use crate::keep::{Keep, Wanted};
 
@@ -87,7 +89,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 
 pub(super) fn run(args: &Args, global: &Global, environment: &Environment) -> Result<Exit, Fault> {
     let name = &args.name;
-    section::check_name(name)?;
+    check_cluster_name(name)?;
     if name == ENVIRONMENT_CLUSTER && environment.has_cluster() {
         // The trial would be of that one, and this one would be written.
         let what = format!(
@@ -104,10 +106,13 @@ pub(super) fn run(args: &Args, global: &Global, environment: &Environment) -> Re
                 .hint(format!("`oxmox cluster remove {name}` takes it out")),
         );
     }
-    let new = args
-        .secret_store
-        .map(|wanted| New::take(wanted, name, &edit, environment));
-    let new = new.transpose()?;
+    let new = match args.secret_store {
+        Some(wanted) => Some(block_on(
+            Threads::One,
+            New::take(wanted, name, &edit, environment),
+        )?),
+        None => None,
+    };
     edit.set_cluster(name, section::of(args, new.as_ref().map(|new| &new.keep))?)?;
     // As oxmox itself will read it.
     let mut config = global.load_text(&edit, environment)?;
@@ -148,7 +153,7 @@ struct New {
 }
 
 impl New {
-    fn take(
+    async fn take(
         wanted: Wanted,
         cluster: &str,
         edit: &Edit,
@@ -163,7 +168,7 @@ impl New {
             return Err(Fault::new(Kind::Conflict, what)
                 .hint("name it by --token-secret-file or --password-file, or remove it"));
         }
-        let secret = secret::taken()?;
+        let secret = secret::taken().await?;
         Ok(Self { keep, secret })
     }
 

@@ -78,13 +78,3 @@ fn absolute(key: &str, text: &str) -> Result<String, Fault> {
         .into_string()
         .map_err(|_| Fault::bad_input(format!("{key}: the path is not UTF-8")))
 }
-
-/// Callers send it, and rules and the audit trail hold it.
-pub(super) fn check_name(name: &str) -> Result<(), Fault> {
-    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if !name.is_empty() && name.len() <= 40 && name.chars().all(fits) {
-        return Ok(());
-    }
-    Err(Fault::bad_input("this is no name for a cluster")
-        .hint("letters, digits, - and _, at most 40: home, branch-2"))
-}
