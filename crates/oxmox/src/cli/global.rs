@@ -7,6 +7,7 @@ use clap::{ArgAction, Args};
 use tools::fault::Fault;
 use tools::policy::Mode;
 use tools::spec::Toolset;
+use tools::store::Shared;
 
 use super::out;
 use crate::config::{Config, Edit, Environment, Overrides};
@@ -71,23 +72,35 @@ impl Global {
         if self.demo { "oxmox --demo" } else { "oxmox" }
     }
 
-    /// The flags with which a client has to start oxmox so that it means the same as now.
-    pub fn for_clients(&self) -> Vec<String> {
-        let absolute = |path: &PathBuf| {
-            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    /// The flags with which a client has to start oxmox so that it means the same as now. The client has an environment of
+    /// its own, so that what the variables here say is said by flags, too; a password is in none of them.
+    pub fn for_clients(&self, environment: &Environment) -> Vec<String> {
+        let absolute = |path: PathBuf| {
+            let path = std::path::absolute(&path).unwrap_or(path);
             path.to_string_lossy().into_owned()
         };
-        let mut words = Vec::new();
-        let paths = [("--config", &self.config), ("--state-dir", &self.state_dir)];
-        for (flag, path) in paths {
-            if let Some(path) = path {
-                words.extend([flag.to_owned(), absolute(path)]);
-            }
-        }
-        if let Some(toolsets) = &self.toolsets {
-            words.extend(["--toolsets".to_owned(), toolsets.join(",")]);
-        }
-        words
+        let path = |flag: &Option<PathBuf>, variable: &str| {
+            let said = flag.clone();
+            said.or_else(|| environment.get(variable).map(PathBuf::from))
+                .map(absolute)
+        };
+        let from_variable = environment.get("OXMOX_STORE");
+        let from_variable =
+            from_variable.filter(|url| Shared::has_password(url).is_ok_and(|has| !has));
+        let store = self.store.as_deref().or(from_variable);
+        let said = [
+            ("--config", path(&self.config, "OXMOX_CONFIG")),
+            ("--state-dir", path(&self.state_dir, "OXMOX_STATE_DIR")),
+            ("--mode", self.mode.map(|mode| mode.word().to_owned())),
+            (
+                "--toolsets",
+                self.toolsets.as_ref().map(|sets| sets.join(",")),
+            ),
+            ("--store", store.map(str::to_owned)),
+        ];
+        let said = said.into_iter();
+        let said = said.filter_map(|(flag, value)| Some([flag.to_owned(), value?]));
+        said.flatten().collect()
     }
 
     fn overrides(&self) -> Overrides {

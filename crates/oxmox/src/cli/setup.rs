@@ -167,6 +167,11 @@ pub(super) fn secret(
     secret.ok_or_else(empty).map(Some)
 }
 
+/// What is written down is looked up from anywhere.
+fn absolute(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
+}
+
 /// Sets up, or takes it back.
 pub fn run(args: Args, global: &Global) -> Result<Exit, Fault> {
     if global.demo {
@@ -176,9 +181,9 @@ pub fn run(args: Args, global: &Global) -> Result<Exit, Fault> {
     let environment = Environment::of_process();
     let config = global.load_or_fresh(&environment)?;
     let here = Here {
-        config: global.config_file(&environment)?,
+        config: absolute(global.config_file(&environment)?),
         state: config.state_dir.clone(),
-        arguments: global.for_clients(),
+        arguments: global.for_clients(&environment),
     };
     if config.freeze_file().exists() && !args.dry_run {
         return Err(

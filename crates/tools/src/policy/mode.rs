@@ -40,13 +40,18 @@ impl Mode {
     }
 
     /// As written after `--mode`.
-    pub fn parse(word: &str) -> Option<Self> {
-        match word {
-            "read-only" => Some(Self::ReadOnly),
-            "ask" => Some(Self::Ask),
-            "trusted" => Some(Self::Trusted),
-            _ => None,
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read-only",
+            Self::Ask => "ask",
+            Self::Trusted => "trusted",
         }
+    }
+
+    /// The mode that is written so.
+    pub fn parse(word: &str) -> Option<Self> {
+        let mut all = [Self::ReadOnly, Self::Ask, Self::Trusted].into_iter();
+        all.find(|mode| mode.word() == word)
     }
 }
 

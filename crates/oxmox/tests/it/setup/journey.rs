@@ -202,7 +202,7 @@ async fn a_named_configuration_file_need_not_be_there_yet() {
     let entry: serde_json::Value = serde_json::from_str(&place.text(".cursor/mcp.json")).unwrap();
     assert_eq!(
         entry["mcpServers"]["oxmox"]["args"],
-        serde_json::json!(["--config", file])
+        serde_json::json!(["--config", file, "--state-dir", place.machine.state_dir()])
     );
     place
         .run(&["--config", file, "secret", "test", "home"])

@@ -1,0 +1,42 @@
+//! What setup writes for clients, and what the client that is started by it finds.
+
+use serde_json::{Value, json};
+use sim::worlds::homelab;
+
+use super::Place;
+use crate::cli::Machine;
+
+const WORDS: &[&str] = &[
+    "--level=read",
+    "--name=home",
+    "--secret-store=file",
+    "--client=cursor",
+    "--yes",
+];
+
+fn arguments(place: &Place) -> Value {
+    let entry: Value = serde_json::from_str(&place.text(".cursor/mcp.json")).unwrap();
+    entry["mcpServers"]["oxmox"]["args"].clone()
+}
+
+#[tokio::test]
+async fn a_client_starts_oxmox_as_it_was_set_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("mine.toml");
+    let config = config.to_str().unwrap();
+    let place = Place::with(homelab(), Machine::new().with("OXMOX_CONFIG", config)).await;
+    let words = [WORDS, &["--mode=read-only", "--toolsets=core"]].concat();
+    place.setup(&words).await.exits(0);
+    let state = place.machine.state_dir();
+    let expected = json!([
+        "--config",
+        config,
+        "--state-dir",
+        state,
+        "--mode",
+        "read-only",
+        "--toolsets",
+        "core"
+    ]);
+    assert_eq!(arguments(&place), expected);
+}
