@@ -187,6 +187,8 @@ pub enum Trust {
     System,
     /// By a PEM file, such as a copy of the cluster's `/etc/pve/pve-root-ca.pem`.
     CaFile(PathBuf),
+    /// By what such a file would hold.
+    CaText(String),
 }
 
 /// How long to wait for what.

@@ -16,7 +16,7 @@ const DAY: i64 = 86_400;
 pub(super) fn check(host: &Host, trust: &Trust, certificate: &Certificate, now: i64) -> Finding {
     let by = match (host.pin, trust) {
         (Some(_), _) => "by its pin",
-        (None, Trust::CaFile(_)) => "by ca_file",
+        (None, Trust::CaFile(_) | Trust::CaText(_)) => "by ca_file",
         (None, Trust::System) => "by the system's roots",
     };
     let days = (certificate.not_after - now).div_euclid(DAY);

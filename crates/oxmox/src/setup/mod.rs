@@ -29,7 +29,7 @@ pub mod undo;
 pub mod wishes;
 pub mod words;
 
-use pve::{Fingerprint, Host, Settings, Trust, Writer};
+use pve::{Host, Settings, Trust, Writer};
 use tools::fault::Fault;
 
 use crate::cli::exit::Exit;
@@ -40,6 +40,7 @@ use apply::Work;
 use choices::Choices;
 use facts::Facts;
 use journal::{At, Journal};
+use look::Known;
 use plan::Plan;
 use prepare::{Reach, Settled, Way, prepare};
 use talk::Talk;
@@ -58,8 +59,8 @@ pub async fn run(
     // Better heard of before a password is typed.
     Draft::open(&here.config)?.check()?;
     let host = host(&wishes, talk).await?;
-    let pinned = pinned(config, &host);
-    let host = look::decide(host, pinned, &wishes, talk).await?;
+    let known = Known::of(&host, config);
+    let host = look::decide(host, known, &wishes, talk).await?;
     let (way, writer) = enter(host, &wishes, talk).await?;
     let asking = (talk, way.entered.token.is_some());
     let choices = Choices::make(
@@ -89,13 +90,6 @@ pub async fn run(
     perform(&plan, reach, way, &writer, &settled).await?;
     finished(&plan);
     Ok(Exit::Done)
-}
-
-/// The fingerprint that the configuration holds for this address.
-fn pinned(config: &Config, host: &Host) -> Option<Fingerprint> {
-    let mut known = config.clusters.iter().flat_map(|cluster| &cluster.hosts);
-    let known = known.find(|known| (&known.name, known.port) == (&host.name, host.port));
-    known.and_then(|known| known.pin)
 }
 
 async fn enter(host: Host, wishes: &Wishes, talk: Talk) -> Result<(Way, Writer), Fault> {

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use pve::{ClusterMember, Fingerprint, Host, Reader, look};
+use pve::{ClusterMember, Fingerprint, Host, Reader, Trust, look};
 use serde::Deserialize;
 
 /// How long another node may take: it is only wanted for the day when the first one is gone.
@@ -62,7 +62,7 @@ async fn one(reader: &Reader, first: &Host, member: &ClusterMember) -> Other {
         port: first.port,
         pin: None,
     };
-    match look(&host, LIMIT).await {
+    match look(&host, &Trust::System, LIMIT).await {
         Ok(seen) if seen.fingerprint == told => Other::Reached(host.with_pin(told)),
         Ok(seen) => left(&format!(
             "{host} presents {}, and not its certificate",

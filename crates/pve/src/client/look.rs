@@ -12,18 +12,18 @@ pub use super::tls::Presented;
 
 use super::{lookup, tls};
 use crate::error::{Cause, Error};
-use crate::settings::Host;
+use crate::settings::{Host, Trust};
 
-/// Asks a host for its certificate, and hangs up as soon as it has come.
-pub async fn look(host: &Host, limit: Duration) -> Result<Presented, Error> {
+/// Asks a host for its certificate, and hangs up as soon as it has come. A pin has no part in it.
+pub async fn look(host: &Host, trust: &Trust, limit: Duration) -> Result<Presented, Error> {
     let never_sent = |what: String, source: Option<Cause>| Error::NeverSent {
         host: host.to_string(),
         what,
         source,
     };
     let last = tls::Last::default();
-    let (noted, to) = (last.clone(), host.clone());
-    let config = tokio::task::spawn_blocking(move || tls::look_config_for(&to, noted));
+    let (noted, to, trust) = (last.clone(), host.clone(), trust.clone());
+    let config = tokio::task::spawn_blocking(move || tls::look_config_for(&to, &trust, noted));
     let config = config.await.map_err(|_| Error::Build {
         what: "the TLS settings could not be loaded".to_owned(),
     })??;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, OtherError, RootCertStore,
@@ -57,13 +57,17 @@ pub(super) fn config_for(
     config(host, trust, last, false)
 }
 
-/// For a look: notes what the host presents, and whether the system trusts it, and goes no further in either case.
-pub(super) fn look_config_for(host: &Host, last: Last) -> Result<Arc<ClientConfig>, Error> {
+/// For a look: notes what the host presents, and whether it would be trusted, and goes no further in either case.
+pub(super) fn look_config_for(
+    host: &Host,
+    trust: &Trust,
+    last: Last,
+) -> Result<Arc<ClientConfig>, Error> {
     let unpinned = Host {
         pin: None,
         ..host.clone()
     };
-    config(&unpinned, &Trust::System, last, true)
+    config(&unpinned, trust, last, true)
 }
 
 fn config(
@@ -73,10 +77,9 @@ fn config(
     only_looks: bool,
 ) -> Result<Arc<ClientConfig>, Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let check = match (host.pin, trust) {
-        (Some(pin), _) => Check::Pin(pin),
-        (None, Trust::System) => system_check(&provider)?,
-        (None, Trust::CaFile(path)) => Check::Roots(verifier(file_roots(path)?, &provider)?),
+    let check = match host.pin {
+        Some(pin) => Check::Pin(pin),
+        None => check_by(trust, &provider)?,
     };
     let verifier = Arc::new(Verifier {
         host: host.to_string(),
@@ -92,6 +95,18 @@ fn config(
         .with_custom_certificate_verifier(verifier)
         .with_no_client_auth();
     Ok(Arc::new(config))
+}
+
+fn check_by(trust: &Trust, provider: &Arc<CryptoProvider>) -> Result<Check, Error> {
+    let roots = match trust {
+        Trust::System => return system_check(provider),
+        Trust::CaFile(path) => file_roots(path)?,
+        Trust::CaText(text) => roots(
+            "the authority",
+            CertificateDer::pem_slice_iter(text.as_bytes()),
+        )?,
+    };
+    Ok(Check::Roots(verifier(roots, provider)?))
 }
 
 /// Small containers come without roots. Connecting all the same is harmless, and the refusal then names the fingerprint.
@@ -114,9 +129,21 @@ fn verifier(
 }
 
 fn file_roots(path: &Path) -> Result<RootCertStore, Error> {
-    let wrong = |why: &dyn std::fmt::Display| build(&format!("CA file {}: {why}", path.display()));
+    let whose = format!("CA file {}", path.display());
+    let all = CertificateDer::pem_file_iter(path);
+    roots(
+        &whose,
+        all.map_err(|error| build(&format!("{whose}: {error}")))?,
+    )
+}
+
+fn roots(
+    whose: &str,
+    all: impl Iterator<Item = Result<CertificateDer<'static>, pem::Error>>,
+) -> Result<RootCertStore, Error> {
+    let wrong = |why: &dyn std::fmt::Display| build(&format!("{whose}: {why}"));
     let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_file_iter(path).map_err(|error| wrong(&error))? {
+    for certificate in all {
         let certificate = certificate.map_err(|error| wrong(&error))?;
         roots.add(certificate).map_err(|error| wrong(&error))?;
     }

@@ -30,7 +30,9 @@ fn code(sim: &Sim) -> String {
 #[tokio::test]
 async fn a_look_sees_the_certificate_and_sends_nothing() {
     let (sim, settings) = sim_with(Vec::new()).await;
-    let seen = pve::look(&settings.hosts[0], LIMIT).await.unwrap();
+    let seen = pve::look(&settings.hosts[0], &Trust::System, LIMIT)
+        .await
+        .unwrap();
     assert_eq!(seen.fingerprint.to_string(), sim.fingerprint());
     assert!(!seen.trusted);
     assert_eq!(sim.requests().len(), 0);

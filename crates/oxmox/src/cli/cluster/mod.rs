@@ -126,6 +126,7 @@ fn trust(cluster: &ClusterConfig) -> String {
         .count();
     let others = match &cluster.trust {
         Trust::CaFile(file) => file.display().to_string(),
+        Trust::CaText(_) => "authority".to_owned(),
         Trust::System => "system".to_owned(),
     };
     match (pinned, cluster.hosts.len() - pinned) {

@@ -1,5 +1,6 @@
 //! `oxmox setup` from an empty home directory, against a simulator of its own, as a script runs it.
 
+mod certificates;
 mod entered;
 mod errors;
 mod journey;
