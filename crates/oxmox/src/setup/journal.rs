@@ -15,7 +15,7 @@ use crate::keep::Keep;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Made {
-    /// A role, or more in one that was there.
+    /// A role, or other privileges in one that was there.
     Role {
         /// Its name.
         name: String,
@@ -118,7 +118,7 @@ impl Made {
     pub fn says(&self) -> String {
         match self {
             Self::Role { name, before: None } => format!("the role {name}"),
-            Self::Role { name, .. } => format!("what was added to the role {name}"),
+            Self::Role { name, .. } => format!("what was changed in the role {name}"),
             Self::User { name } => format!("the user {name}"),
             Self::Token { user, name } => format!("the token {user}!{name}"),
             Self::Rule {

@@ -4,7 +4,7 @@ use pve::{Request, encode_segment};
 
 use super::facts::{Accounts, Rule};
 use super::journal::Made;
-use super::role::{Grant, USER};
+use super::role::{self, Grant, USER};
 use crate::clients::Client;
 use crate::files::Draft;
 use crate::keep::Keep;
@@ -145,7 +145,7 @@ pub fn remote(
 /// Roles of ours that the token has from an earlier run, and that go beyond what is wanted now. The user keeps them: another
 /// machine's token may live on them. Last, since it is what no failure could bring back.
 fn too_much(accounts: &Accounts, grant: &Grant, id: &str) -> Vec<Step> {
-    let is_ours = |rule: &Rule| rule.ugid == id && rule.roleid.starts_with("oxmox-");
+    let is_ours = |rule: &Rule| rule.ugid == id && role::is_own(&rule.roleid);
     let is_wanted = |rule: &Rule| rule.roleid == grant.role && grant.paths.contains(&rule.path);
     let rules = accounts.rules.iter();
     let rules = rules.filter(|rule| is_ours(rule) && !is_wanted(rule));
@@ -161,6 +161,8 @@ fn too_much(accounts: &Accounts, grant: &Grant, id: &str) -> Vec<Step> {
     rules.map(step).collect()
 }
 
+/// The role holds exactly what it should: one that kept what an earlier run was asked for would hand it out again, to
+/// everybody who has it.
 fn role(accounts: &Accounts, grant: &Grant) -> Option<Step> {
     let wanted: Vec<&str> = grant.privileges.iter().copied().collect();
     let name = grant.role.as_str();
@@ -176,15 +178,20 @@ fn role(accounts: &Accounts, grant: &Grant) -> Option<Step> {
             }),
         });
     };
-    let lacking: Vec<_> = wanted
-        .into_iter()
-        .filter(|it| !held.contains(*it))
-        .collect();
-    (!lacking.is_empty()).then(|| Step {
-        says: format!("add to the role {name}: {}", lacking.join(", ")),
-        request: Request::put(format!("/access/roles/{name}"))
-            .with("privs", lacking.join(","))
-            .with("append", 1),
+    let lacking = wanted.iter().copied().filter(|it| !held.contains(*it));
+    let lacking: Vec<&str> = lacking.collect();
+    let beyond = held.iter().map(String::as_str);
+    let beyond: Vec<&str> = beyond.filter(|it| !wanted.contains(it)).collect();
+    let mut says = Vec::new();
+    if !lacking.is_empty() {
+        says.push(format!("add to the role {name}: {}", lacking.join(", ")));
+    }
+    if !beyond.is_empty() {
+        says.push(format!("take from the role {name}: {}", beyond.join(", ")));
+    }
+    (!says.is_empty()).then(|| Step {
+        says: says.join("; "),
+        request: Request::put(format!("/access/roles/{name}")).with("privs", wanted.join(",")),
         made: Some(Made::Role {
             name: name.to_owned(),
             before: Some(held.iter().cloned().collect()),

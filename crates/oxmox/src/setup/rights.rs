@@ -58,8 +58,8 @@ pub(super) async fn may_grant(
 ) -> Result<(), Fault> {
     let mut wanted = Vec::new();
     let held = accounts.roles.get(&grant.role);
-    let has_all = held.is_some_and(|held| grant.privileges.iter().all(|it| held.contains(*it)));
-    if !has_all {
+    let is_right = held.is_some_and(|held| held.iter().eq(grant.privileges.iter()));
+    if !is_right {
         wanted.push(("/access".to_owned(), "Sys.Modify"));
     }
     if !accounts.users.contains_key(USER) {

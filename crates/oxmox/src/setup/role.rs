@@ -54,7 +54,7 @@ impl Grant {
         }
         let reads = privileges::of_reads(toolsets, &knows);
         Self {
-            role: format!("oxmox-{}", level.word()),
+            role: named(level),
             out_of_reach: out_of_reach(purpose, &privileges, &paths),
             no_storages: !pools.is_empty() && storages.is_empty(),
             without: reads.difference(&privileges).copied().collect(),
@@ -85,6 +85,16 @@ fn out_of_reach(
     let tools = tools
         .filter(|tool| tool.needs().can_be_met(&everywhere) && !tool.needs().can_be_met(&here));
     tools.map(|tool| tool.spec().name).collect()
+}
+
+/// The role of a level.
+fn named(level: Scope) -> String {
+    format!("oxmox-{}", level.word())
+}
+
+/// Whether it is a role of setup's own. `oxmox-more` and the like are not: people make these, as the doctor tells them.
+pub fn is_own(role: &str) -> bool {
+    Scope::ALL.into_iter().any(|level| named(level) == role)
 }
 
 /// What a level means, for people.

@@ -139,7 +139,7 @@ async fn pools_bound_what_it_sees() {
 }
 
 #[tokio::test]
-async fn an_existing_role_is_added_to_and_never_cut() {
+async fn an_existing_role_holds_what_it_should_and_gets_back_what_it_held() {
     let place = Place::new().await;
     place.sim.world(|world| {
         let privs = ["VM.Audit", "VM.Migrate"].map(str::to_owned).into();
@@ -153,9 +153,9 @@ async fn an_existing_role_is_added_to_and_never_cut() {
         .setup(&words("read", &[]))
         .await
         .exits(0)
-        .says("append=1");
+        .says("take from the role oxmox-read: VM.Migrate");
     let held = role(&place, "oxmox-read");
-    assert!(held.contains(&"VM.Migrate".to_owned()) && held.contains(&"Sys.Audit".to_owned()));
+    assert!(!held.contains(&"VM.Migrate".to_owned()) && held.contains(&"Sys.Audit".to_owned()));
     place.undo().await.exits(0);
     assert_eq!(role(&place, "oxmox-read"), ["VM.Audit", "VM.Migrate"]);
 }

@@ -84,7 +84,7 @@ async fn a_user_and_a_role_of_these_names() {
         world.access.roles.insert("oxmox-read".to_owned(), role);
     });
     let before = place.ours();
-    place.setup(WORDS).await.exits(0).says("append=1");
+    place.setup(WORDS).await.exits(0).says("PUT /access/roles");
     assert_ne!(place.ours(), before);
     place.undo().await.exits(0);
     assert_eq!(place.ours(), before);
