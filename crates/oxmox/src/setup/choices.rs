@@ -58,10 +58,13 @@ impl Choices {
     }
 
     /// The cluster as people know it.
-    pub(super) fn title(&self, facts: &Facts) -> String {
+    pub(super) fn title(facts: &Facts) -> String {
         match &facts.status.name {
             Some(name) => format!("the cluster {name}"),
-            None => format!("the node {}", self.name),
+            None => match facts.status.nodes.iter().find(|node| node.local) {
+                Some(node) => format!("the node {}", node.name),
+                None => "it".to_owned(),
+            },
         }
     }
 

@@ -1,6 +1,6 @@
 //! Who setup is to the cluster: somebody who logs in once, or a token that is there already. A password is sent and forgotten.
 
-use pve::{Challenge, Credentials, Entry, Factor, Host, Settings, Trust};
+use pve::{Challenge, Credentials, Entry, Factor, Host, IdError, Settings, TokenId, Trust};
 use secrecy::{ExposeSecret as _, SecretString};
 use tools::fault::{Fault, Kind, explain};
 
@@ -53,8 +53,10 @@ pub async fn enter(
             .await?
         }
     };
+    // Good for one try: PVE locks a factor that is answered wrong too often.
+    let mut code = wishes.totp.clone();
     for _ in 1..TRIES {
-        match log_in(&settings, &user, wishes, talk).await {
+        match log_in(&settings, &user, (wishes, &mut code), talk).await {
             // Somebody who typed it can type it again.
             Err(fault) if fault.kind == Kind::Forbidden && wishes.password.is_none() => {
                 out::fault(&fault);
@@ -62,13 +64,13 @@ pub async fn enter(
             result => return result,
         }
     }
-    log_in(&settings, &user, wishes, talk).await
+    log_in(&settings, &user, (wishes, &mut code), talk).await
 }
 
 async fn log_in(
     settings: &impl Fn(Credentials) -> Settings,
     user: &str,
-    wishes: &Wishes,
+    (wishes, code): (&Wishes, &mut Option<SecretString>),
     talk: Talk,
 ) -> Result<Entered, Fault> {
     let password = match &wishes.password {
@@ -90,7 +92,7 @@ async fn log_in(
     let credentials = match entry.map_err(|error| refused_login(&with_password, &error))? {
         Entry::In(credentials) => credentials,
         Entry::Half(challenge) => {
-            let factor = factor(&user, &challenge, wishes, talk).await?;
+            let factor = factor(&user, &challenge, code.take(), talk).await?;
             let answer = pve::answer_challenge(&with_password, &challenge, &factor).await;
             answer.map_err(|error| refused_factor(&with_password, &factor, &error))?
         }
@@ -105,12 +107,12 @@ async fn log_in(
 async fn factor(
     user: &str,
     challenge: &Challenge,
-    wishes: &Wishes,
+    code: Option<SecretString>,
     talk: Talk,
 ) -> Result<Factor, Fault> {
     if challenge.totp {
-        if let Some(code) = &wishes.totp {
-            return Ok(Factor::Totp(code.clone()));
+        if let Some(code) = code {
+            return Ok(Factor::Totp(code));
         }
         let or = if challenge.recovery {
             ", or one of the recovery keys"
@@ -168,9 +170,8 @@ async fn given_token(
                 .await?
         }
     };
-    let (user, name) = id.split_once('!').filter(|_| !id.contains('=')).ok_or_else(|| {
-        // Not quoted: it may hold the secret.
-        Fault::bad_input("this is not the name of an API token")
+    let id: TokenId = id.parse().map_err(|error: IdError| {
+        Fault::bad_input(error.to_string())
             .hint("it has a user, a realm and a name, root@pam!oxmox; its secret is asked for, or comes by --token-secret-stdin or --token-secret-file")
     })?;
     let secret = match &wishes.token_secret {
@@ -184,8 +185,8 @@ async fn given_token(
         }
     };
     let credentials = Credentials::Token {
-        user: user.to_owned(),
-        name: name.to_owned(),
+        user: id.user.clone(),
+        name: id.name.clone(),
         secret: secret.clone(),
     };
     let settings = settings(credentials);
@@ -198,7 +199,7 @@ async fn given_token(
     })?;
     Ok(Entered {
         settings,
-        token: Some((id, secret)),
+        token: Some((id.to_string(), secret)),
     })
 }
 

@@ -79,7 +79,7 @@ pub async fn run(
     let (plan, reach) = prepare(&way, &choices, &wishes, &settled).await?;
     let place = format!(
         "{} (PVE {}), as {}",
-        choices.title(&way.facts),
+        Choices::title(&way.facts),
         way.facts.version,
         way.reader.identity()
     );

@@ -44,8 +44,11 @@ pub async fn others(reader: &Reader, first: &Host, members: &[ClusterMember]) ->
 async fn one(reader: &Reader, first: &Host, member: &ClusterMember) -> Other {
     let name = &member.name;
     let left = |why: &str| Other::Left(format!("{name}: {why}"));
-    let Some(ip) = member.ip.as_deref().filter(|_| member.online) else {
+    if !member.online {
         return left("it is offline");
+    }
+    let Some(ip) = member.ip.as_deref() else {
+        return left("the cluster does not tell its address");
     };
     let Ok(certificates) = certificates(reader, name.as_str()).await else {
         return left("the cluster does not tell its certificate");
