@@ -12,15 +12,13 @@ use std::process::{Command, Stdio};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use tools::fault::{Fault, Kind};
+use tools::keys;
 
 use crate::config::{Environment, Reference, System};
 use crate::files::Draft;
 
 /// What the secrets are filed under.
 const SERVICE: &str = "oxmox";
-
-/// What a secret is called that had to make room.
-const ASIDE: &str = ".before-oxmox";
 
 /// A place for the secret of one cluster's token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,8 +33,8 @@ pub enum Keep {
     Keyring {
         /// The program that reaches it.
         program: PathBuf,
-        /// The cluster.
-        cluster: String,
+        /// What it is filed under there.
+        entry: String,
     },
 }
 
@@ -53,8 +51,9 @@ pub enum Wanted {
 }
 
 impl Keep {
-    /// The place for this cluster's secret, and why it is not the keyring where that would have been better. Tries whether
-    /// the keyring answers.
+    /// A new place for this cluster's secret, and why it is not the keyring where that would have been better. Tries whether
+    /// the keyring answers. Nothing is there yet: what somebody keeps under the cluster's name stays theirs, and an earlier
+    /// secret is good until the new one has shown that it is.
     pub fn find(
         wanted: Wanted,
         cluster: &str,
@@ -62,16 +61,20 @@ impl Keep {
         environment: &Environment,
     ) -> Result<(Self, Option<String>), Fault> {
         let file = Self::File {
-            path: config_dir.join("secrets").join(cluster),
+            path: free(&config_dir.join("secrets"), cluster),
         };
         if wanted == Wanted::File {
             return Ok((file, None));
         }
-        match (keyring(environment), wanted) {
-            (Ok(program), _) => {
-                let cluster = cluster.to_owned();
-                Ok((Self::Keyring { program, cluster }, None))
-            }
+        // One that is locked does not tell which names are taken.
+        let entry = format!("{cluster}-{}", keys::short_id());
+        let keyring = keyring(environment).and_then(|program| {
+            let keyring = Self::Keyring { program, entry };
+            keyring.keeps().map_err(|fault| fault.message)?;
+            Ok(keyring)
+        });
+        match (keyring, wanted) {
+            (Ok(keyring), _) => Ok((keyring, None)),
             (Err(why), Wanted::Auto) => Ok((file, Some(why))),
             (Err(why), _) => Err(Fault::new(Kind::Failed, format!("there is no keyring: {why}"))
                 .hint("leave out `--secret-store keyring`: the secret then goes into a file that only you can read")),
@@ -82,20 +85,22 @@ impl Keep {
     pub fn reference(&self) -> Reference {
         match self {
             Self::File { path } => Reference::File(path.clone()),
-            Self::Keyring { program, cluster } => {
+            Self::Keyring { program, entry } => {
                 let mut words = vec![program.to_string_lossy().into_owned()];
-                words.extend(arguments(Act::Read, cluster));
+                words.extend(arguments(Act::Read, entry));
                 Reference::Command(words)
             }
         }
     }
 
     /// The place that a configuration names, if it is one of ours.
-    pub fn named(words: &[String], cluster: &str) -> Option<Self> {
+    pub fn named(words: &[String]) -> Option<Self> {
         let (program, rest) = words.split_first()?;
-        (rest == arguments(Act::Read, cluster)).then(|| Self::Keyring {
+        // Both programs are told it at this place.
+        let entry = rest.get(4)?;
+        (rest == arguments(Act::Read, entry)).then(|| Self::Keyring {
             program: PathBuf::from(program),
-            cluster: cluster.to_owned(),
+            entry: entry.clone(),
         })
     }
 
@@ -108,17 +113,17 @@ impl Keep {
                     .holding(format!("{}\n", secret.expose_secret()))
                     .write()
             }
-            Self::Keyring { program, cluster } => {
+            Self::Keyring { program, entry } => {
                 let text = match System::HERE {
                     // It reads whole commands, so that the secret is on no command line.
                     System::Mac => format!(
-                        "add-generic-password -U -s {SERVICE} -a {cluster} -w {}\n",
+                        "add-generic-password -U -s {SERVICE} -a {entry} -w {}\n",
                         secret.expose_secret()
                     ),
                     _ => secret.expose_secret().to_owned(),
                 };
                 let mut child = Command::new(program)
-                    .args(arguments(Act::Store, cluster))
+                    .args(arguments(Act::Store, entry))
                     .stdin(Stdio::piped())
                     .stdout(Stdio::null())
                     .stderr(Stdio::piped())
@@ -145,75 +150,55 @@ impl Keep {
         }
     }
 
-    /// Keeps a secret that is there already in another place, until [`Keep::give_back`].
-    pub fn set_aside(&self) -> Result<(), Fault> {
-        match self.read()? {
-            Some(secret) => self.beside().store(&secret),
-            None => Ok(()),
-        }
-    }
-
-    /// Takes the secret away, and puts the one that was set aside in its place again.
-    pub fn give_back(&self) -> Result<(), Fault> {
-        let beside = self.beside();
-        match beside.read()? {
-            Some(secret) => {
-                self.store(&secret)?;
-                beside.remove()
-            }
-            None => self.remove(),
-        }
-    }
-
-    /// Where a secret is set aside.
-    fn beside(&self) -> Self {
-        match self {
-            Self::File { path } => {
-                let mut name = path.clone().into_os_string();
-                name.push(ASIDE);
-                Self::File { path: name.into() }
-            }
-            Self::Keyring { program, cluster } => Self::Keyring {
-                program: program.clone(),
-                cluster: format!("{cluster}{ASIDE}"),
-            },
-        }
-    }
-
-    /// The secret, if there is one.
-    fn read(&self) -> Result<Option<SecretString>, Fault> {
-        match self {
-            Self::File { path } => {
-                let text = Draft::open(path)?.before;
-                Ok(text.map(|text| text.trim_end_matches('\n').into()))
-            }
-            Self::Keyring { program, cluster } => {
-                let output = Command::new(program)
-                    .args(arguments(Act::Read, cluster))
-                    .stdin(Stdio::null())
-                    .output()
-                    .map_err(|error| refused(&error.to_string()))?;
-                let text = String::from_utf8_lossy(&output.stdout);
-                let text = text.trim_end_matches('\n');
-                Ok((output.status.success() && !text.is_empty()).then(|| text.into()))
-            }
-        }
-    }
-
     /// Takes the secret away; one that is not there is no error.
     pub fn remove(&self) -> Result<(), Fault> {
         match self {
             Self::File { path } => Draft::open(path)?.private().gone().write(),
-            Self::Keyring { program, cluster } => {
+            Self::Keyring { program, entry } => {
                 let ended = Command::new(program)
-                    .args(arguments(Act::Remove, cluster))
+                    .args(arguments(Act::Remove, entry))
                     .stdin(Stdio::null())
                     .stdout(Stdio::null())
-                    .stderr(Stdio::null())
-                    .status();
-                ended.map(drop).map_err(|error| refused(&error.to_string()))
+                    .stderr(Stdio::piped())
+                    .output()
+                    .map_err(|error| held_on(&error.to_string()))?;
+                let said = String::from_utf8_lossy(&ended.stderr);
+                // One program passes over what is locked and calls it done; the other one fails if there was nothing.
+                let failed = System::HERE == System::Linux && !ended.status.success();
+                if failed || self.read().is_some() {
+                    return Err(held_on(said.trim()));
+                }
+                Ok(())
             }
         }
+    }
+
+    /// What is there, if it can be read.
+    fn read(&self) -> Option<SecretString> {
+        let text = match self {
+            Self::File { path } => std::fs::read_to_string(path).ok()?,
+            Self::Keyring { program, entry } => {
+                let output = Command::new(program)
+                    .args(arguments(Act::Read, entry))
+                    .stdin(Stdio::null())
+                    .stderr(Stdio::null())
+                    .output();
+                String::from_utf8(output.ok()?.stdout).ok()?
+            }
+        };
+        let line = text.lines().next().filter(|line| !line.is_empty());
+        line.map(SecretString::from)
+    }
+
+    /// Whether it keeps what it is given: better known before a token is made than after.
+    fn keeps(&self) -> Result<(), Fault> {
+        self.store(&SecretString::from("oxmox looks whether you are there"))?;
+        let is_kept = self.read().is_some();
+        self.remove()?;
+        if is_kept {
+            return Ok(());
+        }
+        Err(refused("it does not give back what it is given"))
     }
 }
 
@@ -236,6 +221,14 @@ fn refused(why: &str) -> Fault {
     .hint("unlock it, or use `--secret-store file`")
 }
 
+fn held_on(why: &str) -> Fault {
+    let mut what = "the keyring still has the secret".to_owned();
+    if !why.is_empty() {
+        what = format!("{what}: {why}");
+    }
+    Fault::new(Kind::Failed, what).hint("unlock it, and run the command again")
+}
+
 #[derive(Clone, Copy)]
 enum Act {
     Read,
@@ -243,22 +236,34 @@ enum Act {
     Remove,
 }
 
-fn arguments(act: Act, cluster: &str) -> Vec<String> {
-    let label = format!("--label=oxmox: the token of {cluster}");
+fn arguments(act: Act, entry: &str) -> Vec<String> {
+    let label = format!("--label=oxmox: the token of {entry}");
     let words: Vec<&str> = match (System::HERE, act) {
         (System::Mac, Act::Read) => {
-            vec!["find-generic-password", "-s", SERVICE, "-a", cluster, "-w"]
+            vec!["find-generic-password", "-s", SERVICE, "-a", entry, "-w"]
         }
         (System::Mac, Act::Store) => vec!["-i"],
-        (System::Mac, Act::Remove) => vec!["delete-generic-password", "-s", SERVICE, "-a", cluster],
-        (_, Act::Read) => vec!["lookup", "service", SERVICE, "cluster", cluster],
-        (_, Act::Store) => vec!["store", &label, "service", SERVICE, "cluster", cluster],
-        (_, Act::Remove) => vec!["clear", "service", SERVICE, "cluster", cluster],
+        (System::Mac, Act::Remove) => vec!["delete-generic-password", "-s", SERVICE, "-a", entry],
+        (_, Act::Read) => vec!["lookup", "service", SERVICE, "cluster", entry],
+        (_, Act::Store) => vec!["store", &label, "service", SERVICE, "cluster", entry],
+        (_, Act::Remove) => vec!["clear", "service", SERVICE, "cluster", entry],
     };
     words.into_iter().map(str::to_owned).collect()
 }
 
-/// The program that reaches the keyring, if there is one that answers.
+/// A file of this name that is not there yet, or with a number to it.
+fn free(dir: &Path, name: &str) -> PathBuf {
+    let mut path = dir.join(name);
+    for number in 2.. {
+        if path.symlink_metadata().is_err() {
+            break;
+        }
+        path = dir.join(format!("{name}-{number}"));
+    }
+    path
+}
+
+/// The program that reaches the keyring, if there is one.
 fn keyring(environment: &Environment) -> Result<PathBuf, String> {
     let name = match System::HERE {
         System::Linux => "secret-tool",
@@ -270,17 +275,5 @@ fn keyring(environment: &Environment) -> Result<PathBuf, String> {
         .map(|dir| dir.join(name))
         .find(|file| file.is_file())
         .ok_or_else(|| format!("{name} is not installed"))?;
-    if System::HERE == System::Linux {
-        // Nothing is filed under this name. A keyring that is there says nothing at all; one that is not says why.
-        let output = Command::new(&program)
-            .args(arguments(Act::Read, "oxmox-looks-whether-you-are-there"))
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|error| error.to_string())?;
-        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        if !said.is_empty() {
-            return Err(said);
-        }
-    }
     Ok(program)
 }

@@ -62,7 +62,7 @@ async fn set(cluster: &ClusterConfig) -> Result<Exit, Fault> {
     };
     let keep = match cluster.login.source() {
         SecretSource::File(path) => Keep::File { path: path.clone() },
-        SecretSource::Command(words) => Keep::named(words, &cluster.name).ok_or_else(|| {
+        SecretSource::Command(words) => Keep::named(words).ok_or_else(|| {
             let program = words.first().map_or("", String::as_str);
             elsewhere(format!("the program {program} prints it"))
         })?,

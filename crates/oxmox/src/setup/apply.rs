@@ -130,16 +130,12 @@ impl Work<'_> {
                 });
             }
         }
-        let is_ours = journal.secret == self.plan.secret;
         if let Some(keep) = &self.plan.secret {
             journal.secret = Some(keep.clone());
         }
         journal.write(self.state)?;
         if let (Some(keep), Some(secret)) = (&self.plan.secret, &self.secret) {
             out::say(format_args!("  keep the token's secret in {keep}"));
-            if !is_ours {
-                keep.set_aside()?;
-            }
             done.stored = true;
             keep.store(secret)?;
         }
@@ -209,7 +205,7 @@ impl Work<'_> {
             }
         }
         if let Some(keep) = self.plan.secret.as_ref().filter(|_| done.stored)
-            && keep.give_back().is_err()
+            && keep.remove().is_err()
         {
             left.push(keep.to_string());
         }

@@ -60,7 +60,7 @@ pub async fn run(mut wishes: Wishes, config: &Config, here: &Here) -> Result<Exi
         draft.put_back()?;
     }
     if let Some(keep) = &journal.secret {
-        keep.give_back()?;
+        keep.remove()?;
     }
     Journal::forget(&here.state, &journal.cluster)?;
     bequeath(&journal, &here.state)?;

@@ -4,6 +4,7 @@ mod certificates;
 mod entered;
 mod errors;
 mod journey;
+mod keyring;
 mod rerun;
 mod roles;
 mod secrets;

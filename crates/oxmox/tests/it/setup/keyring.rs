@@ -1,0 +1,99 @@
+//! The session's keyring, by the program that comes with it.
+#![cfg(all(unix, not(target_os = "macos")))]
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::Place;
+use crate::cli::Machine;
+
+const WORDS: &[&str] = &["--level=read", "--name=home", "--yes"];
+
+/// Behaves as libsecret's does, with files in place of a keyring. Where there is a file `locked`, it stores nothing, and
+/// clears nothing without saying so.
+const SECRET_TOOL: &str = r#"#!/bin/sh
+act=$1; shift
+case $1 in --label=*) shift;; esac
+file=$KEYRING/entry-$4
+case $act in
+store) [ ! -f "$KEYRING/locked" ] || { echo "Cannot create an item in a locked collection" >&2; exit 1; }
+    cat > "$file";;
+lookup) [ -f "$file" ] && cat "$file";;
+clear) [ -f "$KEYRING/locked" ] || rm -f "$file";;
+esac
+"#;
+
+async fn place() -> (TempDir, Place) {
+    let dir = tempfile::tempdir().unwrap();
+    let program = dir.path().join("secret-tool");
+    std::fs::write(&program, SECRET_TOOL).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let machine = Machine::new()
+        .with("PATH", &format!("{}:{path}", dir.path().display()))
+        .with("KEYRING", dir.path().to_str().unwrap());
+    let place = Place::with(sim::worlds::homelab(), machine).await;
+    (dir, place)
+}
+
+fn lock(keyring: &TempDir) {
+    std::fs::write(keyring.path().join("locked"), "").unwrap();
+}
+
+/// What it holds.
+fn held(keyring: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(keyring).unwrap().flatten();
+    let entries = entries.filter(|it| it.file_name().to_string_lossy().starts_with("entry-"));
+    entries
+        .map(|it| std::fs::read_to_string(it.path()).unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn the_keyring_keeps_it_and_the_configuration_names_the_program() {
+    let (keyring, place) = place().await;
+    let ran = place.setup(WORDS).await.exits(0);
+    ran.says("the keyring of your session");
+    let config = place.text(".config/oxmox/config.toml");
+    assert!(config.contains("token_secret_command = ["), "{config}");
+    assert!(!place.home(".config/oxmox/secrets").exists());
+    place.lists().await;
+    place.setup(WORDS).await.exits(0).says("nothing to do");
+    let secrets = held(keyring.path());
+    assert_eq!(secrets.len(), 1);
+    let words = ["secret", "set", "home"].map(str::to_owned).to_vec();
+    place.fed(words, &secrets[0]).await.exits(0);
+    place.run(&["secret", "test", "home"]).await.exits(0);
+    place.undo().await.exits(0);
+    assert_eq!(held(keyring.path()), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_keyring_that_takes_nothing_is_passed_over() {
+    let (keyring, place) = place().await;
+    lock(&keyring);
+    let ran = place.setup(WORDS).await.exits(0);
+    ran.says("in a locked collection").says("goes into a file");
+    place.lists().await;
+    let words = [WORDS, &["--name=other", "--secret-store=keyring"]].concat();
+    let words: Vec<_> = words
+        .into_iter()
+        .filter(|it| *it != "--name=home")
+        .collect();
+    place.setup(&words).await.exits(1).says("hint:");
+}
+
+#[tokio::test]
+async fn a_secret_that_the_keyring_holds_on_to_is_told() {
+    let (keyring, place) = place().await;
+    place.setup(WORDS).await.exits(0);
+    lock(&keyring);
+    let ran = place.undo().await.exits(1);
+    ran.says("the keyring still has the secret").says("hint:");
+    assert_eq!(held(keyring.path()).len(), 1);
+    std::fs::remove_file(keyring.path().join("locked")).unwrap();
+    place.undo().await.exits(0);
+    assert_eq!(held(keyring.path()), [""; 0]);
+}
