@@ -29,6 +29,8 @@ pub struct Draft {
     pub after: Option<String>,
     /// Whether only its owner may read it.
     pub private: bool,
+    /// Whether oxmox has changed it before: the copy of what was there then stays.
+    pub again: bool,
 }
 
 impl Draft {
@@ -45,6 +47,7 @@ impl Draft {
             after: before.clone(),
             before,
             private: false,
+            again: false,
         })
     }
 
@@ -67,6 +70,18 @@ impl Draft {
     pub fn private(mut self) -> Self {
         self.private = true;
         self
+    }
+
+    /// Changed by oxmox before, perhaps.
+    #[must_use]
+    pub fn again(mut self, again: bool) -> Self {
+        self.again = again;
+        self
+    }
+
+    /// Whether what it holds will be kept beside it.
+    pub fn keeps_copy(&self) -> bool {
+        self.before.is_some() && !self.private && !self.again
     }
 
     /// Whether there is anything to do.
@@ -117,9 +132,9 @@ impl Draft {
     }
 
     /// Writes it: another file first, then that one in its place, so that nobody ever sees half of it. Keeps a copy of what is
-    /// replaced, unless that is private.
+    /// replaced, unless that is private or oxmox's own.
     pub fn write(&self) -> Result<(), Fault> {
-        self.write_and_keep(self.before.as_deref().filter(|_| !self.private))
+        self.write_and_keep(self.before.as_deref().filter(|_| self.keeps_copy()))
     }
 
     /// The same to how it was before oxmox came: nobody wants a copy of what was there meanwhile, nor one of what is there

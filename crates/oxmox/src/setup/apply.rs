@@ -1,15 +1,16 @@
-//! Does what the plan says: the cluster first, then this machine. Whatever goes wrong, what was made is taken back.
+//! Does what the plan says: the cluster first, then this machine. Whatever goes wrong, what was made is taken back. What
+//! could not be brought back comes last, when everything else has shown that it works.
 
 use std::path::{Path, PathBuf};
 
-use pve::{Credentials, Settings};
 use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 use tools::fault::{Fault, Kind};
 
-use super::journal::{Configured, Entered, Journal, Made};
-use super::plan::Plan;
+use super::journal::{At, Configured, Entered, Journal, Made};
+use super::plan::{Last, Plan};
 use super::trail::Recorded;
+use super::trial::Trial;
 use crate::cli::out;
 use crate::config::Edit;
 use crate::files::{Draft, missing_dirs, remove_empty};
@@ -24,7 +25,7 @@ pub struct Work<'a> {
     /// Where setup writes down what it does.
     pub state: &'a Path,
     /// How the token will reach the cluster.
-    pub settings: Settings,
+    pub trial: &'a Trial,
     /// The token's secret, if it is known already.
     pub secret: Option<SecretString>,
     /// Ctrl-C.
@@ -40,68 +41,114 @@ struct Done {
 }
 
 impl Work<'_> {
-    /// All of it, or nothing.
-    pub async fn run(mut self, mut journal: Journal) -> Result<(), Fault> {
-        let before = journal.clone();
+    /// All of it, or nothing. `before`: what earlier runs wrote down. Answers the token's secret, if it is known here.
+    pub async fn run(
+        mut self,
+        before: Option<&Journal>,
+        mut journal: Journal,
+    ) -> Result<Option<SecretString>, Fault> {
         let mut done = Done::default();
         let made_dirs = self.missing_dirs();
         journal.dirs.extend(made_dirs.clone());
-        let result = self.attempt(&mut journal, &mut done).await;
-        let Err(fault) = result else {
-            return Ok(());
-        };
+        match self.attempt(&mut journal, &mut done).await {
+            Ok(()) => {
+                self.finish(journal).await?;
+                Ok(self.secret)
+            }
+            Err(fault) => Err(self.give_up(fault, done, before, &made_dirs).await),
+        }
+    }
+
+    async fn give_up(
+        &self,
+        fault: Fault,
+        done: Done,
+        before: Option<&Journal>,
+        made_dirs: &[PathBuf],
+    ) -> Fault {
         out::say("taking back what was made so far");
-        let left = self.take_back(done).await;
+        let mut left = self.take_back(done).await;
         if left.is_empty() {
             // As it was before: what an earlier run made is still there.
-            let forgotten = if before.made.is_empty() && before.config.is_none() {
-                Journal::forget(self.state, &self.plan.cluster)
-            } else {
-                before.write(self.state)
+            let written = match before {
+                Some(before) => before.write(self.state),
+                None => Journal::forget(self.state, &self.plan.cluster),
             };
-            forgotten?;
-            remove_empty(&made_dirs);
+            match written {
+                Ok(()) => remove_empty(made_dirs),
+                Err(also) => left.push(format!("what setup wrote down ({})", also.message)),
+            }
+        }
+        if left.is_empty() {
             let message = format!(
                 "{}; what was made so far has been taken back",
                 fault.message
             );
-            return Err(Fault { message, ..fault });
+            return Fault { message, ..fault };
         }
         let message = format!("{}; left behind: {}", fault.message, left.join(", "));
-        Err(Fault { message, ..fault }.hint(format!(
+        Fault { message, ..fault }.hint(format!(
             "`oxmox setup --undo --name {}` takes it back",
             self.plan.cluster
-        )))
+        ))
     }
 
     async fn attempt(&mut self, journal: &mut Journal, done: &mut Done) -> Result<(), Fault> {
+        self.send_steps(journal, done).await?;
+        self.go_on()?;
+        self.write_down(journal)?;
+        if let (Some(keep), Some(secret)) = (&self.plan.secret, &self.secret) {
+            out::say(format_args!("  keep the token's secret in {keep}"));
+            done.stored = true;
+            keep.store(secret)?;
+        }
+        for draft in self.plan.files() {
+            self.go_on()?;
+            let act = if draft.after.is_none() {
+                "remove"
+            } else {
+                "write"
+            };
+            out::say(format_args!("  {act} {}", draft.path.display()));
+            draft.write()?;
+            done.written.push(draft.clone());
+        }
+        self.go_on()?;
+        if let Some(secret) = &self.secret {
+            out::say("  try the token");
+            for note in self.trial.run(secret).await? {
+                out::warn(note);
+            }
+        }
+        Ok(())
+    }
+
+    async fn send_steps(&mut self, journal: &mut Journal, done: &mut Done) -> Result<(), Fault> {
         let earlier = journal.made.clone();
         for step in &self.plan.steps {
             self.go_on()?;
-            if let Some(made) = &step.made {
-                // Written down first: whoever dies after sending leaves a trace.
-                done.made.push(made.clone());
-                if !journal.made.contains(made) {
-                    journal.made.push(made.clone());
-                }
-                journal.write(self.state)?;
+            // Written down first: whoever dies after sending leaves a trace.
+            done.made.push(step.made.clone());
+            if !journal.made.contains(&step.made) {
+                journal.made.push(step.made.clone());
             }
+            journal.write(self.state)?;
             out::say(format_args!("  {}", step.says));
             let answer = match self.writer.send(&step.says, &step.request).await {
                 Ok(answer) => answer,
                 Err(trouble) => {
-                    if let Some(made) = step.made.as_ref().filter(|_| !trouble.may_be_done()) {
+                    if !trouble.may_be_done() {
                         // PVE said no: there is nothing to take back, and what is there by that name is somebody else's.
-                        done.made.pop();
-                        journal
-                            .made
-                            .retain(|known| known != made || earlier.contains(known));
+                        let made = done.made.pop();
+                        journal.made.retain(|known| {
+                            Some(known) != made.as_ref() || earlier.contains(known)
+                        });
                         journal.write(self.state)?;
                     }
                     return Err(trouble.of(&step.request));
                 }
             };
-            if matches!(step.made, Some(Made::Token { .. })) {
+            if matches!(step.made, Made::Token { .. }) {
                 let value = answer.get("value").and_then(serde_json::Value::as_str);
                 let value = value.ok_or_else(|| {
                     Fault::new(
@@ -112,7 +159,11 @@ impl Work<'_> {
                 self.secret = Some(value.into());
             }
         }
-        self.go_on()?;
+        Ok(())
+    }
+
+    /// What is about to change on this machine.
+    fn write_down(&self, journal: &mut Journal) -> Result<(), Fault> {
         // How it was before the first run counts.
         let (path, name) = (&self.plan.config.path, &self.plan.cluster);
         if journal.config.is_none() {
@@ -130,23 +181,11 @@ impl Work<'_> {
                 });
             }
         }
-        if let Some(keep) = &self.plan.secret {
-            journal.secret = Some(keep.clone());
+        journal.secrets.extend(self.plan.secret.clone());
+        if let Some(file) = self.plan.authority.as_ref().filter(|it| it.after.is_some()) {
+            journal.ca_file = Some(file.path.clone());
         }
-        journal.write(self.state)?;
-        if let (Some(keep), Some(secret)) = (&self.plan.secret, &self.secret) {
-            out::say(format_args!("  keep the token's secret in {keep}"));
-            done.stored = true;
-            keep.store(secret)?;
-        }
-        let files: Vec<_> = self.plan.files().collect();
-        for draft in &files {
-            self.go_on()?;
-            out::say(format_args!("  write {}", draft.path.display()));
-            draft.write()?;
-            done.written.push((*draft).clone());
-        }
-        self.try_token().await
+        journal.write(self.state)
     }
 
     /// The directories that this run will make, each before those in it.
@@ -172,22 +211,48 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Whether the token gets in, as oxmox will.
-    async fn try_token(&self) -> Result<(), Fault> {
-        let (Some(secret), Some((user, name))) = (&self.secret, self.plan.token.split_once('!'))
-        else {
-            return Ok(());
-        };
-        out::say("  try the token");
-        let mut settings = self.settings.clone();
-        settings.credentials = Credentials::Token {
-            user: user.to_owned(),
-            name: name.to_owned(),
-            secret: secret.clone(),
-        };
-        let (reader, _) = pve::connect(settings)?;
-        reader.version().await?;
+    /// It works: what it takes the place of goes. From here on a failure leaves something to do, and takes nothing back.
+    async fn finish(&self, mut journal: Journal) -> Result<(), Fault> {
+        journal.hosts = self.trial.settings.hosts.iter().map(At::from).collect();
+        if self
+            .plan
+            .authority
+            .as_ref()
+            .is_some_and(|it| it.after.is_none())
+        {
+            journal.ca_file = None;
+        }
+        journal.write(self.state)?;
+        for last in &self.plan.last {
+            out::say(format_args!("  {}", last.says));
+            self.send_last(last).await?;
+            journal.unmake(&last.gone);
+            journal.write(self.state)?;
+        }
+        if let Some(keep) = &self.plan.secret {
+            // What could not be removed is still written down.
+            journal.secrets.retain(|old| {
+                let gone = old != keep && old.remove().is_ok();
+                !gone
+            });
+            journal.write(self.state)?;
+        }
         Ok(())
+    }
+
+    async fn send_last(&self, last: &Last) -> Result<(), Fault> {
+        let request = last.gone.undo();
+        match self.writer.send(&last.says, &request).await {
+            Err(trouble) if !trouble.is_gone() => {
+                let fault = trouble.of(&request);
+                let message = format!(
+                    "oxmox reaches {} as {}, and this is left to do: {}: {}",
+                    self.plan.cluster, self.plan.token, last.says, fault.message
+                );
+                Err(Fault { message, ..fault }.hint("run the same command again"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The other way round. What could not be taken back is named.

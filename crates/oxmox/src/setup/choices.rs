@@ -5,6 +5,7 @@ use tools::caller::Scope;
 use tools::fault::{Fault, Kind};
 
 use super::facts::Facts;
+use super::look::Known;
 use super::role::{Grant, meaning};
 use super::talk::Talk;
 use super::wishes::{Here, Trusting, Wishes};
@@ -48,7 +49,7 @@ impl Choices {
             &facts.known,
         );
         Ok(Self {
-            trusting: trusting(wishes, facts, host, talk).await?,
+            trusting: trusting(wishes, facts, (host, config), talk).await?,
             name: name(wishes, facts, host, talk).await?,
             token: token_name(),
             grant,
@@ -112,11 +113,15 @@ async fn level(wishes: &Wishes, talk: Talk) -> Result<Scope, Fault> {
 async fn trusting(
     wishes: &Wishes,
     facts: &Facts,
-    host: &Host,
+    (host, config): (&Host, &Config),
     talk: Talk,
 ) -> Result<Trusting, Fault> {
     if let Some(trusting) = wishes.trusting {
         return Ok(trusting);
+    }
+    if let Some(Known::Authority(_)) = Known::of(host, config) {
+        // As it was chosen before.
+        return Ok(Trusting::Ca);
     }
     let several = facts.status.nodes.len() > 1 && !wishes.only_host;
     if host.pin.is_none() || !several {

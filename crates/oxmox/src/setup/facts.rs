@@ -6,6 +6,8 @@ use pve::{ClusterStatus, Reader, Request, Version};
 use serde::Deserialize;
 use tools::fault::Fault;
 
+use super::nodes::{self, Authority};
+
 /// What it is.
 #[derive(Debug)]
 pub struct Facts {
@@ -19,6 +21,8 @@ pub struct Facts {
     pub pools: Vec<String>,
     /// Its storages.
     pub storages: Vec<String>,
+    /// Its own certificate authority, as far as it is told.
+    pub authority: Option<Authority>,
 }
 
 /// Who has which rights.
@@ -78,14 +82,16 @@ impl Facts {
             reader.get("/access/roles/Administrator").await?;
         let pools: Vec<PoolRow> = reader.list("/pools").await?;
         let storages: Vec<StorageRow> = reader.list("/storage").await?;
+        // A token without rights does not see it.
+        let status = reader.cluster_status().await.unwrap_or(ClusterStatus {
+            name: None,
+            quorate: true,
+            nodes: Vec::new(),
+        });
         Ok(Self {
             version: reader.version().await?,
-            // A token without rights does not see it.
-            status: reader.cluster_status().await.unwrap_or(ClusterStatus {
-                name: None,
-                quorate: true,
-                nodes: Vec::new(),
-            }),
+            authority: nodes::authority(reader, &status.nodes).await,
+            status,
             known: administrator.into_keys().collect(),
             pools: pools.into_iter().map(|pool| pool.poolid).collect(),
             storages: storages.into_iter().map(|row| row.storage).collect(),

@@ -68,15 +68,17 @@ impl Made {
                 role,
                 users,
                 tokens,
-            } => {
-                let list = |names: &[String]| (!names.is_empty()).then(|| names.join(","));
-                Request::put("/access/acl")
-                    .with("path", path.as_str())
-                    .with("roles", role.as_str())
-                    .maybe("users", list(users))
-                    .maybe("tokens", list(tokens))
-                    .with("delete", 1)
-            }
+            } => acl(path, role, users, tokens).with("delete", 1),
+        }
+    }
+
+    /// A role that these have on this path.
+    pub fn rule(path: &str, role: &str, users: Vec<String>, tokens: Vec<String>) -> Self {
+        Self::Rule {
+            path: path.to_owned(),
+            role: role.to_owned(),
+            users,
+            tokens,
         }
     }
 
@@ -134,6 +136,16 @@ impl Made {
     }
 }
 
+/// Changes who has this role on this path: `propagate` gives it, `delete` takes it.
+pub(super) fn acl(path: &str, role: &str, users: &[String], tokens: &[String]) -> Request {
+    let list = |names: &[String]| (!names.is_empty()).then(|| names.join(","));
+    Request::put("/access/acl")
+        .with("path", path)
+        .with("roles", role)
+        .maybe("users", list(users))
+        .maybe("tokens", list(tokens))
+}
+
 /// A node's address, with its pin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct At {
@@ -175,6 +187,8 @@ pub struct Entered {
 pub struct Journal {
     /// The cluster's name in the configuration.
     pub cluster: String,
+    /// The fingerprint of its own authority, by which it is known again under any address.
+    pub authority: Option<Fingerprint>,
     /// Where it is.
     pub hosts: Vec<At>,
     /// Who may vouch for it.
@@ -185,8 +199,8 @@ pub struct Journal {
     pub made: Vec<Made>,
     /// The configuration file with its section.
     pub config: Option<Configured>,
-    /// Where the secret is.
-    pub secret: Option<Keep>,
+    /// Where its secrets are: that of the token in use, and those before it that could not be removed.
+    pub secrets: Vec<Keep>,
     /// The files of clients that oxmox was entered in.
     pub clients: Vec<Entered>,
     /// The directories that were made for all these, each before those in it.
@@ -241,6 +255,89 @@ impl Journal {
             .private()
             .gone()
             .write()
+    }
+
+    /// Whether this was written down for the same cluster and the same configuration. What was made for another is not
+    /// added to, and not taken back with it.
+    pub fn check(
+        &self,
+        config: &Path,
+        authority: Option<Fingerprint>,
+        host: &Host,
+    ) -> Result<(), Fault> {
+        let name = &self.cluster;
+        let other = |what: String, besides: &str| {
+            Fault::new(Kind::Conflict, what).hint(format!(
+                "give this one another name with --name{besides}; or take the other one back first: `oxmox setup --undo \
+                 --name {name}`"
+            ))
+        };
+        if let Some(Configured { path, .. }) = &self.config {
+            let path = path.canonicalize().unwrap_or_else(|_| path.clone());
+            if path != config {
+                let what = format!(
+                    "setup has made {name} for another configuration, {}, with the same state directory",
+                    path.display()
+                );
+                return Err(other(what, ", or a --state-dir of its own"));
+            }
+        }
+        let is_same = match (self.authority, authority) {
+            (Some(one), Some(other)) => one == other,
+            _ => self.is_at(host),
+        };
+        if is_same {
+            return Ok(());
+        }
+        let hosts: Vec<_> = self.hosts.iter().map(|at| at.host.as_str()).collect();
+        let what = format!(
+            "setup has made {name} for another cluster, at {}",
+            hosts.join(", ")
+        );
+        Err(other(what, ""))
+    }
+
+    /// Whether a person's file has been changed before.
+    pub fn has_changed(&self, file: &Path) -> bool {
+        let config = self.config.iter().map(|config| &config.path);
+        let clients = self.clients.iter().map(|entered| &entered.file);
+        config.chain(clients).any(|changed| changed == file)
+    }
+
+    /// Whether the cluster was reached there.
+    pub fn is_at(&self, host: &Host) -> bool {
+        self.hosts.iter().any(|at| at.host == host.to_string())
+    }
+
+    /// The tokens of this user that were made.
+    pub fn tokens(&self, of: &str) -> impl Iterator<Item = &str> {
+        self.made.iter().filter_map(move |made| match made {
+            Made::Token { user, name } if user == of => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
+    /// A token, or a token's role on a path, is there no more.
+    pub fn unmake(&mut self, gone: &Made) {
+        let (ids, place) = match gone {
+            Made::Token { user, name } => (vec![format!("{user}!{name}")], None),
+            Made::Rule {
+                path, role, tokens, ..
+            } => (tokens.clone(), Some((path, role))),
+            Made::Role { .. } | Made::User { .. } => (Vec::new(), None),
+        };
+        self.made.retain(|made| made != gone);
+        for made in &mut self.made {
+            if let Made::Rule {
+                path, role, tokens, ..
+            } = made
+                && place.is_none_or(|place| place == (&*path, &*role))
+            {
+                tokens.retain(|token| !ids.contains(token));
+            }
+        }
+        let is_empty = |made: &Made| matches!(made, Made::Rule { users, tokens, .. } if users.is_empty() && tokens.is_empty());
+        self.made.retain(|made| !is_empty(made));
     }
 
     /// The nodes, as they were.

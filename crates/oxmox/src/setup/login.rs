@@ -18,7 +18,7 @@ pub struct Entered {
     /// What reaches the cluster.
     pub settings: Settings,
     /// The token that was given, with its secret.
-    pub token: Option<(String, SecretString)>,
+    pub token: Option<(TokenId, SecretString)>,
 }
 
 /// Logs in, or takes the token.
@@ -199,7 +199,7 @@ async fn given_token(
     })?;
     Ok(Entered {
         settings,
-        token: Some((id.to_string(), secret)),
+        token: Some((id, secret)),
     })
 }
 

@@ -7,9 +7,9 @@
 //! | [`login`] | a login, with its second factor, or a token that is there already |
 //! | [`facts`], [`nodes`] | what the cluster is and has |
 //! | [`role`], `rights` | which privileges, and where; whether whoever asks may hand them out |
-//! | `choices`, `prepare` | from there to a plan |
+//! | `choices`, [`tokens`], `prepare` | from there to a plan |
 //! | [`plan`], [`words`] | what will be done, as data and for people |
-//! | [`apply`], [`journal`], [`undo`] | doing it, writing down what was made, taking it back |
+//! | [`apply`], [`trial`], [`journal`], [`undo`] | doing it, trying it, writing down what was made, taking it back |
 
 pub mod apply;
 mod choices;
@@ -24,12 +24,15 @@ mod prepare;
 mod rights;
 pub mod role;
 pub mod talk;
+pub mod tokens;
 pub mod trail;
+pub mod trial;
 pub mod undo;
 pub mod wishes;
 pub mod words;
 
 use pve::{Host, Settings, Trust, Writer};
+use secrecy::SecretString;
 use tools::fault::Fault;
 
 use crate::cli::exit::Exit;
@@ -39,12 +42,13 @@ use crate::files::Draft;
 use apply::Work;
 use choices::Choices;
 use facts::Facts;
-use journal::{At, Journal};
+use journal::At;
 use look::Known;
 use plan::Plan;
 use prepare::{Reach, Settled, Way, prepare};
 use talk::Talk;
 use trail::{Recorded, Trail};
+use trial::Trial;
 use wishes::{Here, Wishes};
 
 /// Asks what was not said, shows what it will do, and does it.
@@ -77,18 +81,53 @@ pub async fn run(
         here,
     };
     let (plan, reach) = prepare(&way, &choices, &wishes, &settled).await?;
+    let trial = trial(&plan, &reach, &way, &choices);
     let place = format!(
         "{} (PVE {}), as {}",
         Choices::title(&way.facts),
         way.facts.version,
         way.reader.identity()
     );
+    if plan.is_empty() {
+        return nothing_to_do(&plan, &trial, reach.secret.as_ref()).await;
+    }
     if let Some(exit) = agreed(&plan, &place, &wishes, talk).await? {
         return Ok(exit);
     }
     drop(leaving);
-    perform(&plan, reach, way, &writer, &settled).await?;
+    perform(&plan, reach, way, (&writer, &trial), &settled).await?;
     finished(&plan);
+    Ok(Exit::Done)
+}
+
+/// How the token will be used, and what it must be able to do.
+fn trial(plan: &Plan, reach: &Reach, way: &Way, choices: &Choices) -> Trial {
+    let credentials = way.entered.settings.credentials.clone();
+    let mut settings = Settings::new(reach.hosts.clone(), credentials);
+    settings.trust = reach.ca_file.clone().map_or(Trust::System, Trust::CaFile);
+    Trial {
+        settings,
+        token: plan.token.clone(),
+        // What a token that was brought along lacks is its owner's matter, and said before.
+        grant: Some(choices.grant.clone()).filter(|_| way.entered.token.is_none()),
+    }
+}
+
+/// Everything is there. Whether it works is tried all the same.
+async fn nothing_to_do(
+    plan: &Plan,
+    trial: &Trial,
+    secret: Option<&SecretString>,
+) -> Result<Exit, Fault> {
+    for note in &plan.notes {
+        out::say(format_args!("note: {note}"));
+    }
+    if let Some(secret) = secret {
+        for note in trial.run(secret).await? {
+            out::warn(note);
+        }
+    }
+    out::say("everything is as it should be; there is nothing to do");
     Ok(Exit::Done)
 }
 
@@ -96,7 +135,7 @@ async fn enter(host: Host, wishes: &Wishes, talk: Talk) -> Result<(Way, Writer),
     let entered = login::enter(vec![host.clone()], Trust::System, wishes, talk).await?;
     let (reader, writer) = pve::connect(entered.settings.clone())?;
     if let Some((token, _)) = &entered.token {
-        rights::has_some(&reader, token).await?;
+        rights::has_some(&reader, &token.to_string()).await?;
     }
     let facts = Facts::read(&reader).await.map_err(|fault| Fault {
         message: format!("{host} let us in, and then: {}", fault.message),
@@ -115,35 +154,41 @@ async fn perform(
     plan: &Plan,
     reach: Reach,
     way: Way,
-    writer: &Writer,
+    (writer, trial): (&Writer, &Trial),
     settled: &Settled<'_>,
 ) -> Result<(), Fault> {
     let here = settled.here;
-    let ca_file = reach.authority.map(|draft| draft.path);
-    let mut journal = Journal::read(&here.state, &plan.cluster)?.unwrap_or_default();
+    let mut journal = reach.journal.clone().unwrap_or_default();
     journal.cluster.clone_from(&plan.cluster);
-    journal.hosts = reach.hosts.iter().map(At::from).collect();
-    journal.ca_file.clone_from(&ca_file);
+    let authority = way.facts.authority.as_ref();
+    journal.authority = authority
+        .and_then(|it| it.fingerprint)
+        .or(journal.authority);
+    // As it is reached now: good whatever becomes of the files.
+    journal.hosts = vec![At::from(&way.host)];
     if way.entered.token.is_none() {
         journal.login = Some(way.reader.identity());
     }
-    let mut settings = Settings::new(reach.hosts, way.entered.settings.credentials);
-    settings.trust = ca_file.map_or(Trust::System, Trust::CaFile);
     let identity = way.reader.identity();
-    let trail = if plan.steps.is_empty() {
+    let trail = if plan.steps.is_empty() && plan.last.is_empty() {
         Trail::unneeded()
     } else {
         Trail::open(settled.config, &plan.cluster, identity).await
     };
+    let given = way.entered.token.map(|(_, secret)| secret);
     let work = Work {
         plan,
         writer: Recorded { writer, trail },
         state: &here.state,
-        settings,
-        secret: way.entered.token.map(|(_, secret)| secret),
+        trial,
+        secret: given.or(reach.secret),
         stop: runtime::stop_signal(),
     };
-    work.run(journal).await
+    let secret = work.run(reach.journal.as_ref(), journal).await?;
+    if let Some(secret) = secret {
+        trial.remember(&plan.cluster, &secret, &here.state).await;
+    }
+    Ok(())
 }
 
 /// Shows the plan and asks. `Some`: it ends here.
@@ -153,10 +198,6 @@ async fn agreed(
     wishes: &Wishes,
     talk: Talk,
 ) -> Result<Option<Exit>, Fault> {
-    if plan.is_empty() {
-        out::say("everything is as it should be; there is nothing to do");
-        return Ok(Some(Exit::Done));
-    }
     let text = words::plan(plan, place);
     if wishes.dry_run {
         out::data(&text)?;

@@ -26,6 +26,15 @@ struct Info {
     pem: Option<String>,
 }
 
+/// The certificate of the cluster's authority.
+#[derive(Debug)]
+pub struct Authority {
+    /// In text form.
+    pub pem: String,
+    /// Its SHA-256.
+    pub fingerprint: Option<Fingerprint>,
+}
+
 /// What became of another node.
 #[derive(Debug)]
 pub enum Other {
@@ -75,12 +84,35 @@ async fn one(reader: &Reader, first: &Host, member: &ClusterMember) -> Other {
     }
 }
 
-/// The certificate of the cluster's authority, in text form.
-pub async fn authority(reader: &Reader, members: &[ClusterMember]) -> Option<String> {
+/// The certificate of the cluster's authority.
+pub(super) async fn authority(reader: &Reader, members: &[ClusterMember]) -> Option<Authority> {
     let local = members.iter().find(|member| member.local)?;
     let all = certificates(reader, local.name.as_str()).await.ok()?;
-    let found = all.into_iter().find(|info| info.filename == AUTHORITY);
-    found?.pem.filter(|pem| pem.contains("BEGIN CERTIFICATE"))
+    let found = all.into_iter().find(|info| info.filename == AUTHORITY)?;
+    let pem = found.pem.filter(|pem| pem.contains("BEGIN CERTIFICATE"))?;
+    Some(Authority {
+        pem,
+        fingerprint: found.fingerprint,
+    })
+}
+
+/// How this host is to be trusted where the authority is asked: by it, or by a pin if it does not vouch for the host under
+/// this name. Whether it does.
+pub(super) async fn by_authority(host: Host, authority: &Authority) -> (Host, bool) {
+    let trust = Trust::CaText(authority.pem.clone());
+    if let Ok(seen) = look(&host, &trust, LIMIT).await
+        && seen.trusted
+    {
+        return (Host { pin: None, ..host }, true);
+    }
+    if host.pin.is_none()
+        && let Ok(seen) = look(&host, &Trust::System, LIMIT).await
+        && seen.trusted
+    {
+        // The system vouches for it, and will not be asked any more.
+        return (host.with_pin(seen.fingerprint), false);
+    }
+    (host, false)
 }
 
 async fn certificates(reader: &Reader, node: &str) -> Result<Vec<Info>, pve::Error> {

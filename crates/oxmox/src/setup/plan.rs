@@ -1,10 +1,11 @@
 //! What setup is about to do, as data: shown first, and then done as shown.
 
-use pve::{Request, encode_segment};
+use pve::{Request, TokenId, encode_segment};
 
 use super::facts::{Accounts, Rule};
-use super::journal::Made;
+use super::journal::{Made, acl};
 use super::role::{self, Grant, USER};
+use super::tokens::Choice;
 use crate::clients::Client;
 use crate::files::Draft;
 use crate::keep::Keep;
@@ -17,7 +18,16 @@ pub struct Step {
     /// What is sent.
     pub request: Request,
     /// What has to be taken back, should it come to that.
-    pub made: Option<Made>,
+    pub made: Made,
+}
+
+/// What nothing would bring back: sent last, when everything else has shown that it works.
+#[derive(Debug, Clone)]
+pub struct Last {
+    /// What it does.
+    pub says: String,
+    /// What is there no more then.
+    pub gone: Made,
 }
 
 /// Everything, in order.
@@ -26,16 +36,18 @@ pub struct Plan {
     /// The cluster's name in the configuration.
     pub cluster: String,
     /// The token that oxmox will use.
-    pub token: String,
+    pub token: TokenId,
     /// On the cluster.
     pub steps: Vec<Step>,
+    /// There, too, when everything is done.
+    pub last: Vec<Last>,
     /// What is there already, as it should be.
     pub stays: Vec<String>,
     /// What a person should know before saying yes.
     pub notes: Vec<String>,
     /// Where the secret goes; `None`: it stays where it is.
     pub secret: Option<Keep>,
-    /// The certificate of the cluster's authority.
+    /// The certificate of the cluster's authority; one that is no longer asked goes.
     pub authority: Option<Draft>,
     /// The configuration file.
     pub config: Draft,
@@ -46,14 +58,22 @@ pub struct Plan {
 impl Plan {
     /// Whether there is anything to do.
     pub fn is_empty(&self) -> bool {
-        self.steps.is_empty() && self.secret.is_none() && self.files().next().is_none()
+        let is_quiet = self.steps.is_empty() && self.last.is_empty();
+        is_quiet && self.secret.is_none() && self.files().next().is_none()
     }
 
     /// The files that change, in the order in which they are written. Clients come last: they start what the others describe.
     pub fn files(&self) -> impl Iterator<Item = &Draft> {
         let clients = self.clients.iter().map(|(_, draft)| draft);
-        let first = self.authority.iter().chain([&self.config]);
-        first.chain(clients).filter(|draft| draft.is_change())
+        let authority = |goes: bool| {
+            let authority = self.authority.iter();
+            authority.filter(move |draft| draft.after.is_none() == goes)
+        };
+        // Whatever the configuration names is there as long as it does.
+        let own = authority(false)
+            .chain([&self.config])
+            .chain(authority(true));
+        own.chain(clients).filter(|draft| draft.is_change())
     }
 
     /// The clients whose files change.
@@ -63,20 +83,25 @@ impl Plan {
     }
 }
 
+/// What is to be done on the cluster.
+#[derive(Debug, Default)]
+pub struct Remote {
+    /// First.
+    pub steps: Vec<Step>,
+    /// When everything is done.
+    pub last: Vec<Last>,
+    /// What is there already, as it should be.
+    pub stays: Vec<String>,
+}
+
 /// What the cluster needs so that this token has these rights, and no more.
-pub fn remote(
-    accounts: &Accounts,
-    grant: &Grant,
-    token: &str,
-    is_kept: bool,
-) -> (Vec<Step>, Vec<String>) {
+pub fn remote(accounts: &Accounts, grant: &Grant, choice: &Choice) -> Remote {
     let (mut steps, mut stays) = (Vec::new(), Vec::new());
     match role(accounts, grant) {
         Some(step) => steps.push(step),
         None => stays.push(format!("the role {} holds what it should", grant.role)),
     }
-    let known = accounts.users.get(USER);
-    if known.is_some() {
+    if accounts.users.contains_key(USER) {
         stays.push(format!("the user {USER}"));
     } else {
         steps.push(Step {
@@ -84,37 +109,17 @@ pub fn remote(
             request: Request::post("/access/users")
                 .with("userid", USER)
                 .with("comment", "oxmox: the owner of its tokens"),
-            made: Some(Made::User {
+            made: Made::User {
                 name: USER.to_owned(),
-            }),
+            },
         });
     }
-    let is_there = known.is_some_and(|tokens| tokens.contains(token));
-    let path = format!("/access/users/{}/token/{token}", encode_segment(USER));
-    if is_there && is_kept {
-        stays.push(format!(
-            "the token {USER}!{token}, whose secret is known here"
-        ));
+    let id = format!("{USER}!{}", choice.name);
+    if choice.is_kept {
+        stays.push(format!("the token {id}, whose secret is known here"));
     } else {
-        if is_there {
-            steps.push(Step {
-                says: format!("remove the token {USER}!{token}: its secret is lost, and whatever still uses it stops working"),
-                request: Request::delete(path.clone()),
-                made: None,
-            });
-        }
-        steps.push(Step {
-            says: format!("make the token {USER}!{token}, which has rights of its own and never more than its user"),
-            request: Request::post(path)
-                .with("privsep", 1)
-                .with("comment", format!("oxmox on {token}")),
-            made: Some(Made::Token {
-                user: USER.to_owned(),
-                name: token.to_owned(),
-            }),
-        });
+        steps.push(token(&choice.name));
     }
-    let id = format!("{USER}!{token}");
     for path in &grant.paths {
         let lacks = |who: &str| !accounts.has_rule(path, who, &grant.role);
         let users: Vec<_> = [USER]
@@ -122,10 +127,8 @@ pub fn remote(
             .filter(|who| lacks(who))
             .map(str::to_owned)
             .collect();
-        // The rights of a token that is made anew went with the old one.
-        let is_new = !(is_there && is_kept);
         let tokens: Vec<_> = Some(id.clone())
-            .filter(|id| is_new || lacks(id))
+            .filter(|id| !choice.is_kept || lacks(id))
             .into_iter()
             .collect();
         match rule(path, &grant.role, users, tokens) {
@@ -136,29 +139,54 @@ pub fn remote(
             )),
         }
     }
-    if is_there && is_kept {
-        steps.extend(too_much(accounts, grant, &id));
+    let replaced = choice.replaced.iter().map(|(name, why)| Last {
+        says: format!("remove the token {USER}!{name}: {why}, and {id} takes its place"),
+        gone: Made::Token {
+            user: USER.to_owned(),
+            name: name.clone(),
+        },
+    });
+    Remote {
+        last: replaced.chain(too_much(accounts, grant, &id)).collect(),
+        steps,
+        stays,
     }
-    (steps, stays)
 }
 
-/// Roles of ours that the token has from an earlier run, and that go beyond what is wanted now. The user keeps them: another
-/// machine's token may live on them. Last, since it is what no failure could bring back.
-fn too_much(accounts: &Accounts, grant: &Grant, id: &str) -> Vec<Step> {
-    let is_ours = |rule: &Rule| rule.ugid == id && role::is_own(&rule.roleid);
-    let is_wanted = |rule: &Rule| rule.roleid == grant.role && grant.paths.contains(&rule.path);
-    let rules = accounts.rules.iter();
-    let rules = rules.filter(|rule| is_ours(rule) && !is_wanted(rule));
-    let step = |rule: &Rule| Step {
+fn token(name: &str) -> Step {
+    Step {
+        says: format!(
+            "make the token {USER}!{name}, which has rights of its own and never more than its user"
+        ),
+        request: Request::post(format!(
+            "/access/users/{}/token/{name}",
+            encode_segment(USER)
+        ))
+        .with("privsep", 1)
+        .with("comment", format!("oxmox on {name}")),
+        made: Made::Token {
+            user: USER.to_owned(),
+            name: name.to_owned(),
+        },
+    }
+}
+
+/// Roles of setup's own that the token has from an earlier run, and that go beyond what is wanted now. The user keeps them:
+/// another machine's token may live on them. Roles that somebody else gave are theirs to take.
+fn too_much<'a>(
+    accounts: &'a Accounts,
+    grant: &'a Grant,
+    id: &'a str,
+) -> impl Iterator<Item = Last> + 'a {
+    let is_ours = move |rule: &&Rule| rule.ugid == id && role::is_own(&rule.roleid);
+    let is_wanted =
+        move |rule: &&Rule| rule.roleid == grant.role && grant.paths.contains(&rule.path);
+    let rules = accounts.rules.iter().filter(is_ours);
+    let rules = rules.filter(move |rule| !is_wanted(rule));
+    rules.map(move |rule| Last {
         says: format!("take the role {} on {} from {id}", rule.roleid, rule.path),
-        request: Request::put("/access/acl")
-            .with("path", rule.path.as_str())
-            .with("roles", rule.roleid.as_str())
-            .with("tokens", id)
-            .with("delete", 1),
-        made: None,
-    };
-    rules.map(step).collect()
+        gone: Made::rule(&rule.path, &rule.roleid, Vec::new(), vec![id.to_owned()]),
+    })
 }
 
 /// The role holds exactly what it should: one that kept what an earlier run was asked for would hand it out again, to
@@ -172,10 +200,10 @@ fn role(accounts: &Accounts, grant: &Grant) -> Option<Step> {
             request: Request::post("/access/roles")
                 .with("roleid", name)
                 .with("privs", wanted.join(",")),
-            made: Some(Made::Role {
+            made: Made::Role {
                 name: name.to_owned(),
                 before: None,
-            }),
+            },
         });
     };
     let lacking = wanted.iter().copied().filter(|it| !held.contains(*it));
@@ -192,10 +220,10 @@ fn role(accounts: &Accounts, grant: &Grant) -> Option<Step> {
     (!says.is_empty()).then(|| Step {
         says: says.join("; "),
         request: Request::put(format!("/access/roles/{name}")).with("privs", wanted.join(",")),
-        made: Some(Made::Role {
+        made: Made::Role {
             name: name.to_owned(),
             before: Some(held.iter().cloned().collect()),
-        }),
+        },
     })
 }
 
@@ -203,21 +231,10 @@ fn rule(path: &str, role: &str, users: Vec<String>, tokens: Vec<String>) -> Opti
     if users.is_empty() && tokens.is_empty() {
         return None;
     }
-    let list = |names: &[String]| (!names.is_empty()).then(|| names.join(","));
     let whom: Vec<_> = users.iter().chain(&tokens).map(String::as_str).collect();
     Some(Step {
         says: format!("give the role {role} on {path} to {}", whom.join(" and ")),
-        request: Request::put("/access/acl")
-            .with("path", path)
-            .with("roles", role)
-            .maybe("users", list(&users))
-            .maybe("tokens", list(&tokens))
-            .with("propagate", 1),
-        made: Some(Made::Rule {
-            path: path.to_owned(),
-            role: role.to_owned(),
-            users,
-            tokens,
-        }),
+        request: acl(path, role, &users, &tokens).with("propagate", 1),
+        made: Made::rule(path, role, users, tokens),
     })
 }

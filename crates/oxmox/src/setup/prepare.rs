@@ -2,17 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use pve::{Host, Reader, Settings};
+use pve::{Host, Reader, TokenId};
+use secrecy::SecretString;
 use tools::fault::{Fault, Kind};
 
 use super::choices::Choices;
 use super::facts::{Accounts, Facts};
-use super::journal::{Journal, Made};
+use super::journal::Journal;
 use super::login::Entered;
 use super::nodes::{self, Other};
-use super::plan::{self, Plan};
+use super::plan::{self, Plan, Remote};
 use super::rights;
 use super::role::USER;
+use super::tokens::{self, State};
 use super::wishes::{Here, Trusting, Wishes};
 use crate::config::{
     ClusterConfig, Config, Edit, Environment, Login, Reference, SecretSource, Section,
@@ -35,10 +37,23 @@ pub(super) struct Settled<'a> {
     pub(super) here: &'a Here,
 }
 
-/// How the cluster will be reached.
+/// How the cluster will be reached, and what is known of earlier runs.
 pub(super) struct Reach {
     pub(super) hosts: Vec<Host>,
-    pub(super) authority: Option<Draft>,
+    pub(super) ca_file: Option<PathBuf>,
+    /// The secret of a token that is kept.
+    pub(super) secret: Option<SecretString>,
+    /// What earlier runs wrote down.
+    pub(super) journal: Option<Journal>,
+}
+
+/// What is to be done about the token.
+struct Access {
+    token: TokenId,
+    remote: Remote,
+    /// A token that is kept, and where its secret is.
+    kept: Option<(Reference, SecretString)>,
+    notes: Vec<String>,
 }
 
 /// All that will be done.
@@ -48,34 +63,19 @@ pub(super) async fn prepare(
     wishes: &Wishes,
     settled: &Settled<'_>,
 ) -> Result<(Plan, Reach), Fault> {
-    let known = known(settled.config, &choices.name, &way.host)?;
-    let (reach, mut notes) = reach(way, choices, settled.here).await;
-    let mut name = known.and_then(ours).unwrap_or(&choices.token).to_owned();
-    let mut token = match &way.entered.token {
-        Some((id, _)) => id.clone(),
-        None => format!("{USER}!{name}"),
-    };
-    let kept = match known {
-        Some(known) if works(known, &token, &way.entered.settings, settled.environment).await => {
-            reference(known)
-        }
-        _ => None,
-    };
-    let (steps, stays) = if way.entered.token.is_some() {
-        notes.extend(rights::lacking(&choices.grant, &way.reader, &token).await?);
-        (Vec::new(), Vec::new())
-    } else {
-        let accounts = Accounts::read(&way.reader).await?;
-        rights::may_grant(&choices.grant, &way.reader, &accounts).await?;
-        if kept.is_none() {
-            name = free(name, &accounts, &settled.here.state, &choices.name)?;
-            token = format!("{USER}!{name}");
-        }
-        notes.extend(rights::notes(&choices.grant, &accounts, &token));
-        plan::remote(&accounts, &choices.grant, &name, kept.is_some())
-    };
-    let (secret, reference) = if let Some(reference) = kept {
-        (None, reference)
+    let mut edit = Edit::open(&settled.here.config)?;
+    let journal = Journal::read(&settled.here.state, &choices.name)?;
+    if let Some(journal) = &journal {
+        let authority = way.facts.authority.as_ref();
+        let authority = authority.and_then(|authority| authority.fingerprint);
+        journal.check(edit.path(), authority, &way.host)?;
+    }
+    let known = known(settled.config, &choices.name, &way.host, journal.as_ref())?;
+    let (hosts, authority, mut notes) = reach(way, choices, settled.here, journal.as_ref()).await;
+    let access = access(way, choices, known, journal.as_ref(), settled.environment).await?;
+    notes.extend(access.notes);
+    let (secret, reference, kept) = if let Some((reference, secret)) = access.kept {
+        (None, reference, Some(secret))
     } else {
         let dir = settled.here.config.parent().unwrap_or(Path::new("."));
         let (keep, why) = Keep::find(wishes.secret, &choices.name, dir, settled.environment)?;
@@ -83,26 +83,45 @@ pub(super) async fn prepare(
             why.map(|why| format!("there is no keyring ({why}): the secret goes into a file")),
         );
         let reference = keep.reference();
-        (Some(keep), reference)
+        (Some(keep), reference, None)
+    };
+    let asked = authority.as_ref().filter(|draft| draft.after.is_some());
+    let reach = Reach {
+        hosts,
+        ca_file: asked.map(|draft| draft.path.clone()),
+        secret: kept,
+        journal,
     };
     let section = Section {
         hosts: reach.hosts.clone(),
-        ca_file: reach.authority.as_ref().map(|draft| draft.path.clone()),
-        token: token.clone(),
+        ca_file: reach.ca_file.clone(),
+        token: access.token.to_string(),
         secret: reference,
     };
-    let mut edit = Edit::open(&settled.here.config)?;
     edit.set_cluster(&choices.name, section.table())?;
+    let is_known = |file: &Path| {
+        let journal = reach.journal.as_ref();
+        journal.is_some_and(|journal| journal.has_changed(file))
+    };
+    let clients = choices
+        .entered(settled.environment, settled.here)?
+        .into_iter();
     let plan = Plan {
         cluster: choices.name.clone(),
-        token,
-        steps,
-        stays,
+        token: access.token,
+        steps: access.remote.steps,
+        last: access.remote.last,
+        stays: access.remote.stays,
         notes,
         secret,
-        authority: reach.authority.clone(),
-        config: edit.draft(),
-        clients: choices.entered(settled.environment, settled.here)?,
+        authority,
+        config: edit.draft().again(is_known(edit.path())),
+        clients: clients
+            .map(|(client, draft)| {
+                let again = is_known(&draft.path);
+                (client, draft.again(again))
+            })
+            .collect(),
     };
     for draft in plan.files() {
         draft.check()?;
@@ -110,36 +129,77 @@ pub(super) async fn prepare(
     Ok((plan, reach))
 }
 
-/// The name of the token that the configuration has, if it is one of our user's.
-fn ours(known: &ClusterConfig) -> Option<&str> {
-    match &known.login {
-        Login::Token { user, name, .. } if user == USER => Some(name),
-        _ => None,
-    }
-}
-
-/// This name, or the next one that is free: a token that somebody else made here, or on another machine of the same name, is
-/// theirs. One that setup made for this cluster is made anew.
-fn free(name: String, accounts: &Accounts, state: &Path, cluster: &str) -> Result<String, Fault> {
-    let made = Journal::read(state, cluster)?.map(|journal| journal.made);
-    let is_ours = made.is_some_and(|made| {
-        let mut made = made.iter();
-        made.any(|made| matches!(made, Made::Token { name: known, .. } if *known == name))
+/// Which token, and what it takes on the cluster.
+async fn access(
+    way: &Way,
+    choices: &Choices,
+    known: Option<&ClusterConfig>,
+    journal: Option<&Journal>,
+    environment: &Environment,
+) -> Result<Access, Fault> {
+    let configured = known.and_then(|known| match &known.login {
+        Login::Token { user, name, .. } => Some((known, user.as_str(), name.as_str())),
+        Login::Password { .. } => None,
     });
-    let there = accounts.users.get(USER);
-    let is_taken = |name: &String| there.is_some_and(|tokens| tokens.contains(name));
-    if is_ours || !is_taken(&name) {
-        return Ok(name);
+    let given = way.entered.token.as_ref().map(|(id, _)| id);
+    let wanted_user = given.map_or(USER, |id| id.user.as_str());
+    let configured = configured.filter(|(_, user, _)| *user == wanted_user);
+    let state = match configured {
+        Some((known, ..)) => Some(tokens::tried(known, &way.entered.settings, environment).await),
+        None => None,
+    };
+    let configured = configured.zip(state);
+    let kept = |is_kept: bool| match &configured {
+        Some(((known, ..), State::Works(secret))) if is_kept => {
+            reference(known).map(|reference| (reference, secret.clone()))
+        }
+        _ => None,
+    };
+    if let Some(id) = given {
+        let is_same = |((.., name), _): &((_, _, &str), _)| *name == id.name;
+        let is_kept = configured.as_ref().is_some_and(is_same);
+        return Ok(Access {
+            token: id.clone(),
+            remote: Remote::default(),
+            kept: kept(is_kept),
+            notes: rights::lacking(&choices.grant, &way.reader, &id.to_string()).await?,
+        });
     }
-    let mut others = (2..).map(|number: u32| format!("{name}-{number}"));
-    Ok(others.find(|name| !is_taken(name)).unwrap_or(name))
+    let accounts = Accounts::read(&way.reader).await?;
+    rights::may_grant(&choices.grant, &way.reader, &accounts).await?;
+    let there = accounts.users.get(USER).cloned().unwrap_or_default();
+    let ours = journal.into_iter().flat_map(|journal| journal.tokens(USER));
+    let ours = ours.map(str::to_owned).collect();
+    let named = configured
+        .as_ref()
+        .filter(|((known, ..), _)| reference(known).is_some());
+    let choice = tokens::choose(
+        named.map(|((_, _, name), state)| (*name, state)),
+        (&there, &ours),
+        &choices.token,
+        &choices.name,
+    )?;
+    let token = TokenId::new(USER, &choice.name);
+    let mut notes = rights::notes(&choices.grant, &accounts, &token.to_string());
+    notes.extend(choice.notes.iter().cloned());
+    Ok(Access {
+        remote: plan::remote(&accounts, &choices.grant, &choice),
+        kept: kept(choice.is_kept),
+        token,
+        notes,
+    })
 }
 
-/// The nodes with what they are trusted by, and what there is to tell.
-async fn reach(way: &Way, choices: &Choices, here: &Here) -> (Reach, Vec<String>) {
+/// The nodes with what they are trusted by, the file of the authority, and what there is to tell.
+async fn reach(
+    way: &Way,
+    choices: &Choices,
+    here: &Here,
+    journal: Option<&Journal>,
+) -> (Vec<Host>, Option<Draft>, Vec<String>) {
     let (mut hosts, mut notes) = (vec![way.host.clone()], Vec::new());
-    let members = &way.facts.status.nodes;
     if !choices.only_host {
+        let members = &way.facts.status.nodes;
         for other in nodes::others(&way.reader, &way.host, members).await {
             match other {
                 Other::Reached(host) => hosts.push(host),
@@ -147,26 +207,33 @@ async fn reach(way: &Way, choices: &Choices, here: &Here) -> (Reach, Vec<String>
             }
         }
     }
-    let mut authority = None;
-    if choices.trusting == Trusting::Ca {
-        let file = here
-            .config
-            .with_file_name(format!("{}-ca.pem", choices.name));
-        let pem = nodes::authority(&way.reader, members).await;
-        authority = pem
-            .zip(Draft::open(&file).ok())
-            .map(|(pem, draft)| draft.holding(pem));
-        if authority.is_none() {
-            let what =
-                "the cluster does not tell the certificate of its authority: fingerprints it is";
-            notes.push(what.to_owned());
-        } else {
-            for host in &mut hosts {
-                host.pin = None;
-            }
-        }
+    let written = journal.and_then(|journal| journal.ca_file.as_ref());
+    let no_longer = written
+        .and_then(|file| Draft::open(file).ok())
+        .map(Draft::gone);
+    if choices.trusting != Trusting::Ca {
+        return (hosts, no_longer, notes);
     }
-    (Reach { hosts, authority }, notes)
+    let file = here
+        .config
+        .with_file_name(format!("{}-ca.pem", choices.name));
+    let authority = way.facts.authority.as_ref();
+    let Some((authority, draft)) = authority.zip(Draft::open(&file).ok()) else {
+        let what = "the cluster does not tell the certificate of its authority: fingerprints it is";
+        notes.push(what.to_owned());
+        return (hosts, no_longer, notes);
+    };
+    let mut vouched = Vec::new();
+    for host in hosts {
+        let (host, is_vouched) = nodes::by_authority(host, authority).await;
+        if !is_vouched {
+            notes.push(format!(
+                "the cluster's authority does not vouch for {host}, so that its fingerprint is kept"
+            ));
+        }
+        vouched.push(host);
+    }
+    (vouched, Some(draft.holding(authority.pem.clone())), notes)
 }
 
 /// The cluster of that name as it is configured now. Another one of the same name is not overwritten.
@@ -174,11 +241,17 @@ fn known<'a>(
     config: &'a Config,
     name: &str,
     host: &Host,
+    journal: Option<&Journal>,
 ) -> Result<Option<&'a ClusterConfig>, Fault> {
     let Some(known) = config.clusters.iter().find(|cluster| cluster.name == name) else {
         return Ok(None);
     };
-    let is_same = |other: &Host| (&other.name, other.port) == (&host.name, host.port);
+    // Under another address, too: by its certificate, or as the cluster that setup has made this of.
+    let is_same = |other: &Host| {
+        let is_there = (&other.name, other.port) == (&host.name, host.port);
+        let has_its_certificate = other.pin.is_some() && other.pin == host.pin;
+        is_there || has_its_certificate || journal.is_some_and(|journal| journal.is_at(other))
+    };
     if known.hosts.iter().any(is_same) {
         return Ok(Some(known));
     }
@@ -188,30 +261,6 @@ fn known<'a>(
         hosts.join(", ")
     );
     Err(Fault::new(Kind::Conflict, what).hint("give this one another name with --name"))
-}
-
-/// Whether the secret of this token is where the configuration says, and opens.
-async fn works(
-    known: &ClusterConfig,
-    token: &str,
-    reached: &Settings,
-    environment: &Environment,
-) -> bool {
-    match &known.login {
-        Login::Token { user, name, .. } if format!("{user}!{name}") == token => {}
-        _ => return false,
-    }
-    let Ok(settings) = known.settings(environment, &mut Vec::new()) else {
-        return false;
-    };
-    let settings = Settings {
-        credentials: settings.credentials,
-        ..reached.clone()
-    };
-    match pve::connect(settings) {
-        Ok((reader, _)) => reader.version().await.is_ok(),
-        Err(_) => false,
-    }
 }
 
 /// How the configuration names the secret of a token, if it can be named again.

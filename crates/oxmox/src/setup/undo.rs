@@ -5,6 +5,7 @@ use std::path::Path;
 
 use pve::{Settings, Trust};
 use tools::fault::{Fault, Kind};
+use tools::rights;
 
 use super::facts::{Accounts, Rule};
 use super::journal::{Configured, Journal, Made};
@@ -59,9 +60,10 @@ pub async fn run(mut wishes: Wishes, config: &Config, here: &Here) -> Result<Exi
         out::say(format_args!("  {}", draft.path.display()));
         draft.put_back()?;
     }
-    if let Some(keep) = &journal.secret {
+    for keep in &journal.secrets {
         keep.remove()?;
     }
+    rights::forget(&here.state, &journal.cluster);
     Journal::forget(&here.state, &journal.cluster)?;
     bequeath(&journal, &here.state)?;
     out::say("all of it was taken back");
@@ -222,7 +224,7 @@ fn shown(journal: &Journal, (undo, stays): (&[Made], &[String]), files: &[Draft]
         lines.push(format!("  - {}", made.says()));
         lines.push(format!("    {}", words::request(&made.undo())));
     }
-    if let Some(keep) = &journal.secret {
+    for keep in &journal.secrets {
         lines.push(format!("  - the secret in {keep}"));
     }
     for draft in files {

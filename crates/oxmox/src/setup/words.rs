@@ -20,20 +20,32 @@ pub fn request(request: &Request) -> String {
 /// The whole plan.
 pub fn plan(plan: &Plan, place: &str) -> String {
     let mut text = String::new();
-    if !plan.steps.is_empty() {
+    let first = plan.steps.iter();
+    let first = first.map(|step| (&step.says, step.request.clone()));
+    let last = plan.last.iter().map(|last| (&last.says, last.gone.undo()));
+    let steps: Vec<_> = first.chain(last).collect();
+    if !steps.is_empty() || !plan.stays.is_empty() {
         let _ = writeln!(text, "on {place}:");
-        for (at, step) in plan.steps.iter().enumerate() {
-            let _ = writeln!(text, "  {}. {}", at + 1, step.says);
-            let _ = writeln!(text, "     {}", request(&step.request));
-        }
+    }
+    for (at, (says, sent)) in steps.iter().enumerate() {
+        let _ = writeln!(text, "  {}. {says}", at + 1);
+        let _ = writeln!(text, "     {}", request(sent));
+    }
+    for stays in &plan.stays {
+        let _ = writeln!(text, "  stays as it is: {stays}");
     }
     let _ = writeln!(text, "on this machine:");
     if let Some(secret) = &plan.secret {
         let _ = writeln!(text, "  - keep the token's secret in {secret}");
     }
     let authority = (plan.authority.iter()).map(|draft| {
+        let act = if draft.after.is_none() {
+            "remove"
+        } else {
+            "write"
+        };
         (
-            "write the certificate of the cluster's authority".to_owned(),
+            format!("{act} the certificate of the cluster's authority"),
             draft,
         )
     });
@@ -49,9 +61,6 @@ pub fn plan(plan: &Plan, place: &str) -> String {
     if files == 0 && plan.secret.is_none() {
         text.push_str("  nothing\n");
     }
-    for stays in &plan.stays {
-        let _ = writeln!(text, "  stays as it is: {stays}");
-    }
     for note in &plan.notes {
         let _ = writeln!(text, "note: {note}");
     }
@@ -64,7 +73,7 @@ fn file(what: &str, draft: &Draft) -> String {
     for line in draft.diff().lines() {
         let _ = writeln!(text, "      {line}");
     }
-    if draft.before.is_some() {
+    if draft.keeps_copy() {
         let _ = writeln!(
             text,
             "    what it held is kept as {}",

@@ -93,16 +93,28 @@ pub(super) fn write(dir: &Path, key: &Key, held: &Permissions, now: i64) -> io::
 
 fn forget_others(dir: &Path, key: &Key) {
     let own = key.file(dir);
+    for path in of_cluster(dir, &key.cluster).filter(|path| *path != own) {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Nothing is known of this cluster any more.
+pub(super) fn forget(dir: &Path, cluster: &str) {
+    for path in of_cluster(dir, cluster) {
+        let _ = fs::remove_file(path);
+    }
+    // Only if nothing else is in it.
+    let _ = fs::remove_dir(dir);
+}
+
+fn of_cluster(dir: &Path, cluster: &str) -> impl Iterator<Item = PathBuf> {
     let files = fs::read_dir(dir).into_iter().flatten().flatten();
-    for path in files.map(|entry| entry.path()) {
-        let of_same = fs::read(&path)
+    files.map(|entry| entry.path()).filter(move |path| {
+        fs::read(path)
             .ok()
             .and_then(|text| serde_json::from_slice::<Kept>(&text).ok())
-            .is_some_and(|kept| kept.cluster == key.cluster);
-        if path != own && of_same {
-            let _ = fs::remove_file(&path);
-        }
-    }
+            .is_some_and(|kept| kept.cluster == cluster)
+    })
 }
 
 #[cfg(test)]
@@ -130,6 +142,11 @@ mod tests {
         write(dir.path(), &new, &Permissions::default(), 0).unwrap();
         assert!(read(dir.path(), &new).is_some());
         assert!(read(dir.path(), &old).is_none());
+        forget(dir.path(), "another");
+        assert!(read(dir.path(), &new).is_some());
+        forget(dir.path(), "lab");
+        assert!(read(dir.path(), &new).is_none() && !dir.path().exists());
+        create_private_dir(dir.path()).unwrap();
         fs::write(new.file(dir.path()), "half a fi").unwrap();
         assert!(read(dir.path(), &new).is_none());
     }

@@ -98,6 +98,11 @@ impl Rights {
     }
 }
 
+/// Forgets what was left on disk about a cluster, for one that is gone.
+pub fn forget(state_dir: &Path, cluster: &str) {
+    cache::forget(&cache::dir(state_dir), cluster);
+}
+
 fn unlisted(keys: &[Key], known: &BTreeMap<String, Permissions>) -> Unlisted {
     if keys.is_empty() || keys.iter().any(|key| !known.contains_key(&key.cluster)) {
         return Unlisted::new();

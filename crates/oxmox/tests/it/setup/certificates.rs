@@ -83,6 +83,22 @@ async fn another_certificate_than_the_pinned_one_is_refused() {
 }
 
 #[tokio::test]
+async fn a_certificate_that_the_clusters_authority_does_not_know_is_refused() {
+    let place = Place::new().await;
+    let relay = Relay::to(place.sim.addr(), "127.0.0.1").await;
+    let words = ["--accept-pin", "--trust=ca"];
+    setup(&place, relay.address, &words).await.exits(0);
+    // What the authority vouches for needs no other word.
+    let ran = setup(&place, relay.address, &[]).await.exits(0);
+    ran.says("nothing to do");
+    let other = Sim::start(sim::worlds::homelab()).await.unwrap();
+    relay.now_to(other.addr());
+    let ran = setup(&place, relay.address, &words).await.exits(1);
+    ran.says("home-ca.pem does not vouch for that");
+    assert_eq!(other.requests().len(), 0, "nothing was sent");
+}
+
+#[tokio::test]
 async fn a_pin_stays_where_the_system_trusts_the_host_as_well() {
     let dir = tempfile::tempdir().unwrap();
     let roots = dir.path().join("roots.pem");
@@ -95,4 +111,33 @@ async fn a_pin_stays_where_the_system_trusts_the_host_as_well() {
     ran.says("nothing to do");
     let config = place.text(".config/oxmox/config.toml");
     assert!(config.contains(place.sim.fingerprint()), "{config}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_host_that_the_authority_does_not_vouch_for_keeps_its_pin() {
+    let place = Place::new().await;
+    // An address that stands in no certificate.
+    let relay = Relay::to(place.sim.addr(), "127.0.0.2").await;
+    setup(&place, relay.address, &["--accept-pin"])
+        .await
+        .exits(0);
+    let ran = setup(&place, relay.address, &["--trust=ca"]).await.exits(0);
+    ran.says("does not vouch for 127.0.0.2");
+    place.lists().await;
+}
+
+#[tokio::test]
+async fn the_authoritys_file_goes_with_the_wish_for_it() {
+    let place = Place::new().await;
+    let pin = format!("--pin={}", place.sim.fingerprint());
+    setup(&place, place.sim.addr(), &[&pin, "--trust=ca"])
+        .await
+        .exits(0);
+    let ran = setup(&place, place.sim.addr(), &[&pin, "--trust=pins"]).await;
+    ran.exits(0)
+        .says("remove the certificate of the cluster's authority");
+    place.lists().await;
+    place.undo().await.exits(0);
+    assert_eq!(place.files_but_trail(), [""; 0]);
 }

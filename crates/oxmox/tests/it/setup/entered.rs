@@ -40,3 +40,14 @@ async fn a_client_starts_oxmox_as_it_was_set_up() {
     ]);
     assert_eq!(arguments(&place), expected);
 }
+
+#[tokio::test]
+async fn the_tools_of_a_higher_level_are_there_at_once() {
+    let place = Place::new().await;
+    place.setup(WORDS).await.exits(0);
+    let listed = async || place.run(&["tools"]).await.exits(0).stdout;
+    assert!(!listed().await.contains("start_proxmox_vm"));
+    let operate = [&["--level=operate"], &WORDS[1..]].concat();
+    place.setup(&operate).await.exits(0);
+    assert!(listed().await.contains("start_proxmox_vm"));
+}

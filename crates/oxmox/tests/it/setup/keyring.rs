@@ -71,6 +71,24 @@ async fn the_keyring_keeps_it_and_the_configuration_names_the_program() {
 }
 
 #[tokio::test]
+async fn a_run_that_fails_leaves_what_the_keyring_had() {
+    let (keyring, place) = place().await;
+    place.setup(WORDS).await.exits(0);
+    let before = held(keyring.path());
+    let disable = |disabled| {
+        place.sim.world(|world| {
+            let user = world.access.users.get_mut("oxmox@pve").unwrap();
+            user.disabled = disabled;
+        });
+    };
+    disable(true);
+    place.setup(WORDS).await.exits(1).says("taken back");
+    assert_eq!(held(keyring.path()), before);
+    disable(false);
+    place.lists().await;
+}
+
+#[tokio::test]
 async fn a_keyring_that_takes_nothing_is_passed_over() {
     let (keyring, place) = place().await;
     lock(&keyring);
