@@ -1,6 +1,6 @@
 """Fills in what only a release knows: versions, addresses, checksums.
 
-    packaging/metadata.py manifest VERSION SYSTEM               the bundle's manifest.json; SYSTEM such as linux-x86_64
+    packaging/metadata.py manifest VERSION                      the bundle's manifest.json
     packaging/metadata.py server VERSION BASE_URL NAME FILE...  server.json for the MCP registry, with these bundles
 
 Prints the JSON. What stays the same from release to release stands in mcpb/manifest.json and server.json beside this file.
@@ -14,13 +14,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 
 
-def manifest(version, system):
+def manifest(version):
     made = json.loads((HERE / "mcpb/manifest.json").read_text())
     made["version"] = version
-    if system.startswith("windows"):
-        made["server"]["entry_point"] += ".exe"
-        made["server"]["mcp_config"]["command"] += ".exe"
-        made["compatibility"]["platforms"] = ["win32"]
     return made
 
 

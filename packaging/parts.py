@@ -1,9 +1,9 @@
 """Writes what the binary is made of: oxmox.cdx.json (a CycloneDX parts list) and NOTICES (the licences, in full).
 
-    packaging/parts.py OUT TARGET...
+    packaging/parts.py OUT
 
-Both come from `cargo metadata` and Cargo.lock: the crates that are linked for these targets, without those that only
-build or test it. The same commit gives the same bytes.
+Both come from `cargo metadata` and Cargo.lock: the crates that are linked for a static Linux binary, without those that
+only build or test it. The same commit gives the same bytes.
 """
 
 import hashlib
@@ -16,11 +16,12 @@ import uuid
 from pathlib import Path
 
 REPO = Path(__file__).resolve().parent.parent
+TARGETS = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"]
 
 
-def metadata(targets):
+def metadata():
     command = ["cargo", "metadata", "--locked", "--format-version=1"]
-    for target in targets:
+    for target in TARGETS:
         command += ["--filter-platform", target]
     return json.loads(subprocess.run(command, cwd=REPO, check=True, stdout=subprocess.PIPE).stdout)
 
@@ -146,9 +147,8 @@ def notices(packages, root, found):
 
 
 def main():
-    directory, *targets = sys.argv[1:]
-    out = Path(directory)
-    meta = metadata(targets)
+    out = Path(sys.argv[1])
+    meta = metadata()
     packages = {package["id"]: package for package in meta["packages"]}
     root, found = linked(meta)
     out.mkdir(parents=True, exist_ok=True)

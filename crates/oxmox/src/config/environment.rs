@@ -50,8 +50,9 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ),
     (
         "APPDATA",
-        "where it looks for the files of clients on Windows",
+        "on Windows, where `oxmox\\config.toml` is, and where setup looks for the files of clients",
     ),
+    ("LOCALAPPDATA", "on Windows, where `oxmox` keeps its state"),
     ("USERPROFILE", "`HOME`, on Windows"),
 ];
 

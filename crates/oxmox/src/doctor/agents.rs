@@ -55,7 +55,8 @@ async fn look(pve: &Reader, vm: &Resource) -> (String, State) {
     let at = format!("/nodes/{node}/qemu/{vmid}");
     let config = pve.get(format!("{at}/config"));
     let agent = pve.get(format!("{at}/agent/info"));
-    (label, state(config, agent, PATIENCE).await)
+    // Both are large, and many are asked at once.
+    (label, Box::pin(state(config, agent, PATIENCE)).await)
 }
 
 /// By the configuration of the VM, and by what its agent says. Only the agent can be silent: a configuration that is long in

@@ -60,7 +60,7 @@ pub(super) async fn check(pve: &Reader, registry: &Registry, holder: &Holder) ->
         level: level(registry.toolsets(), &lacking, &known).filter(|_| holder.is_of_setup()),
         caution: holder.caution(),
     };
-    tell(&can, &useless, &logins, &held, allowing)
+    tell(&can, &useless, &logins, &held, &allowing)
 }
 
 /// What would allow all of them.
@@ -132,7 +132,7 @@ fn tell(
     useless: &[Useless],
     logins: &[&str],
     held: &Permissions,
-    allowing: Allowing,
+    allowing: &Allowing,
 ) -> Finding {
     let all = can.len() + useless.len() + logins.len();
     let detail = json!({

@@ -56,7 +56,8 @@ fn share(file: &File, like: &Metadata, private: bool) -> io::Result<()> {
     file.set_permissions(like.permissions())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 

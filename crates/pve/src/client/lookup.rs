@@ -35,6 +35,7 @@ pub(super) async fn addresses(host: &Host, limit: Duration) -> Result<Vec<Socket
 mod tests {
     use super::*;
     use crate::client::look::look;
+    use crate::settings::Trust;
 
     fn host(name: &str) -> Host {
         name.parse().unwrap()
@@ -43,7 +44,7 @@ mod tests {
     /// Whether nobody answers in time or somebody says that there is no such name: it is the name that is missing.
     #[tokio::test]
     async fn a_name_without_an_address_is_not_a_silent_host() {
-        let error = look(&host("nowhere.invalid"), Duration::ZERO).await;
+        let error = look(&host("nowhere.invalid"), &Trust::System, Duration::ZERO).await;
         let said = error.unwrap_err().to_string();
         assert!(
             said.contains("nowhere.invalid:8006 was not reached"),

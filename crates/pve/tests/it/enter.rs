@@ -30,7 +30,7 @@ fn code(sim: &Sim) -> String {
 #[tokio::test]
 async fn a_look_sees_the_certificate_and_sends_nothing() {
     let (sim, settings) = sim_with(Vec::new()).await;
-    let seen = pve::look(&settings.hosts[0], &Trust::System, LIMIT)
+    let seen = pve::look(&settings.hosts[0], &pve::Trust::System, LIMIT)
         .await
         .unwrap();
     assert_eq!(seen.fingerprint.to_string(), sim.fingerprint());

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use secrecy::SecretString;
-use tools::fault::{Fault, Kind};
+use tools::fault::Fault;
 
 use super::super::exit::Exit;
 use super::super::global::Global;
@@ -12,7 +12,7 @@ use super::super::runtime::{Threads, block_on};
 use super::super::{out, secret};
 use super::section;
 use crate::config::{
-    Config, ENVIRONMENT_CLUSTER, Edit, Environment, Reference, SecretSource, check_cluster_name,
+    Config, ENVIRONMENT_CLUSTER, Edit, Environment, SecretSource, check_cluster_name,
 };
 use crate::doctor::{self, Level};
 use crate::keep::{Keep, Wanted};
@@ -160,13 +160,9 @@ impl New {
         environment: &Environment,
     ) -> Result<Self, Fault> {
         let dir = edit.path().parent().unwrap_or(Path::new("."));
-        let keep = Keep::find(wanted, cluster, dir, environment)?;
-        if let Reference::File(file) = keep.reference()
-            && file.exists()
-        {
-            let what = format!("there is a secret in {} already", file.display());
-            return Err(Fault::new(Kind::Conflict, what)
-                .hint("name it by --token-secret-file or --password-file, or remove it"));
+        let (keep, why) = Keep::find(wanted, cluster, dir, environment)?;
+        if let Some(why) = why {
+            out::say(format_args!("the secret is kept in a file: {why}"));
         }
         let secret = secret::taken().await?;
         Ok(Self { keep, secret })
