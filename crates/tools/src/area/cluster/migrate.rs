@@ -8,11 +8,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::area::migrate::MigrateVm;
+use crate::area::migrate::{self, MigrateVm};
 use crate::context::{Context, Guest, READS, arguments};
 use crate::deed::Deed;
 use crate::fault::Fault;
-use crate::need::{self, Need};
 use crate::plan::{Effect, Impact, Needs, Plan, Undo, parts};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Changes, Object};
@@ -50,15 +49,7 @@ impl Changes for MigrateGuests {
         risk: Risk::Disrupt,
         idempotent: false,
         special: Special::NONE,
-        needs: Need::All(&[
-            need::SEES_GUEST,
-            need::guest("VM.Migrate"),
-            Need::May(&[
-                need::guest("VM.PowerMgmt"),
-                need::guest("VM.Config.Disk"),
-                need::storage("Datastore.AllocateSpace"),
-            ]),
-        ]),
+        needs: migrate::NEEDS,
         examples: &[
             Example {
                 ask: "Move staging and the CI runner to pve3",

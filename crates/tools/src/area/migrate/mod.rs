@@ -61,6 +61,17 @@ struct How {
     storage: Option<StorageId>,
 }
 
+/// What moving a guest takes, alone or with others.
+pub(crate) const NEEDS: Need = Need::All(&[
+    need::SEES_GUEST,
+    need::guest("VM.Migrate"),
+    Need::May(&[
+        need::guest("VM.PowerMgmt"),
+        need::guest("VM.Config.Disk"),
+        need::storage("Datastore.AllocateSpace"),
+    ]),
+]);
+
 impl Changes for MigrateVm {
     const SPEC: Spec = Spec {
         name: "migrate_proxmox_vm",
@@ -69,15 +80,7 @@ impl Changes for MigrateVm {
         risk: Risk::Disrupt,
         idempotent: false,
         special: Special::NONE,
-        needs: Need::All(&[
-            need::SEES_GUEST,
-            need::guest("VM.Migrate"),
-            Need::May(&[
-                need::guest("VM.PowerMgmt"),
-                need::guest("VM.Config.Disk"),
-                need::storage("Datastore.AllocateSpace"),
-            ]),
-        ]),
+        needs: NEEDS,
         examples: &[
             Example {
                 ask: "Move staging to pve2",
