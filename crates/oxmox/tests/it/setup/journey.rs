@@ -1,19 +1,9 @@
 //! From nothing to a working call, again without a change, and back to nothing.
 
-use super::Place;
-
-const READ: &[&str] = &[
-    "--level",
-    "read",
-    "--name",
-    "home",
-    "--secret-store",
-    "file",
-    "--yes",
-];
+use super::{Place, READ_HOME};
 
 fn read<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    [READ, more].concat()
+    [READ_HOME, more].concat()
 }
 
 #[tokio::test]
@@ -58,7 +48,7 @@ async fn from_an_empty_home_to_a_working_call() {
 async fn nobody_else_can_read_the_secret() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = Place::new().await;
-    place.setup(READ).await.exits(0);
+    place.setup(READ_HOME).await.exits(0);
     let file = place.home(".config/oxmox/secrets/home");
     let mode = std::fs::metadata(file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
@@ -120,7 +110,7 @@ async fn undo_leaves_nothing_behind() {
 #[tokio::test]
 async fn undo_leaves_what_others_use() {
     let place = Place::new().await;
-    place.setup(READ).await.exits(0);
+    place.setup(READ_HOME).await.exits(0);
     place.sim.world(|world| {
         world.add_token("oxmox@pve!elsewhere", "x");
         let rule = sim::world::access::Rule {
@@ -149,9 +139,13 @@ async fn undo_leaves_what_others_use() {
 #[tokio::test]
 async fn a_token_whose_secret_is_lost_is_made_anew() {
     let place = Place::new().await;
-    place.setup(READ).await.exits(0);
+    place.setup(READ_HOME).await.exits(0);
     std::fs::remove_file(place.home(".config/oxmox/secrets/home")).unwrap();
-    place.setup(READ).await.exits(0).says("its secret is lost");
+    place
+        .setup(READ_HOME)
+        .await
+        .exits(0)
+        .says("its secret is lost");
     place.lists().await;
 }
 
@@ -162,7 +156,7 @@ async fn what_a_person_wrote_into_the_configuration_stays() {
         ".config/oxmox/config.toml",
         "# mine\nmode = \"read-only\" # careful\n",
     );
-    place.setup(READ).await.exits(0);
+    place.setup(READ_HOME).await.exits(0);
     let text = place.text(".config/oxmox/config.toml");
     assert!(
         text.starts_with("# mine\nmode = \"read-only\" # careful\n"),

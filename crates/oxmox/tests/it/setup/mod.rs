@@ -23,6 +23,17 @@ use sim::{Sim, World};
 
 use crate::cli::{Machine, Ran};
 
+/// Looks only, under the name `home`, and asks nothing.
+const READ_HOME: &[&str] = &[
+    "--level",
+    "read",
+    "--name",
+    "home",
+    "--secret-store",
+    "file",
+    "--yes",
+];
+
 /// A machine with nothing on it, and a cluster that it could reach.
 pub(crate) struct Place {
     pub(crate) sim: Sim,

@@ -3,17 +3,7 @@
 use sim::world::factor::Factor;
 use sim::worlds::ROOT_PASSWORD;
 
-use super::Place;
-
-const WORDS: &[&str] = &[
-    "--level",
-    "read",
-    "--name",
-    "home",
-    "--secret-store",
-    "file",
-    "--yes",
-];
+use super::{Place, READ_HOME};
 
 fn guard_root(place: &Place, factor: Factor) {
     place.sim.world(|world| {
@@ -32,7 +22,7 @@ fn code(place: &Place) -> String {
 async fn a_code_from_an_authenticator() {
     let place = Place::new().await;
     guard_root(&place, Factor::totp(*b"12345678901234567890"));
-    let ran = place.setup(WORDS).await.exits(2);
+    let ran = place.setup(READ_HOME).await.exits(2);
     ran.says("--totp CODE");
     assert_eq!(place.ours(), [""; 0]);
     let right = code(&place);
@@ -42,14 +32,14 @@ async fn a_code_from_an_authenticator() {
         "000000"
     };
     let ran = place
-        .setup(&[WORDS, &["--totp", wrong]].concat())
+        .setup(&[READ_HOME, &["--totp", wrong]].concat())
         .await
         .exits(1);
     ran.says("the password is right, and PVE refused the code")
         .says("hint:");
     assert_eq!((place.ours(), place.files()), (vec![], vec![]));
     place
-        .setup(&[WORDS, &["--totp", &right]].concat())
+        .setup(&[READ_HOME, &["--totp", &right]].concat())
         .await
         .exits(0);
     place.lists().await;
@@ -59,7 +49,7 @@ async fn a_code_from_an_authenticator() {
 async fn a_factor_that_takes_a_browser() {
     let place = Place::new().await;
     guard_root(&place, Factor::WebAuthn);
-    let ran = place.setup(WORDS).await.exits(1).says("webauthn");
+    let ran = place.setup(READ_HOME).await.exits(1).says("webauthn");
     ran.says("oxmox setup --token USER!NAME");
     assert_eq!((place.ours(), place.files()), (vec![], vec![]));
 }
@@ -68,7 +58,7 @@ async fn a_factor_that_takes_a_browser() {
 async fn a_recovery_key_takes_a_terminal() {
     let place = Place::new().await;
     guard_root(&place, Factor::Recovery(vec![Some("1f2e".to_owned())]));
-    let ran = place.setup(WORDS).await.exits(1);
+    let ran = place.setup(READ_HOME).await.exits(1);
     ran.says("a recovery key").says("run setup at a terminal");
     assert_eq!((place.ours(), place.files()), (vec![], vec![]));
 }
@@ -77,7 +67,7 @@ async fn a_recovery_key_takes_a_terminal() {
 async fn the_clusters_own_authority() {
     let place = Place::new().await;
     place
-        .setup(&[WORDS, &["--trust", "ca"]].concat())
+        .setup(&[READ_HOME, &["--trust", "ca"]].concat())
         .await
         .exits(0);
     let config = place.text(".config/oxmox/config.toml");
@@ -103,7 +93,7 @@ async fn other_nodes_count_only_if_they_present_what_the_cluster_says() {
     let mut words = place.address();
     words.retain(|word| word != "--only-host");
     words.extend(["--user=root@pam", "--password-stdin"].map(str::to_owned));
-    words.extend(WORDS.iter().map(|word| (*word).to_owned()));
+    words.extend(READ_HOME.iter().map(|word| (*word).to_owned()));
     let ran = place.fed(words, ROOT_PASSWORD).await.exits(0);
     ran.says("and not its certificate");
     let config = place.text(".config/oxmox/config.toml");
