@@ -16,7 +16,7 @@ use crate::http::render::{Format, render_error};
 use crate::http::websocket::{self, Accepted};
 use crate::http::{Request, Response};
 use crate::world::World;
-use crate::world::console::Console;
+use crate::world::console::{Console, Screen};
 
 /// How long PVE makes a client wait for a 401.
 const UNAUTHORIZED_DELAY: Duration = Duration::from_secs(3);
@@ -57,6 +57,8 @@ pub enum Outcome {
         /// How long to wait before.
         delay: Duration,
     },
+    /// The connection is closed in the middle of this answer.
+    BreakOff(Response),
     /// The connection is closed without an answer.
     HangUp,
 }
@@ -69,6 +71,7 @@ pub struct Cluster {
     ticker: Ticker,
     faults: Faults,
     requests: Vec<Logged>,
+    arrivals: Vec<String>,
     slow_unauthorized: bool,
     changes: watch::Sender<()>,
 }
@@ -81,6 +84,7 @@ impl Cluster {
             ticker: Ticker::new(clock),
             faults: Faults::default(),
             requests: Vec::new(),
+            arrivals: Vec::new(),
             slow_unauthorized: false,
             changes: watch::Sender::new(()),
         }
@@ -135,37 +139,39 @@ impl Cluster {
 
     fn decide(&mut self, request: &Request) -> Outcome {
         if let Some(response) = control::answer(self, request) {
-            return Outcome::Answer {
-                response,
-                delay: Duration::ZERO,
-            };
+            return at_once(response);
         }
         self.tick();
         if !self.is_reachable(&request.endpoint) {
             return Outcome::HangUp;
         }
-        match self.faults.take(request, &below_api(request)) {
+        let path = below_api(request);
+        self.arrivals.push(format!("{} {path}", request.method));
+        match self.faults.take(request, &path) {
             Some(Trouble::DropBefore | Trouble::DropDuring) => Outcome::HangUp,
             Some(Trouble::DropAfter) => {
                 self.carry_out(request);
                 Outcome::HangUp
             }
-            Some(Trouble::Refuse { status, reason }) => {
-                let response = Response {
-                    status,
-                    reason,
-                    content_type: None,
-                    body: Vec::new(),
-                };
-                Outcome::Answer {
-                    response,
-                    delay: Duration::ZERO,
-                }
+            Some(Trouble::Refuse { status, reason }) => at_once(Response::bare(status, reason)),
+            Some(Trouble::RefuseAfter { status, reason }) => {
+                self.carry_out(request);
+                at_once(Response::bare(status, reason))
             }
-            Some(Trouble::Answer(data)) => Outcome::Answer {
-                response: self.answer_with(request, data),
-                delay: Duration::ZERO,
-            },
+            Some(Trouble::CutAnswer) => Outcome::BreakOff(self.carry_out(request).0),
+            Some(Trouble::Gibberish) => {
+                let (response, _) = self.carry_out(request);
+                at_once(response.without_its_end())
+            }
+            Some(Trouble::LoginPage) => at_once(Response::login_page()),
+            Some(Trouble::Outage(node)) => {
+                self.world.set_online(&node, false);
+                if !self.is_reachable(&request.endpoint) {
+                    return Outcome::HangUp;
+                }
+                self.carry_out_or_connect(request, Duration::ZERO)
+            }
+            Some(Trouble::Answer(data)) => at_once(self.answer_with(request, data)),
             Some(Trouble::Delay(delay)) => self.carry_out_or_connect(request, delay),
             None => self.carry_out_or_connect(request, Duration::ZERO),
         }
@@ -191,6 +197,11 @@ impl Cluster {
         };
         let node = &request.endpoint;
         match port.and_then(|port| self.world.claim_console(node, port)) {
+            // The proxy goes on to the node that has the guest, by SSH.
+            Some(console) if !self.leads_somewhere(&console) => {
+                self.world.end_task(&console.upid, None, &console.failure);
+                Outcome::HangUp
+            }
             Some(console) => {
                 if let Some(logged) = self.requests.last_mut() {
                     logged.status = 101;
@@ -203,6 +214,17 @@ impl Cluster {
             }
             // PVE gives up after five seconds.
             None => Outcome::HangUp,
+        }
+    }
+
+    /// Whether what is behind a console is on a node that is up.
+    fn leads_somewhere(&self, console: &Console) -> bool {
+        match &console.screen {
+            Screen::Display(vmid) | Screen::Container(vmid) | Screen::Serial(vmid, _) => {
+                let guest = self.world.guests.get(vmid);
+                guest.is_none_or(|guest| self.is_reachable(&guest.node))
+            }
+            Screen::Shell(node) => self.is_reachable(node),
         }
     }
 
@@ -248,9 +270,22 @@ impl Cluster {
         &self.requests
     }
 
+    /// What came so far, whatever became of it: `POST /pools`, ...
+    pub fn arrivals(&self) -> &[String] {
+        &self.arrivals
+    }
+
     /// Forgets what was asked so far.
     pub fn clear_requests(&mut self) {
         self.requests.clear();
+        self.arrivals.clear();
+    }
+}
+
+fn at_once(response: Response) -> Outcome {
+    Outcome::Answer {
+        response,
+        delay: Duration::ZERO,
     }
 }
 

@@ -93,10 +93,23 @@ enum FaultKind {
     DropBefore,
     DropDuring,
     DropAfter,
+    CutAnswer,
+    Gibberish,
+    RefuseAfter {
+        status: u16,
+        reason: String,
+    },
+    LoginPage,
+    Outage {
+        node: String,
+    },
     FailTask {
         task: String,
         line: String,
         exit: String,
+    },
+    IdleTask {
+        task: String,
     },
 }
 
@@ -109,7 +122,13 @@ impl From<FaultOrder> for Fault {
             FaultKind::DropBefore => Self::drop_before(),
             FaultKind::DropDuring => Self::drop_during(),
             FaultKind::DropAfter => Self::drop_after(),
+            FaultKind::CutAnswer => Self::cut_answer(),
+            FaultKind::Gibberish => Self::gibberish(),
+            FaultKind::RefuseAfter { status, reason } => Self::refuse_after(status, &reason),
+            FaultKind::LoginPage => Self::login_page(),
+            FaultKind::Outage { node } => Self::outage(&node),
             FaultKind::FailTask { task, line, exit } => Self::fail_task(&task, &line, &exit),
+            FaultKind::IdleTask { task } => Self::idle_task(&task),
         };
         if let Self::Request(request) = &mut fault {
             request.method = order.method;

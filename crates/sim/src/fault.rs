@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::http::Request;
-use crate::world::task::TaskFault;
+use crate::world::task::{TaskFault, TaskTrouble};
 
 /// What goes wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +27,21 @@ pub enum Trouble {
     DropDuring,
     /// The connection closes without an answer, but the request was carried out.
     DropAfter,
+    /// The connection closes in the middle of the answer; the request was carried out.
+    CutAnswer,
+    /// The answer is no JSON, though it says so; the request was carried out.
+    Gibberish,
+    /// The request is answered with this status and reason, but was carried out: the node that did it could not say so.
+    RefuseAfter {
+        /// The HTTP status.
+        status: u16,
+        /// The reason phrase.
+        reason: String,
+    },
+    /// Whoever stands before PVE answers with a page to log in, and the request never reaches its handler.
+    LoginPage,
+    /// This node goes down at the moment at which the request comes.
+    Outage(String),
 }
 
 /// A fault on the way of requests.
@@ -99,13 +114,53 @@ impl Fault {
         Self::request(Trouble::DropAfter)
     }
 
+    /// Carries the request out and closes the connection in the middle of the answer.
+    pub fn cut_answer() -> Self {
+        Self::request(Trouble::CutAnswer)
+    }
+
+    /// Carries the request out and answers with what is no JSON.
+    pub fn gibberish() -> Self {
+        Self::request(Trouble::Gibberish)
+    }
+
+    /// Carries the request out and answers with this status and reason all the same.
+    pub fn refuse_after(status: u16, reason: &str) -> Self {
+        Self::request(Trouble::RefuseAfter {
+            status,
+            reason: reason.to_owned(),
+        })
+    }
+
+    /// Answers with the page of a proxy that wants a login of its own, before anything happened.
+    pub fn login_page() -> Self {
+        Self::request(Trouble::LoginPage)
+    }
+
+    /// Takes a node off the network at the moment at which the request comes.
+    pub fn outage(node: &str) -> Self {
+        Self::request(Trouble::Outage(node.to_owned()))
+    }
+
     /// Makes tasks of this type fail half-way, with a last log line and an exit status.
     pub fn fail_task(kind: &str, line: &str, exit: &str) -> Self {
+        let fails = TaskTrouble::Fail {
+            line: line.to_owned(),
+            exit: exit.to_owned(),
+        };
+        Self::task(kind, fails)
+    }
+
+    /// Makes tasks of this type end well without doing anything.
+    pub fn idle_task(kind: &str) -> Self {
+        Self::task(kind, TaskTrouble::Idle)
+    }
+
+    fn task(kind: &str, trouble: TaskTrouble) -> Self {
         Self::Task(TaskFault {
             kind: Some(kind.to_owned()),
             vmid: None,
-            line: line.to_owned(),
-            exit: exit.to_owned(),
+            trouble,
             times: None,
         })
     }

@@ -57,7 +57,7 @@ pub const PRIVILEGES: &[&str] = &[
     "VM.Snapshot.Rollback",
 ];
 
-/// What all that guest agents do took up to version 8.
+/// What all that guest agents do took up to version 8, and what QEMU's monitor took.
 pub const OLD_AGENT_PRIVILEGE: &str = "VM.Monitor";
 
 /// Whether a privilege is one of the release's.
@@ -114,9 +114,11 @@ impl Perm {
         }
         match *self {
             Self::RootOnly => Err(ApiError::root_only()),
-            Self::On(path, privs) => require(world, who, &fill(path, params), as_of(world, privs)),
+            Self::On(path, privs) => {
+                require(world, who, &fill(path, params), as_of(world, path, privs))
+            }
             Self::AnyOn(path, privs) => {
-                require_any(world, who, &fill(path, params), as_of(world, privs))
+                require_any(world, who, &fill(path, params), as_of(world, path, privs))
             }
             Self::IfGiven(name, perm) if params.has(name) => perm.check(world, who, params),
             Self::World | Self::User => Ok(()),
@@ -156,10 +158,12 @@ impl Perm {
     }
 }
 
-/// The privileges that the release asks for: up to version 8, one was for all that guest agents do.
-fn as_of<'p>(world: &World, privs: &'p [&'p str]) -> &'p [&'p str] {
+/// The privileges that the release asks for: up to version 8, one was for all that guest agents do, and for QEMU's monitor.
+fn as_of<'p>(world: &World, path: &str, privs: &'p [&'p str]) -> &'p [&'p str] {
     let of_agent = privs.iter().any(|name| name.starts_with("VM.GuestAgent."));
-    if of_agent && world.is_before_9() {
+    // Nothing else on a guest is the system's to allow.
+    let of_monitor = path == "/vms/{vmid}" && privs.iter().any(|name| name.starts_with("Sys."));
+    if (of_agent || of_monitor) && world.is_before_9() {
         return &[OLD_AGENT_PRIVILEGE];
     }
     privs

@@ -228,6 +228,11 @@ impl Sim {
         self.lock().requests().to_vec()
     }
 
+    /// Every request that came so far, whatever became of it: `POST /pools`, ...
+    pub fn arrivals(&self) -> Vec<String> {
+        self.lock().arrivals().to_vec()
+    }
+
     /// Forgets the requests so far.
     pub fn clear_requests(&self) {
         self.lock().clear_requests();

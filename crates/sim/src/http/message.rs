@@ -52,3 +52,36 @@ pub struct Response {
     /// The body.
     pub body: Vec<u8>,
 }
+
+impl Response {
+    /// Without a body: what PVE's server says of itself, and not its API.
+    pub(crate) fn bare(status: u16, reason: String) -> Self {
+        Self {
+            status,
+            reason,
+            content_type: None,
+            body: Vec::new(),
+        }
+    }
+
+    /// The same, as if it had been cut somewhere and its length been put right.
+    pub(crate) fn without_its_end(mut self) -> Self {
+        let half = self.body.len() / 2;
+        self.body.truncate(half);
+        self
+    }
+
+    /// What a proxy with a login of its own answers whatever it is asked, as a success.
+    pub(crate) fn login_page() -> Self {
+        Self {
+            status: 200,
+            reason: "OK".to_owned(),
+            content_type: Some("text/html; charset=utf-8"),
+            body: LOGIN_PAGE.as_bytes().to_vec(),
+        }
+    }
+}
+
+const LOGIN_PAGE: &str = "<!DOCTYPE html>\n<html><head><title>Log in</title></head><body><form method=\"post\" \
+    action=\"/login\"><input name=\"user\"><input name=\"password\" type=\"password\"><button>Log in</button></form>\
+    </body></html>\n";

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Either, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::ext::ReasonPhrase;
 use hyper::header::{
@@ -17,12 +17,16 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
+use super::cut::Cut;
 use super::multipart::Reader;
 use super::websocket::{Accepted, Line};
 use super::{Request, Response};
 use crate::cluster::{Cluster, Outcome};
 use crate::console;
 use crate::world::console::Console;
+
+/// Whole, or not.
+type Body = Either<Full<Bytes>, Cut>;
 
 /// Closing the connection is an error to hyper; this is the one we make on purpose.
 #[derive(Debug, thiserror::Error)]
@@ -81,7 +85,7 @@ async fn exchange(
     node: &str,
     cluster: &Mutex<Cluster>,
     connected: &Mutex<Option<Connected>>,
-) -> Result<hyper::Response<Full<Bytes>>, HangUp> {
+) -> Result<hyper::Response<Body>, HangUp> {
     let upgrade = hyper::upgrade::on(&mut request);
     let (head, body) = request.into_parts();
     let mut request = described(&head, node);
@@ -91,7 +95,12 @@ async fn exchange(
     match outcome {
         Outcome::Answer { response, delay } => {
             pause(delay).await;
-            Ok(write(response))
+            let (body, response) = write(response);
+            Ok(response.map(|()| Either::Left(Full::new(body.into()))))
+        }
+        Outcome::BreakOff(response) => {
+            let (body, response) = write(response);
+            Ok(response.map(|()| Either::Right(Cut::new(body))))
         }
         Outcome::Connect {
             accepted,
@@ -122,7 +131,7 @@ async fn visit(upgrade: OnUpgrade, console: Box<Console>, cluster: &Mutex<Cluste
 }
 
 /// The answer after which a connection is a websocket.
-fn switch(accepted: &Accepted) -> Option<hyper::Response<Full<Bytes>>> {
+fn switch(accepted: &Accepted) -> Option<hyper::Response<Body>> {
     let mut answer = hyper::Response::builder()
         .status(hyper::StatusCode::SWITCHING_PROTOCOLS)
         .header(UPGRADE, "websocket")
@@ -131,7 +140,7 @@ fn switch(accepted: &Accepted) -> Option<hyper::Response<Full<Bytes>>> {
     if let Some(protocol) = &accepted.protocol {
         answer = answer.header(SEC_WEBSOCKET_PROTOCOL, protocol);
     }
-    answer.body(Full::default()).ok()
+    answer.body(Either::Left(Full::default())).ok()
 }
 
 /// A request as its head tells it.
@@ -174,8 +183,9 @@ async fn receive(request: &mut Request, mut body: Incoming, cut_off: bool) -> Re
     Ok(())
 }
 
-fn write(response: Response) -> hyper::Response<Full<Bytes>> {
-    let mut out = hyper::Response::new(Full::new(Bytes::from(response.body)));
+/// The body of a response, and its head.
+fn write(response: Response) -> (Vec<u8>, hyper::Response<()>) {
+    let mut out = hyper::Response::new(());
     if let Ok(status) = hyper::StatusCode::from_u16(response.status) {
         *out.status_mut() = status;
     }
@@ -193,7 +203,7 @@ fn write(response: Response) -> hyper::Response<Full<Bytes>> {
     if let Ok(reason) = ReasonPhrase::try_from(latin1(&response.reason)) {
         out.extensions_mut().insert(reason);
     }
-    out
+    (response.body, out)
 }
 
 /// Status lines are Latin-1.

@@ -70,17 +70,29 @@ impl fmt::Debug for Task {
     }
 }
 
-/// Makes the next matching tasks fail half-way.
+/// What goes wrong in a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TaskTrouble {
+    /// It fails half-way.
+    Fail {
+        /// The last line of the log before the end.
+        line: String,
+        /// The exit status.
+        exit: String,
+    },
+    /// It ends well, and has done nothing.
+    Idle,
+}
+
+/// Makes the next matching tasks go wrong.
 #[derive(Clone, Debug)]
 pub struct TaskFault {
     /// Only tasks of this type.
     pub kind: Option<String>,
     /// Only tasks on this guest.
     pub vmid: Option<u32>,
-    /// The last line of the log before the end.
-    pub line: String,
-    /// The exit status.
-    pub exit: String,
+    /// What goes wrong.
+    pub trouble: TaskTrouble,
     /// How many tasks; `None` for all.
     pub times: Option<u32>,
 }
@@ -186,8 +198,10 @@ impl World {
             id: work.id.clone(),
             user: who.clone(),
         };
-        if let Some(fault) = self.tasks.take_fault(&work) {
-            work.cut_short(&fault.line, &fault.exit);
+        match self.tasks.take_fault(&work).map(|fault| fault.trouble) {
+            Some(TaskTrouble::Fail { line, exit }) => work.cut_short(&line, &exit),
+            Some(TaskTrouble::Idle) => work.idle(),
+            None => {}
         }
         let text = upid.to_string();
         let now = self.now;

@@ -118,6 +118,13 @@ impl Work {
         self.steps.push((half, Step::Log(line.to_owned())));
         self.steps.push((half, Step::Fail(exit.to_owned())));
     }
+
+    /// Lets time pass as it would, and changes nothing.
+    pub(super) fn idle(&mut self) {
+        self.steps
+            .retain(|(_, step)| matches!(step, Step::Lock(..) | Step::Log(_) | Step::Pause));
+        self.undo = None;
+    }
 }
 
 /// What an effect may say to its own task.

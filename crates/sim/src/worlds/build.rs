@@ -24,9 +24,8 @@ use crate::world::task::End;
 use crate::world::upid::Upid;
 use crate::world::{Pool, Section, Sections, World};
 
-/// Reads a world file.
-pub(super) fn parse(text: &str) -> Result<World, toml::de::Error> {
-    let file: WorldFile = toml::from_str(text)?;
+/// The world that a file describes.
+pub(super) fn build(file: WorldFile) -> World {
     let now = Time::from_secs(file.cluster.now);
     let mut world = World::empty(&file.cluster.name, now);
     world.appliances = file.cluster.appliances;
@@ -112,7 +111,7 @@ pub(super) fn parse(text: &str) -> Result<World, toml::de::Error> {
     for part in file.task {
         add_task(&mut world, part);
     }
-    Ok(world)
+    world
 }
 
 fn bytes(size: &str) -> u64 {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::clock::Time;
 
 /// A whole file.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WorldFile {
     pub(super) cluster: ClusterPart,
@@ -59,7 +59,7 @@ pub(super) struct WorldFile {
     pub(super) task: Vec<TaskPart>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ClusterPart {
     pub(super) name: String,
@@ -70,7 +70,7 @@ pub(super) struct ClusterPart {
     pub(super) appliances: Vec<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NodePart {
     pub(super) name: String,
@@ -96,7 +96,7 @@ pub(super) struct NodePart {
 }
 
 /// A realm beside those that every installation has.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 pub(super) struct RealmPart {
     pub(super) r#type: String,
     pub(super) comment: Option<String>,
@@ -108,7 +108,7 @@ pub(super) struct RealmPart {
 }
 
 /// An account at Let's Encrypt.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AccountPart {
     pub(super) contact: Vec<String>,
@@ -116,7 +116,7 @@ pub(super) struct AccountPart {
 }
 
 /// A package with an update.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UpdatePart {
     pub(super) package: String,
@@ -127,7 +127,7 @@ pub(super) struct UpdatePart {
 }
 
 /// Ceph, with the disks that are in its service.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CephPart {
     pub(super) fsid: String,
@@ -137,14 +137,14 @@ pub(super) struct CephPart {
     pub(super) pool: BTreeMap<String, CephPoolPart>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OsdPart {
     pub(super) node: String,
     pub(super) device: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CephPoolPart {
     pub(super) size: u64,
@@ -154,7 +154,7 @@ pub(super) struct CephPoolPart {
 }
 
 /// A physical disk.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DrivePart {
     pub(super) device: String,
@@ -186,7 +186,7 @@ pub(super) enum DriveKindPart {
     Hdd,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 pub(super) struct StoragePart {
     pub(super) r#type: String,
     pub(super) content: String,
@@ -200,7 +200,7 @@ pub(super) struct StoragePart {
     pub(super) props: BTreeMap<String, String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GuestPart {
     pub(super) vmid: u32,
@@ -244,7 +244,7 @@ pub(super) enum InsidePart {
 }
 
 /// What the guest agent sees.
-#[derive(Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AgentPart {
     /// Addresses with their networks, by network card.
@@ -263,7 +263,7 @@ pub(super) struct AgentPart {
 }
 
 /// A command line and what comes of it. A character of the output is a byte.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ProgramPart {
     pub(super) line: String,
@@ -277,7 +277,7 @@ pub(super) struct ProgramPart {
     pub(super) seconds: u64,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 pub(super) struct SnapshotPart {
     pub(super) name: String,
     pub(super) parent: Option<String>,
@@ -308,7 +308,7 @@ impl When {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 pub(super) struct VolumePart {
     pub(super) volid: String,
     pub(super) node: Option<String>,
@@ -323,7 +323,7 @@ pub(super) struct VolumePart {
     pub(super) made: When,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PoolPart {
     pub(super) comment: Option<String>,
@@ -333,7 +333,7 @@ pub(super) struct PoolPart {
     pub(super) storages: BTreeSet<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UserPart {
     pub(super) password: Option<String>,
@@ -343,7 +343,7 @@ pub(super) struct UserPart {
     pub(super) token: BTreeMap<String, TokenPart>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TokenPart {
     pub(super) secret: String,
@@ -352,7 +352,7 @@ pub(super) struct TokenPart {
     pub(super) comment: Option<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RulePart {
     pub(super) path: String,
@@ -368,7 +368,7 @@ fn yes() -> bool {
     true
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 pub(super) struct SectionPart {
     pub(super) r#type: String,
     #[serde(flatten)]
@@ -376,7 +376,7 @@ pub(super) struct SectionPart {
 }
 
 /// The firewall of a guest, of a node, of a security group, or else of the cluster.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FirewallPart {
     pub(super) guest: Option<u32>,
@@ -394,7 +394,7 @@ pub(super) struct FirewallPart {
 }
 
 /// A task that ended before the world began, or still hangs.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TaskPart {
     pub(super) node: String,

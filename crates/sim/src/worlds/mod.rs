@@ -7,7 +7,10 @@ mod file;
 mod fleet;
 mod standalone;
 
+use std::sync::LazyLock;
+
 use crate::world::World;
+use file::WorldFile;
 
 pub use degraded::degraded;
 pub use fleet::fleet;
@@ -22,18 +25,23 @@ pub const ROOT_PASSWORD: &str = "simulated";
 
 /// The demo: three nodes, a dozen machines and as many containers, with everything that hangs on them.
 pub fn homelab() -> World {
-    load(include_str!("homelab.toml"))
+    static FILE: LazyLock<WorldFile> = LazyLock::new(|| read(include_str!("homelab.toml")));
+    load(&FILE)
 }
 
 /// The cluster whose exchanges were recorded, as it was when the recording began.
 pub fn recorded() -> World {
-    load(include_str!("recorded.toml"))
+    static FILE: LazyLock<WorldFile> = LazyLock::new(|| read(include_str!("recorded.toml")));
+    load(&FILE)
 }
 
-fn load(text: &str) -> World {
-    let world =
-        build::parse(text).expect("the embedded worlds are well formed, a test reads them all");
-    with_root(world)
+fn read(text: &str) -> WorldFile {
+    toml::from_str(text).expect("the embedded worlds are well formed, a test reads them all")
+}
+
+/// Reading a file takes longer than most of what a test then does with its world, so that it is read once.
+fn load(file: &WorldFile) -> World {
+    with_root(build::build(file.clone()))
 }
 
 /// Gives root the token and the password that it has in every world here.

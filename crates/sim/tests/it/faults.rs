@@ -32,6 +32,59 @@ async fn a_request_may_be_lost_before_or_after_it_was_carried_out() {
     assert!(running, "the lost request was carried out");
 }
 
+/// What a client cannot read was carried out all the same, but for the page of somebody else.
+#[tokio::test]
+async fn an_answer_may_be_spoiled_in_every_way() {
+    let spoiled = [
+        (Fault::cut_answer(), true, None),
+        (Fault::gibberish(), true, Some(200)),
+        (Fault::refuse_after(596, "Broken pipe"), true, Some(596)),
+        (Fault::login_page(), false, Some(200)),
+    ];
+    for (fault, carried_out, status) in spoiled {
+        let name = format!("{fault:?}");
+        let sim = Sim::start(homelab()).await.expect("starts");
+        sim.fault(fault.on("POST", "/nodes/*/status/start").times(1));
+        let reply = Client::root(&sim).send("POST", START, "").await;
+        assert_eq!(reply.as_ref().map(|reply| reply.status), status, "{name}");
+        let has_data = reply.is_some_and(|reply| reply.body.get("data").is_some());
+        assert!(!has_data, "{name}");
+        assert_eq!(sim.requests().len(), usize::from(carried_out), "{name}");
+        assert_eq!(sim.arrivals(), ["POST /nodes/pve1/qemu/105/status/start"]);
+        sim.advance(Duration::from_secs(5));
+        let running = sim.world(|world| world.guests[&105].is_running());
+        assert_eq!(running, carried_out, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_node_goes_down_under_a_request() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    let client = Client::root(&sim);
+    sim.fault(Fault::outage("pve2").on("GET", "/nodes/pve2/status"));
+    assert_eq!(client.get("/nodes/pve2/version").await.status, 200);
+    assert_eq!(client.get("/nodes/pve2/status").await.status, 595);
+    assert_eq!(client.get("/nodes/pve2/version").await.status, 595);
+    sim.fault(Fault::outage("pve1").on("GET", "/version"));
+    for _ in 0..2 {
+        let silent = client.send("GET", "/api2/json/version", "").await;
+        assert!(silent.is_none());
+    }
+}
+
+#[tokio::test]
+async fn an_idle_task_ends_well_and_nothing_is_done() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    let client = Client::root(&sim);
+    sim.fault(Fault::idle_task("qmstart").vmid(105));
+    let upid = client
+        .post("/nodes/pve1/qemu/105/status/start", "")
+        .await
+        .upid();
+    assert_eq!(client.wait_for("pve1", &upid).await, "OK");
+    assert!(!sim.world(|world| world.guests[&105].is_running()));
+}
+
 #[tokio::test]
 async fn a_refusal_is_limited_to_what_it_matches() {
     let sim = Sim::start(homelab()).await.expect("starts");

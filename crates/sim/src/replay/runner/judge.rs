@@ -21,7 +21,7 @@ impl Runner<'_> {
                 accepted, console, ..
             } => return self.judge_session(exchange, &accepted, &console),
             Outcome::HangUp if exchange.status.is_none() => return Vec::new(),
-            Outcome::HangUp => return vec!["no answer".to_owned()],
+            Outcome::BreakOff(_) | Outcome::HangUp => return vec!["no answer".to_owned()],
         };
         let mut found = Vec::new();
         if Some(response.status) != exchange.status

@@ -81,8 +81,10 @@ fn a_fault_cuts_the_work_in_half() {
     world.tasks.faults.push(TaskFault {
         kind: Some("clone".to_owned()),
         vmid: None,
-        line: "disk full".to_owned(),
-        exit: "no space left".to_owned(),
+        trouble: TaskTrouble::Fail {
+            line: "disk full".to_owned(),
+            exit: "no space left".to_owned(),
+        },
         times: Some(1),
     });
     let work = || {
@@ -96,6 +98,27 @@ fn a_fault_cuts_the_work_in_half() {
     let log = world.tasks.find(&first).expect("known").full_log();
     assert_eq!(log, ["begin", "disk full", "TASK ERROR: no space left"]);
     assert_eq!(status(&world, &second).as_deref(), Some("OK"));
+}
+
+#[test]
+fn an_idle_task_takes_its_time_ends_well_and_does_nothing() {
+    let mut world = world();
+    world.tasks.faults.push(TaskFault {
+        kind: Some("clone".to_owned()),
+        vmid: None,
+        trouble: TaskTrouble::Idle,
+        times: None,
+    });
+    let work = Work::new("clone", 100).wait(10).run(|world, _| {
+        world.quorum_lost = true;
+        Ok(())
+    });
+    let upid = start(&mut world, work);
+    world.advance(Duration::from_secs(5));
+    assert_eq!(status(&world, &upid), None);
+    world.advance(Duration::from_secs(15));
+    assert_eq!(status(&world, &upid).as_deref(), Some("OK"));
+    assert!(!world.quorum_lost, "the task has done something");
 }
 
 #[test]
