@@ -5,17 +5,18 @@
 //! here would be some forty crates more, and could do no more. The kernel's own keyring forgets at the next boot, and
 //! Windows has no such program: there it is a file.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use tools::fault::{Fault, Kind};
-use tools::keys;
+use tools::{clean, keys};
 
-use crate::config::{Environment, Reference, System};
+use crate::config::{self, Environment, Reference, System};
 use crate::files::Draft;
+use crate::program::{self, Ended, Trouble};
 
 /// What the secrets are filed under.
 const SERVICE: &str = "oxmox";
@@ -50,35 +51,97 @@ pub enum Wanted {
     File,
 }
 
+/// Where new secrets go. Has been tried, with something that is no secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shelf {
+    /// The program that reaches the keyring; `None`: into files.
+    keyring: Option<PathBuf>,
+    dir: PathBuf,
+    /// Why it is not the keyring where that would have been better.
+    pub why_no_keyring: Option<String>,
+}
+
+impl Shelf {
+    /// The keyring if it answers and is wanted, else a directory that can be written.
+    pub fn find(
+        wanted: Wanted,
+        config_dir: &Path,
+        environment: &Environment,
+    ) -> Result<Self, Fault> {
+        Self::find_within(program::LIMIT, wanted, config_dir, environment)
+    }
+
+    fn find_within(
+        limit: Duration,
+        wanted: Wanted,
+        config_dir: &Path,
+        environment: &Environment,
+    ) -> Result<Self, Fault> {
+        let dir = config_dir.join("secrets");
+        let keyring = match wanted {
+            Wanted::File => Err(None),
+            Wanted::Auto | Wanted::Keyring => answering(environment, limit).map_err(Some),
+        };
+        let (keyring, why_no_keyring) = match (keyring, wanted) {
+            (Ok(program), _) => (Some(program), None),
+            (Err(Some(why)), Wanted::Keyring) => {
+                return Err(Fault::new(Kind::Failed, format!("there is no keyring: {why}"))
+                    .hint("leave out `--secret-store keyring`: the secret then goes into a file that only you can read"));
+            }
+            (Err(why), _) => (None, why),
+        };
+        if keyring.is_none() {
+            Draft::open(&dir.join("secret"))?.private().check()?;
+        }
+        Ok(Self {
+            keyring,
+            dir,
+            why_no_keyring,
+        })
+    }
+
+    /// A place of its own for this cluster's secret. Nothing is there yet: what somebody keeps under the cluster's name stays
+    /// theirs, and an earlier secret is good until the new one has shown that it is.
+    pub fn place(&self, cluster: &str) -> Keep {
+        match &self.keyring {
+            Some(program) => Keep::Keyring {
+                program: program.clone(),
+                entry: entry(cluster),
+            },
+            None => Keep::File {
+                path: free(&self.dir, cluster),
+            },
+        }
+    }
+}
+
+/// One that is locked does not tell which names are taken.
+fn entry(name: &str) -> String {
+    format!("{name}-{}", keys::short_id())
+}
+
+/// The program of a keyring that keeps what it is given, or why there is none.
+fn answering(environment: &Environment, limit: Duration) -> Result<PathBuf, String> {
+    let program = keyring(environment)?;
+    let keep = Keep::Keyring {
+        program: program.clone(),
+        entry: entry("probe"),
+    };
+    keep.keeps(limit).map_err(|fault| fault.message)?;
+    Ok(program)
+}
+
 impl Keep {
     /// A new place for this cluster's secret, and why it is not the keyring where that would have been better. Tries whether
-    /// the keyring answers. Nothing is there yet: what somebody keeps under the cluster's name stays theirs, and an earlier
-    /// secret is good until the new one has shown that it is.
+    /// the keyring answers.
     pub fn find(
         wanted: Wanted,
         cluster: &str,
         config_dir: &Path,
         environment: &Environment,
     ) -> Result<(Self, Option<String>), Fault> {
-        let file = Self::File {
-            path: free(&config_dir.join("secrets"), cluster),
-        };
-        if wanted == Wanted::File {
-            return Ok((file, None));
-        }
-        // One that is locked does not tell which names are taken.
-        let entry = format!("{cluster}-{}", keys::short_id());
-        let keyring = keyring(environment).and_then(|program| {
-            let keyring = Self::Keyring { program, entry };
-            keyring.keeps().map_err(|fault| fault.message)?;
-            Ok(keyring)
-        });
-        match (keyring, wanted) {
-            (Ok(keyring), _) => Ok((keyring, None)),
-            (Err(why), Wanted::Auto) => Ok((file, Some(why))),
-            (Err(why), _) => Err(Fault::new(Kind::Failed, format!("there is no keyring: {why}"))
-                .hint("leave out `--secret-store keyring`: the secret then goes into a file that only you can read")),
-        }
+        let shelf = Shelf::find(wanted, config_dir, environment)?;
+        Ok((shelf.place(cluster), shelf.why_no_keyring))
     }
 
     /// What the configuration says of it.
@@ -106,6 +169,10 @@ impl Keep {
 
     /// Puts the secret there.
     pub fn store(&self, secret: &SecretString) -> Result<(), Fault> {
+        self.store_within(program::LIMIT, secret)
+    }
+
+    fn store_within(&self, limit: Duration, secret: &SecretString) -> Result<(), Fault> {
         match self {
             Self::File { path } => {
                 let draft = Draft::open(path)?.private();
@@ -122,22 +189,14 @@ impl Keep {
                     ),
                     _ => secret.expose_secret().to_owned(),
                 };
-                let mut child = Command::new(program)
-                    .args(arguments(Act::Store, entry))
-                    .stdin(Stdio::piped())
-                    .stdout(Stdio::null())
-                    .stderr(Stdio::piped())
-                    .spawn()
-                    .map_err(|error| refused(&error.to_string()))?;
-                if let Some(mut stdin) = child.stdin.take() {
-                    let _ = stdin.write_all(text.as_bytes());
-                }
-                let output = child.wait_with_output();
-                let output = output.map_err(|error| refused(&error.to_string()))?;
-                if output.status.success() {
+                let ended = asked(program, (Act::Store, entry), Some(&text), limit)
+                    .map_err(|trouble| refused(&trouble.to_string()))?;
+                if ended.status.success() {
                     return Ok(());
                 }
-                Err(refused(String::from_utf8_lossy(&output.stderr).trim()))
+                // Which may repeat what it was told.
+                let said = said(&ended).replace(secret.expose_secret(), "***");
+                Err(refused(&said))
             }
         }
     }
@@ -152,21 +211,19 @@ impl Keep {
 
     /// Takes the secret away; one that is not there is no error.
     pub fn remove(&self) -> Result<(), Fault> {
+        self.remove_within(program::LIMIT)
+    }
+
+    fn remove_within(&self, limit: Duration) -> Result<(), Fault> {
         match self {
             Self::File { path } => Draft::open(path)?.private().gone().write(),
             Self::Keyring { program, entry } => {
-                let ended = Command::new(program)
-                    .args(arguments(Act::Remove, entry))
-                    .stdin(Stdio::null())
-                    .stdout(Stdio::null())
-                    .stderr(Stdio::piped())
-                    .output()
-                    .map_err(|error| held_on(&error.to_string()))?;
-                let said = String::from_utf8_lossy(&ended.stderr);
+                let ended = asked(program, (Act::Remove, entry), None, limit)
+                    .map_err(|trouble| held_on(&trouble.to_string()))?;
                 // One program passes over what is locked and calls it done; the other one fails if there was nothing.
                 let failed = System::HERE == System::Linux && !ended.status.success();
-                if failed || self.read().is_some() {
-                    return Err(held_on(said.trim()));
+                if failed || self.read(limit).is_some() {
+                    return Err(held_on(&said(&ended)));
                 }
                 Ok(())
             }
@@ -174,16 +231,12 @@ impl Keep {
     }
 
     /// What is there, if it can be read.
-    fn read(&self) -> Option<SecretString> {
+    fn read(&self, limit: Duration) -> Option<SecretString> {
         let text = match self {
-            Self::File { path } => std::fs::read_to_string(path).ok()?,
+            Self::File { path } => config::secret_text(path).ok()?,
             Self::Keyring { program, entry } => {
-                let output = Command::new(program)
-                    .args(arguments(Act::Read, entry))
-                    .stdin(Stdio::null())
-                    .stderr(Stdio::null())
-                    .output();
-                String::from_utf8(output.ok()?.stdout).ok()?
+                let ended = asked(program, (Act::Read, entry), None, limit).ok()?;
+                String::from_utf8(ended.stdout).ok()?
             }
         };
         let line = text.lines().next().filter(|line| !line.is_empty());
@@ -191,10 +244,13 @@ impl Keep {
     }
 
     /// Whether it keeps what it is given: better known before a token is made than after.
-    fn keeps(&self) -> Result<(), Fault> {
-        self.store(&SecretString::from("oxmox looks whether you are there"))?;
-        let is_kept = self.read().is_some();
-        self.remove()?;
+    fn keeps(&self, limit: Duration) -> Result<(), Fault> {
+        self.store_within(
+            limit,
+            &SecretString::from("oxmox looks whether you are there"),
+        )?;
+        let is_kept = self.read(limit).is_some();
+        self.remove_within(limit)?;
         if is_kept {
             return Ok(());
         }
@@ -211,6 +267,23 @@ impl std::fmt::Display for Keep {
             }
         }
     }
+}
+
+/// Asks the program of the keyring. One that hangs, because the daemon behind it does, is ended.
+fn asked(
+    program: &Path,
+    (act, entry): (Act, &str),
+    input: Option<&str>,
+    limit: Duration,
+) -> Result<Ended, Trouble> {
+    let mut command = Command::new(program);
+    command.args(arguments(act, entry));
+    program::run(&mut command, input, limit)
+}
+
+/// Why it did not, in its own words.
+fn said(ended: &Ended) -> String {
+    clean::line(String::from_utf8_lossy(&ended.stderr).trim())
 }
 
 fn refused(why: &str) -> Fault {
@@ -276,4 +349,39 @@ fn keyring(environment: &Environment) -> Result<PathBuf, String> {
         .find(|file| file.is_file())
         .ok_or_else(|| format!("{name} is not installed"))?;
     Ok(program)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_keyring_that_hangs_is_told_of_and_passed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let program = dir.path().join("secret-tool");
+        std::fs::write(&program, "#!/bin/sh\nexec sleep 600\n").unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:/usr/bin:/bin", dir.path().display());
+        let environment = Environment::from([("PATH", path.as_str())]);
+        let find = |wanted| {
+            let limit = Duration::from_millis(50);
+            Shelf::find_within(limit, wanted, dir.path(), &environment)
+        };
+        let shelf = find(Wanted::Auto).unwrap();
+        let why = shelf.why_no_keyring.clone().unwrap();
+        assert!(why.contains("did not answer within"), "{why}");
+        assert!(shelf.place("home").file().is_some());
+        let fault = find(Wanted::Keyring).unwrap_err();
+        assert!(fault.message.contains("did not answer within"), "{fault}");
+        let keyring = Keep::Keyring {
+            program,
+            entry: "x".to_owned(),
+        };
+        let limit = Duration::from_millis(50);
+        let fault = keyring.remove_within(limit).unwrap_err();
+        assert!(fault.message.contains("did not answer within"), "{fault}");
+        assert!(fault.hint.is_some_and(|hint| hint.contains("unlock it")));
+    }
 }

@@ -7,6 +7,7 @@
 //! | [`doctor`] | what works, what does not, and what to type about it |
 //! | [`clients`], [`files`] | the configuration files of MCP clients, and writing what belongs to a person |
 //! | [`setup`], [`keep`] | `oxmox setup`, and where secrets are kept |
+//! | [`program`] | asking programs of others, with an end |
 //! | [`session`], [`demo`] | from a configuration, or from nothing, to an engine |
 //! | [`mcp`], [`http`] | the transports; rmcp's API is used there and nowhere else, since it moves |
 //! | `lasting` | answers that go on, and when they end |
@@ -21,11 +22,14 @@ pub mod config;
 pub mod demo;
 pub mod doctor;
 pub mod files;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod generate;
 pub mod http;
 pub mod keep;
 mod lasting;
 pub mod mcp;
+pub mod program;
 pub mod session;
 pub mod setup;
 pub mod syslog;

@@ -25,11 +25,11 @@ pub struct Session {
 }
 
 impl Session {
-    /// Over the configured clusters. Connects to nothing; without a cluster every call says what to configure.
+    /// Over the configured clusters. Connects to nothing and fetches no secret of theirs; without a cluster every call says what to configure.
     pub fn configured(config: &mut Config, environment: &Environment) -> Result<Self, Fault> {
         let mut settings = Vec::new();
         for cluster in &config.clusters {
-            let of_cluster = cluster.settings(environment, &mut config.warnings)?;
+            let of_cluster = cluster.settings(environment, &mut config.warnings);
             settings.push((cluster.name.clone(), of_cluster));
         }
         let mut warnings = Vec::new();

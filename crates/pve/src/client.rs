@@ -15,6 +15,7 @@ mod session;
 mod tls;
 mod upgrade;
 mod upload;
+mod veil;
 mod wire;
 
 use std::sync::Arc;
@@ -39,6 +40,7 @@ use reply::Reply;
 use session::{Session, Signature};
 pub(crate) use upgrade::Socket;
 use upload::Upload;
+use veil::Veil;
 use wire::Wire;
 
 /// A PVE node has three API workers; more reads than this at once only wait there instead of here.
@@ -50,6 +52,7 @@ pub(crate) struct Client {
     settings: Settings,
     endpoints: Vec<Endpoint>,
     session: Session,
+    hidden: Veil,
     /// The index of the host that answered last.
     good: AtomicUsize,
     permits: Semaphore,
@@ -71,6 +74,7 @@ impl Client {
         let session = Session::new(&settings.credentials)?;
         let endpoints = settings.hosts.iter().cloned().map(Endpoint::new).collect();
         Ok(Self {
+            hidden: Veil::over(&settings.hidden),
             settings,
             endpoints,
             session,
@@ -113,10 +117,15 @@ impl Client {
         &self.settings.hosts[self.good.load(Ordering::Relaxed)]
     }
 
+    /// What was said against a request, without the secrets that it or an earlier login was sent with.
+    fn shown(&self, error: Error, signature: &Signature) -> Error {
+        self.hidden.error(signature.veil().error(error))
+    }
+
     /// Sends a request, logging in and renewing the login as needed.
     pub(crate) async fn call(&self, request: &Request) -> Result<Answer, Error> {
-        let (_, _, reply) = self.signed(&Wire::new(request)?).await?;
-        reply.into_answer(request)
+        let (_, signature, reply) = self.signed(&Wire::new(request)?).await?;
+        (reply.into_answer(request)).map_err(|error| self.shown(error, &signature))
     }
 
     /// Sends a request that ends with a file. A file that cannot be read to its end leaves PVE with a form that has none,
@@ -129,7 +138,9 @@ impl Client {
         let upload = Upload::new(request, source)?;
         let broken = upload.broken();
         match self.signed(&Wire::upload(request, upload)).await {
-            Ok((_, _, reply)) => reply.into_answer(request),
+            Ok((_, signature, reply)) => {
+                (reply.into_answer(request)).map_err(|error| self.shown(error, &signature))
+            }
             Err(error) => Err(match broken.get() {
                 Some(why) => {
                     request.build_error(&format!("the file did not come to its end: {why}"))
@@ -147,11 +158,14 @@ impl Client {
         leads_to: impl FnOnce(&T) -> Request,
     ) -> Result<(T, Socket), Error> {
         let (at, signature, reply) = self.signed(&Wire::new(proxy)?).await?;
-        let opened = reply.into_answer(proxy)?.decode()?;
+        let opened = (reply.into_answer(proxy))
+            .map_err(|error| self.shown(error, &signature))?
+            .decode()?;
         let wire = Wire::new(&leads_to(&opened))?;
         let socket = self.endpoints[at]
             .upgrade(&self.settings, &wire, &signature)
-            .await;
+            .await
+            .map_err(|error| self.shown(error, &signature));
         self.count(&wire, socket.as_ref().map(|_| 101));
         Ok((opened, socket?))
     }
@@ -161,14 +175,15 @@ impl Client {
         let mut signature = self.session.signature(self).await?;
         let (mut at, mut reply) = self.exchange(wire, Some(&signature)).await?;
         if reply.status == 401
-            && let Some(fresh) = self.session.renewed(self, &signature).await?
+            && let Some(fresh) = (self.session)
+                .renewed(self, &signature, wire.repeatable)
+                .await?
         {
-            // A 401 comes before anything is done, so repeating is safe for writes too.
             (at, reply) = self.exchange(wire, Some(&fresh)).await?;
             signature = fresh;
         }
         if reply.status == 401 {
-            return Err(self.session.refusal(&reply));
+            return Err(self.shown(self.session.refusal(&reply), &signature));
         }
         Ok((at, signature, reply))
     }
@@ -189,11 +204,12 @@ impl Client {
         if came
             .as_ref()
             .is_err_and(|error| error.status() == Some(401))
-            && let Some(fresh) = self.session.renewed(self, &signature).await?
+            && let Some(fresh) = self.session.renewed(self, &signature, true).await?
         {
-            return endpoint.fetch(&self.settings, &wire, &fresh, sink).await;
+            let came = endpoint.fetch(&self.settings, &wire, &fresh, sink).await;
+            return came.map_err(|error| self.shown(error, &fresh));
         }
-        came
+        came.map_err(|error| self.shown(error, &signature))
     }
 
     /// Fetches a static file of the node's web server, which asks nobody who they are.

@@ -66,6 +66,14 @@ pub enum Error {
         /// What was expected.
         what: String,
     },
+    /// The secret could not be had from where it is kept; nothing was sent.
+    #[error("{what}")]
+    Secret {
+        /// Whose secret, where it should be, and why it is not to be had.
+        what: String,
+        /// What a person can do about it.
+        hint: String,
+    },
     /// PVE did not accept the credentials; the request was not carried out.
     #[error("{what}")]
     Auth {
@@ -89,6 +97,7 @@ impl Error {
         match self {
             Self::Build { .. }
             | Self::NeverSent { .. }
+            | Self::Secret { .. }
             | Self::Auth { .. }
             | Self::Fingerprint(_) => true,
             // The node that was asked could not reach the node that the request was for.

@@ -11,8 +11,11 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, Join, ReadBuf, Sink, join, sink};
 
+pub use crate::apidoc::fuzzing::apidoc;
 pub use crate::client::fuzzing::answer;
 pub use crate::console::fuzzing::{rfb, terminal, tiles};
+pub use crate::guest::fuzzing::properties;
+pub use crate::task::fuzzing::upid;
 
 /// A server that says something in pieces, listens to nothing, and hangs up.
 pub(crate) type Server<'a> = Join<Pieces<'a>, Sink>;
@@ -62,22 +65,12 @@ pub(crate) fn run<T>(conversation: impl Future<Output = T>) -> T {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::path::Path;
+#[path = "../../../fuzz/replay.rs"]
+mod replay;
 
-    fn replay(target: &str, door: fn(&[u8])) {
-        let corpus = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../../fuzz/corpus")
-            .join(target);
-        let files: Vec<_> = std::fs::read_dir(&corpus).unwrap().collect();
-        assert!(!files.is_empty(), "{} is empty", corpus.display());
-        for file in files {
-            let path = file.unwrap().path();
-            // A failing test shows which one it was.
-            eprintln!("{}", path.display());
-            door(&std::fs::read(path).unwrap());
-        }
-    }
+#[cfg(test)]
+mod tests {
+    use super::replay::replay;
 
     #[test]
     fn the_corpus_of_screens_is_decoded() {
@@ -97,5 +90,20 @@ mod tests {
     #[test]
     fn the_corpus_of_answers_is_decoded() {
         replay("answer", super::answer);
+    }
+
+    #[test]
+    fn the_corpus_of_task_ids_is_read() {
+        replay("upid", super::upid);
+    }
+
+    #[test]
+    fn the_corpus_of_properties_is_read() {
+        replay("properties", super::properties);
+    }
+
+    #[test]
+    fn the_corpus_of_schemas_is_read() {
+        replay("apidoc", super::apidoc);
     }
 }

@@ -1,6 +1,8 @@
 //! Guests: from a vmid to its node and kind, its configuration, and what makes it this guest and no other.
 
 mod config;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzing;
 mod identity;
 mod property;
 mod size;

@@ -30,6 +30,7 @@ pub mod id;
 pub mod lenient;
 mod reader;
 mod request;
+mod secret;
 mod settings;
 mod sink;
 mod source;
@@ -56,6 +57,7 @@ pub use guest::{
 pub use id::{DnsName, GuestKind, IdError, NodeName, PoolId, SnapName, StorageId, TokenId, Vmid};
 pub use reader::Reader;
 pub use request::{Filled, Method, Request, Value};
+pub use secret::{Fetching, Keeper, Secret};
 pub use settings::{Credentials, Host, Settings, Timeouts, Trust};
 pub use sink::Sink;
 pub use source::Source;
@@ -65,7 +67,7 @@ pub use writer::Writer;
 
 /// Makes the two halves of a connection to a cluster.
 ///
-/// Nothing is contacted and no file is read yet: the first request does that. It fails only on settings that cannot work.
+/// Nothing is contacted, no file is read and no secret fetched yet: the first request does that. It fails only on settings that cannot work.
 pub fn connect(settings: Settings) -> Result<(Reader, Writer), Error> {
     let client = Arc::new(client::Client::new(settings)?);
     Ok((Reader::new(Arc::clone(&client)), Writer::new(client)))

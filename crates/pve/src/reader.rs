@@ -13,6 +13,7 @@ use crate::client::{Answer, Client};
 use crate::error::Error;
 use crate::id::NodeName;
 use crate::request::{Method, Request};
+use crate::secret::Secret;
 use crate::settings::Host;
 use crate::sink::Sink;
 use crate::tally::Tally;
@@ -88,6 +89,19 @@ impl Reader {
     /// Who asks: `root@pam!mcp` for a token, `root@pam` for a login.
     pub fn identity(&self) -> String {
         self.client.settings().credentials.id()
+    }
+
+    /// Whether a request can be made without anybody noticing that the secret for it is fetched. What nobody is waiting for
+    /// leaves the others alone.
+    pub fn is_quiet(&self) -> bool {
+        let secret = self.client.settings().credentials.secret();
+        secret.is_none_or(Secret::is_quiet)
+    }
+
+    /// Whether requests wait for the secret at this moment.
+    pub fn waits_for_secret(&self) -> bool {
+        let secret = self.client.settings().credentials.secret();
+        secret.is_some_and(Secret::is_under_way)
     }
 
     /// A file that the node's web server gives to everybody, such as its own API schema at

@@ -10,8 +10,10 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
+use crate::error::Error;
 use crate::fingerprint::Fingerprint;
 use crate::id::IdError;
+use crate::secret::Secret;
 use crate::tally::Tally;
 
 /// Everything needed to talk to one cluster.
@@ -29,6 +31,8 @@ pub struct Settings {
     pub user_agent: String,
     /// An answer larger than this is an error instead of memory.
     pub max_answer_bytes: usize,
+    /// Secrets that PVE has been told before, such as the password of a login: they are in no error either, whoever repeats them.
+    pub hidden: Vec<SecretString>,
     /// Where requests are counted; settings for another identity at the same cluster count there, too.
     pub tally: Arc<Tally>,
 }
@@ -43,6 +47,7 @@ impl Settings {
             timeouts: Timeouts::default(),
             user_agent: concat!("oxmox/", env!("CARGO_PKG_VERSION")).to_owned(),
             max_answer_bytes: 64 * 1024 * 1024,
+            hidden: Vec::new(),
             tally: Arc::default(),
         }
     }
@@ -150,14 +155,14 @@ pub enum Credentials {
         /// The token's own name, the part after `!`.
         name: String,
         /// The secret that PVE showed once.
-        secret: SecretString,
+        secret: Secret,
     },
     /// A user with a password: a ticket is fetched, and renewed well before it ends.
     Password {
         /// The user with its realm, `root@pam`.
         user: String,
         /// The password.
-        password: SecretString,
+        password: Secret,
     },
     /// A user who has logged in already, by [`log_in`](crate::log_in): good for two hours, and renewed as long as it is used.
     Ticket {
@@ -176,6 +181,23 @@ impl Credentials {
         match self {
             Self::Token { user, name, .. } => format!("{user}!{name}"),
             Self::Password { user, .. } | Self::Ticket { user, .. } => user.clone(),
+        }
+    }
+
+    /// Fetches the secret, if it is not here yet: for whoever wants to know whether it can be had, and nothing else.
+    pub async fn fetch(&self) -> Result<(), Error> {
+        match self.secret() {
+            Some(secret) => secret.get().await.map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// What may have to be fetched; a ticket is here.
+    pub(crate) fn secret(&self) -> Option<&Secret> {
+        match self {
+            Self::Token { secret, .. } => Some(secret),
+            Self::Password { password, .. } => Some(password),
+            Self::Ticket { .. } => None,
         }
     }
 }

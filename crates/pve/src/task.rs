@@ -1,5 +1,7 @@
 //! Tasks: what PVE does after it has answered with a UPID.
 
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzing;
 mod progress;
 mod upid;
 mod wait;

@@ -13,6 +13,8 @@ pub(crate) use secrets::is_secret;
 pub use secrets::is_secret_at;
 pub use whole::{marked, whole};
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::tool::Object;
@@ -39,6 +41,22 @@ pub fn line(text: &str) -> String {
         })
         .filter(|c| !is_hostile(*c))
         .collect()
+}
+
+/// JSON in which what could hide or act is written as an escape: the same data, and nothing for a terminal to act on. None of
+/// it stands outside of strings.
+pub fn json(text: &str) -> String {
+    let mut harmless = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_hostile(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(harmless, "\\u{unit:04x}");
+            }
+        } else {
+            harmless.push(c);
+        }
+    }
+    harmless
 }
 
 /// Every string in an object made harmless, every secret field blanked.
@@ -133,6 +151,14 @@ mod tests {
     fn hidden_characters_go() {
         assert_eq!(text("a\u{202e}b\u{1b}[31mc\u{200b}\nd"), "ab[31mc\nd");
         assert_eq!(line("two\nlines"), "two lines");
+    }
+
+    #[test]
+    fn json_keeps_what_it_says_and_cannot_act() {
+        let data = json!({"name": "a\u{202e}b\u{9b}31m\u{7f}\u{e0041}\u{1b}\n"});
+        let shown = super::json(&data.to_string());
+        assert!(!shown.chars().any(is_hostile), "{shown}");
+        assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), data);
     }
 
     #[test]

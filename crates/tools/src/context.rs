@@ -326,11 +326,16 @@ impl Context {
                 if self.clusters.len() == 1 {
                     return fault;
                 }
+                let elsewhere = "say which cluster it is for; then the others need not answer";
+                let hint = match (fault.kind, &fault.hint) {
+                    (Kind::Unreachable, Some(mend)) => format!("{elsewhere}; {mend}"),
+                    _ => elsewhere.to_owned(),
+                };
                 Fault {
                     message: format!("cluster {}: {}", cluster.name, fault.message),
                     ..fault
                 }
-                .hint("say which cluster it is for; then the others need not answer")
+                .hint(hint)
             })?;
             all.push((cluster, rows));
         }

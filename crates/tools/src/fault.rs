@@ -110,6 +110,11 @@ impl Fault {
         self
     }
 
+    /// Adds that the audit trail does not tell of it, and why.
+    pub(crate) fn unwritten(&mut self, why: &Self) {
+        let _ = write!(self.message, "\n{}", not_in_trail(why));
+    }
+
     /// With what became of each step of the change that failed.
     #[must_use]
     pub fn of_change(mut self, outcome: &Outcome) -> Self {
@@ -129,6 +134,17 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
+
+/// What to do about a cluster that refuses changes because too few of its nodes see each other.
+const NO_QUORUM: &str = "nothing was changed; more than half of the nodes have to be up and see each other first: list_proxmox_resources shows which are offline";
+
+/// What is said where the audit trail does not tell of what happened, for this reason.
+pub(crate) fn not_in_trail(why: &Fault) -> String {
+    format!(
+        "it could not be written into the audit trail: {}",
+        why.message
+    )
+}
 
 /// An error with its causes, on one line. TLS errors carry an address of their documentation, which helps nobody here.
 pub fn explain(error: &(dyn std::error::Error + 'static)) -> String {
@@ -160,7 +176,11 @@ impl From<Error> for Fault {
             Error::Status { .. } if error.is_missing_object() => {
                 Self::new(Kind::NotFound, text).hint("list_proxmox_resources shows what there is")
             }
+            Error::Status { .. } if text.contains("no quorum") => {
+                Self::new(Kind::Failed, text).hint(NO_QUORUM)
+            }
             Error::Status { .. } => Self::new(Kind::Failed, text),
+            Error::Secret { hint, .. } => Self::new(Kind::Unreachable, text).hint(hint),
             Error::Auth { .. } => Self::new(Kind::Forbidden, text)
                 .hint("a person has to mend the token or password in the configuration of oxmox"),
             Error::Fingerprint(untrusted) => {

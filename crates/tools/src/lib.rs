@@ -33,6 +33,8 @@ pub mod deed;
 pub mod engine;
 pub mod fault;
 pub mod filter;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod hold;
 pub mod keyboard;
 pub mod keys;

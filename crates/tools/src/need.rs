@@ -3,6 +3,8 @@
 //! A plan's [`Needs`](crate::plan::Needs) are exact, for these arguments on this cluster. A declaration is what can be told before any call: which
 //! tools a token has no use for, and which privileges would change that.
 
+pub(crate) mod demand;
+
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -112,11 +114,11 @@ pub(crate) const CONSOLE: Need = Need::All(&[SEES_GUEST, guest("VM.Console")]);
 /// A look at a guest, and its power.
 pub(crate) const POWER: Need = Need::All(&[SEES_GUEST, guest("VM.PowerMgmt")]);
 
-/// What was one privilege before PVE 9: the guest agent.
-pub(crate) const OLD_AGENT: Need = guest("VM.Monitor");
+/// What was one privilege before PVE 9: the guest agent. Whoever holds it runs commands inside.
+pub(crate) const OLD_AGENT: Need = Need::At(Risk::Grant, &guest("VM.Monitor"));
 
-/// The whole of the guest agent.
-pub(crate) const WHOLE_AGENT: Need = guest("VM.GuestAgent.Unrestricted");
+/// The whole of the guest agent, commands included.
+pub(crate) const WHOLE_AGENT: Need = Need::At(Risk::Grant, &guest("VM.GuestAgent.Unrestricted"));
 
 impl Need {
     /// What calls take and this token has on no path. Empty: some call can succeed. Of alternatives that are all lacking, the
@@ -130,16 +132,16 @@ impl Need {
                 let parts = parts.iter();
                 each_once(parts.flat_map(|part| part.lacking(held, known)))
             }
-            Self::Any(parts) | Self::AtLeastOne(parts) => {
+            Self::Any(parts) | Self::First(parts) | Self::AtLeastOne(parts) => {
                 let lacks: Vec<_> = parts.iter().map(|part| part.lacking(held, known)).collect();
                 if lacks.iter().any(Vec::is_empty) {
                     return Vec::new();
                 }
                 let exists = |lack: &&Vec<Right>| lack.iter().all(|right| known(right.privilege));
-                let most = if matches!(self, Self::Any(_)) {
-                    1
-                } else {
+                let most = if matches!(self, Self::AtLeastOne(_)) {
                     lacks.len()
+                } else {
+                    1
                 };
                 let mut best: Vec<_> = lacks.iter().filter(exists).take(most).collect();
                 if best.is_empty() {
@@ -164,60 +166,15 @@ impl Need {
         match self {
             Self::Nothing => Vec::new(),
             Self::On(path, privilege) => vec![Right { path, privilege }],
-            Self::All(parts) | Self::Any(parts) | Self::AtLeastOne(parts) | Self::May(parts) => {
-                parts.iter().flat_map(|part| part.every_right()).collect()
-            }
+            Self::All(parts)
+            | Self::Any(parts)
+            | Self::First(parts)
+            | Self::AtLeastOne(parts)
+            | Self::May(parts) => parts.iter().flat_map(|part| part.every_right()).collect(),
             Self::If(_, need)
             | Self::Each(_, need)
             | Self::IfIs(_, _, need)
             | Self::At(_, need) => need.every_right(),
-        }
-    }
-
-    /// The privileges that its calls can take where nothing worse than `most` may happen, wherever and whenever they take
-    /// them: of several that will do, the first way that this PVE knows.
-    pub fn privileges(self, most: Risk, knows: &dyn Fn(&str) -> bool) -> BTreeSet<&'static str> {
-        let mut privileges = BTreeSet::new();
-        self.collect(most, knows, &mut privileges);
-        privileges
-    }
-
-    /// Whether every call finds what it takes among them: PVE may not know something, or a role for less goes without.
-    fn collect(
-        self,
-        most: Risk,
-        knows: &dyn Fn(&str) -> bool,
-        into: &mut BTreeSet<&'static str>,
-    ) -> bool {
-        match self {
-            Self::Nothing => true,
-            Self::On(_, privilege) => {
-                let is_known = knows(privilege);
-                into.extend(is_known.then_some(privilege));
-                is_known
-            }
-            Self::At(risk, _) if risk > most => false,
-            Self::At(_, need) => need.collect(most, knows, into),
-            Self::All(parts) | Self::AtLeastOne(parts) | Self::May(parts) => {
-                let mut whole = true;
-                for part in parts {
-                    whole &= part.collect(most, knows, into);
-                }
-                // Calls that take nothing of it are calls, too.
-                whole || matches!(self, Self::May(_))
-            }
-            Self::Any(ways) => ways.iter().any(|way| {
-                let mut of_way = BTreeSet::new();
-                let whole = way.collect(most, knows, &mut of_way);
-                if whole {
-                    into.append(&mut of_way);
-                }
-                whole
-            }),
-            Self::If(_, need) | Self::Each(_, need) | Self::IfIs(_, _, need) => {
-                need.collect(most, knows, into);
-                true
-            }
         }
     }
 }
@@ -262,6 +219,7 @@ fn has_form(path: &str, form: &str) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
+    use super::demand::{Bounds, Demands};
     use super::*;
 
     fn rights(raw: Value) -> Permissions {
@@ -330,18 +288,23 @@ mod tests {
     fn a_role_holds_what_calls_can_take_at_its_level() {
         const TOOL: Need = Need::All(&[
             Need::AtLeastOne(&[guest("VM.Config.CPU"), guest("VM.Config.Memory")]),
-            Need::Any(&[Need::At(Risk::Grant, &WHOLE_AGENT), OLD_AGENT]),
+            Need::Any(&[WHOLE_AGENT, guest("VM.GuestAgent.Audit")]),
             Need::May(&[Need::At(Risk::Destroy, &storage("Datastore.Allocate"))]),
         ]);
         let role = |most| {
-            TOOL.privileges(most, &|_| true)
-                .into_iter()
-                .collect::<Vec<_>>()
+            let mut demands = Demands::default();
+            let bounds = Bounds {
+                most,
+                knows: &|_| true,
+                each_call: true,
+            };
+            demands.add(TOOL, bounds);
+            demands.by_first_ways().into_iter().collect::<Vec<_>>()
         };
         let settings = ["VM.Config.CPU", "VM.Config.Memory"];
         assert_eq!(
             role(Risk::Disrupt),
-            [&settings[..], &["VM.Monitor"]].concat()
+            [&settings[..], &["VM.GuestAgent.Audit"]].concat()
         );
         assert_eq!(
             role(Risk::Grant),
@@ -352,7 +315,7 @@ mod tests {
             ]
             .concat()
         );
-        let held = json!({"/": {"VM.Config.CPU": 1, "VM.Monitor": 1}});
+        let held = json!({"/": {"VM.Config.CPU": 1, "VM.GuestAgent.Audit": 1}});
         assert!(
             TOOL.can_be_met(&rights(held)),
             "calls that take no more are calls, too"

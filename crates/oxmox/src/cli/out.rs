@@ -9,6 +9,17 @@ use tools::fault::{Fault, Kind};
 
 /// What the command was asked for, for people or for the next program in a pipe.
 pub fn data(text: &str) -> Result<(), Fault> {
+    written(&clean::text(text))
+}
+
+/// The same as JSON. What a terminal would act on is escaped in it, and nothing is lost.
+pub fn json(value: &impl Serialize) -> Result<(), Fault> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Fault::new(Kind::Internal, error.to_string()))?;
+    written(&clean::json(&text))
+}
+
+fn written(text: &str) -> Result<(), Fault> {
     let mut stdout = io::stdout().lock();
     let ended = if text.is_empty() || text.ends_with('\n') {
         ""
@@ -24,53 +35,55 @@ pub fn data(text: &str) -> Result<(), Fault> {
     }
 }
 
-/// The same as JSON.
-pub fn json(value: &impl Serialize) -> Result<(), Fault> {
-    let text = serde_json::to_string_pretty(value)
-        .map_err(|error| Fault::new(Kind::Internal, error.to_string()))?;
-    data(&text)
-}
-
-/// What is going on.
+/// What is going on. PVE, and guests through it, have a say in much of it: what a terminal would act on is taken out here, for
+/// all who talk.
 pub fn say(text: impl Display) {
-    // Nobody listening is no reason to stop.
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    labelled("", text);
 }
 
 /// The same without a line's end: a question.
 pub fn ask(text: impl Display) {
     let mut stderr = io::stderr().lock();
-    let _ = write!(stderr, "{text}").and_then(|()| stderr.flush());
+    let _ = write!(stderr, "{}", clean::text(&text.to_string())).and_then(|()| stderr.flush());
 }
 
 /// What to do next.
 pub fn hint(text: impl Display) {
-    say(format_args!("{} {text}", label("hint:", "36")));
+    labelled(&label("hint:", "36"), text);
 }
 
 /// What a person should know, though it stops nothing.
 pub fn warn(text: impl Display) {
-    say(format_args!("{} {text}", label("warning:", "33")));
+    labelled(&label("warning:", "33"), text);
 }
 
 /// What went wrong, and what to do instead.
 pub fn fault(fault: &Fault) {
-    let (message, advice) = harmless(fault);
-    say(format_args!("{} {message}", label("error:", "31")));
-    if let Some(text) = advice {
+    labelled(&label("error:", "31"), &fault.message);
+    if let Some(text) = &fault.hint {
         hint(text);
     }
 }
 
-/// A fault's message and hint without what a terminal would act on: PVE, and guests through it, have a say in both.
-fn harmless(fault: &Fault) -> (String, Option<String>) {
-    let advice = fault.hint.as_deref().map(clean::text);
-    (clean::text(&fault.message), advice)
-}
-
 /// A heading between parts of a longer talk.
 pub fn heading(text: impl Display) {
-    say(format_args!("\n{}", label(&text.to_string(), "1")));
+    let text = clean::text(&text.to_string());
+    labelled(&format!("\n{}", label(&text, "1")), "");
+}
+
+fn labelled(label: &str, text: impl Display) {
+    // Nobody listening is no reason to stop.
+    let _ = writeln!(io::stderr().lock(), "{}", line_of(label, &text.to_string()));
+}
+
+/// The label is ours, the text is not.
+fn line_of(label: &str, text: &str) -> String {
+    let space = if label.is_empty() || text.is_empty() {
+        ""
+    } else {
+        " "
+    };
+    format!("{label}{space}{}", clean::text(text))
 }
 
 /// A word in colour, where colour is seen and wanted.
@@ -95,11 +108,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_cannot_act_on_the_terminal() {
-        let fault = Fault::bad_input("no \u{1b}[2J\u{1b}]0;owned\u{7}vm\u{202e}gpj\nnext")
-            .hint("try \u{9b}31m\u{2066}this");
-        let (message, advice) = harmless(&fault);
-        assert_eq!(message, "no [2J]0;ownedvmgpj\nnext");
-        assert_eq!(advice.as_deref(), Some("try 31mthis"));
+    fn nobody_who_is_quoted_can_act_on_the_terminal() {
+        let text = "no \u{1b}[2J\u{1b}]0;owned\u{7}vm\u{202e}gpj\u{9b}31m\nnext";
+        assert_eq!(line_of("", text), "no [2J]0;ownedvmgpj31m\nnext");
+        let label = "\u{1b}[1;31merror:\u{1b}[0m";
+        assert_eq!(
+            line_of(label, text),
+            format!("{label} no [2J]0;ownedvmgpj31m\nnext")
+        );
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use tools::clean;
 use tools::engine::Progress;
 
 use super::out;
@@ -83,5 +84,6 @@ fn draw(bar: &ProgressBar, progress: &Progress) {
         )]
         bar.set_position((fraction.clamp(0.0, 1.0) * 100.0) as u64);
     }
-    bar.set_message(progress.message.clone());
+    // PVE, and what a guest prints, have a say in it.
+    bar.set_message(clean::line(&progress.message));
 }

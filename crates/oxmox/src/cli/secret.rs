@@ -8,6 +8,7 @@ use super::global::Global;
 use super::runtime::{Threads, block_on};
 use super::{out, setup};
 use crate::config::{ClusterConfig, Environment, SecretSource};
+use crate::files::Lock;
 use crate::keep::Keep;
 use crate::setup::keyboard;
 use crate::setup::talk::Talk;
@@ -36,6 +37,11 @@ enum Command {
 /// Sets or tests.
 pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
     let environment = Environment::of_process();
+    let _alone = match &args.command {
+        // Where the secret belongs must not change meanwhile.
+        Command::Set { .. } => Some(Lock::on(&global.config_file(&environment)?)?),
+        Command::Test { .. } => None,
+    };
     let config = global.load()?;
     match &args.command {
         Command::Set { name } => {
@@ -93,10 +99,11 @@ pub(super) async fn taken() -> Result<SecretString, Fault> {
 
 async fn test(cluster: &ClusterConfig, environment: &Environment) -> Result<Exit, Fault> {
     let mut warnings = Vec::new();
-    let settings = cluster.settings(environment, &mut warnings)?;
+    let settings = cluster.settings(environment, &mut warnings);
     for warning in &warnings {
         out::warn(warning);
     }
+    settings.credentials.fetch().await?;
     let (reader, _) = pve::connect(settings)?;
     let version = reader.version().await.map_err(|error| match error {
         pve::Error::Auth { .. } => {

@@ -14,7 +14,9 @@ use super::global::Global;
 use super::runtime::{Threads, block_on};
 use crate::clients::Client;
 use crate::config::{Environment, SecretSource};
+use crate::files::Locks;
 use crate::keep::Wanted;
+use crate::setup::journal::Journal;
 use crate::setup::wishes::{Here, Trusting, Wishes};
 use crate::setup::{self, undo};
 
@@ -96,6 +98,11 @@ pub struct Args {
     /// Take back what setup made
     #[arg(long)]
     undo: bool,
+    /// With --undo, take back only what is on this machine: for a cluster that is out of reach or gone
+    ///
+    /// What is on the cluster stays written down for a later --undo, and is shown with the commands that remove it there.
+    #[arg(long, requires = "undo")]
+    local_only: bool,
 }
 
 fn level_parser() -> impl TypedValueParser<Value = Scope> {
@@ -110,6 +117,10 @@ fn client_parser() -> impl TypedValueParser<Value = Client> {
 
 impl Args {
     fn wishes(self) -> Result<Wishes, Fault> {
+        // Before anything is read or asked: PVE would only say that the login is wrong.
+        if let Some(user) = &self.user {
+            has_realm(user)?;
+        }
         Ok(Wishes {
             password: secret(
                 self.password_stdin,
@@ -139,7 +150,21 @@ impl Args {
             secret: self.secret_store,
             yes: self.yes,
             dry_run: self.dry_run,
+            local_only: self.local_only,
         })
+    }
+}
+
+fn has_realm(user: &str) -> Result<(), Fault> {
+    match user.rsplit_once('@') {
+        Some((name, realm)) if !name.is_empty() && !realm.is_empty() => Ok(()),
+        _ => {
+            let name = user.trim_matches('@');
+            let what = format!("--user {user} lacks the name or the realm: it is USER@REALM");
+            Err(Fault::bad_input(what).hint(format!(
+                "--user {name}@pam for an account of the node, --user {name}@pve for one of PVE's own"
+            )))
+        }
     }
 }
 
@@ -179,9 +204,15 @@ pub fn run(args: Args, global: &Global) -> Result<Exit, Fault> {
             .hint("leave out --demo, or run `oxmox demo`"));
     }
     let environment = Environment::of_process();
+    let config_file = absolute(global.config_file(&environment)?);
+    // From before it is read until all is written, so that two at once do not lose what the other one did.
+    let mut locks = Locks::default();
+    if !args.dry_run {
+        locks.add(&config_file)?;
+    }
     let config = global.load_or_fresh(&environment)?;
     let here = Here {
-        config: absolute(global.config_file(&environment)?),
+        config: config_file,
         state: config.state_dir.clone(),
         arguments: global.for_clients(&environment),
     };
@@ -191,13 +222,16 @@ pub fn run(args: Args, global: &Global) -> Result<Exit, Fault> {
                 .hint("`oxmox thaw`"),
         );
     }
+    if !args.dry_run {
+        locks.add(&Journal::all(&here.state))?;
+    }
     let take_back = args.undo;
     let wishes = args.wishes()?;
     block_on(Threads::One, async {
         if take_back {
-            undo::run(wishes, &config, &here).await
+            undo::run(wishes, &config, &here, locks).await
         } else {
-            setup::run(wishes, &config, &environment, &here).await
+            setup::run(wishes, &config, &environment, &here, locks).await
         }
     })
 }

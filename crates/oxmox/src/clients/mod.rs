@@ -7,6 +7,9 @@ mod claude_code;
 mod claude_desktop;
 mod cursor;
 mod document;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzing;
+mod shown;
 mod vscode;
 mod zed;
 
@@ -68,6 +71,8 @@ pub struct Server {
 pub enum Before {
     /// There was no file.
     NoFile,
+    /// The file held nothing but this.
+    Blank(String),
     /// Nothing.
     Nothing,
     /// This.
@@ -127,18 +132,25 @@ impl Client {
 
     /// Its file with oxmox in it.
     pub fn entered(self, file: &Path, server: &Server) -> Result<Draft, Fault> {
-        let draft = Draft::open(file)?;
+        let draft = Draft::open(file).map_err(|fault| {
+            let first = fault.hint.clone().unwrap_or_default();
+            fault.hint(format!("{first}; or leave {} out of --client", self.word()))
+        })?;
         let format = self.format();
         let text = draft.before.clone().unwrap_or_default();
-        let after = document::with(&text, format.servers, SERVER, &(format.entry)(server))
-            .map_err(|why| self.not_understood(file, &why))?;
-        Ok(draft.holding(after))
+        let after = document::with(&text, format.servers, SERVER, &(format.entry)(server));
+        let after = after.map_err(|why| {
+            self.not_understood(file, &why)
+                .hint("mend the file, or leave this client out of --client")
+        })?;
+        Ok(self.only_ours_shown(draft.holding(after)))
     }
 
     /// What this file said of oxmox.
     pub fn before(self, text: Option<&str>) -> Before {
         match text {
             None => Before::NoFile,
+            Some(text) if document::is_blank(text) => Before::Blank(text.to_owned()),
             Some(text) => (self.entry_in(text)).map_or(Before::Nothing, Before::Entry),
         }
     }
@@ -150,18 +162,34 @@ impl Client {
             return Ok(draft);
         };
         let key = self.format().servers;
-        let wrong = |why: String| self.not_understood(file, &why);
-        if let Before::Entry(entry) = before {
-            let after = document::with(text, key, SERVER, entry).map_err(wrong)?;
-            return Ok(draft.holding(after));
-        }
-        let after = document::without(text, key, SERVER).map_err(wrong)?;
-        let bare = document::bare(key, SERVER).map_err(wrong)?;
-        Ok(if *before == Before::NoFile && after == bare {
-            draft.gone()
-        } else {
-            draft.holding(after)
-        })
+        let after = match before {
+            Before::Entry(entry) => document::with(text, key, SERVER, entry),
+            Before::NoFile | Before::Blank(_) | Before::Nothing => {
+                document::without(text, key, SERVER)
+            }
+        };
+        let after = after.map_err(|why| {
+            self.not_understood(file, &why)
+                .hint("mend the file, and run the command again")
+        })?;
+        let draft = match before {
+            Before::NoFile if document::is_bare(&after, key) => draft.gone(),
+            Before::Blank(once) if document::is_bare(&after, key) => draft.holding(once.clone()),
+            _ => draft.holding(after),
+        };
+        Ok(self.only_ours_shown(draft))
+    }
+
+    /// What others have in there, their keys included, is nobody's business here: of such a file only our own entry is shown.
+    fn only_ours_shown(self, draft: Draft) -> Draft {
+        let entry = |text: &Option<String>| {
+            let entry = text.as_deref().and_then(|text| self.entry_in(text));
+            entry
+                .map(|entry| shown::entry(&entry, self.format()))
+                .unwrap_or_default()
+        };
+        let (before, after) = (entry(&draft.before), entry(&draft.after));
+        draft.showing(before, after)
     }
 
     /// What this text says of oxmox, if it says anything.
@@ -175,6 +203,6 @@ impl Client {
             file.display(),
             self.title()
         );
-        Fault::bad_input(what).hint("mend the file, or leave this client out of --client")
+        Fault::bad_input(what)
     }
 }

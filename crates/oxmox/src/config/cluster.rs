@@ -3,15 +3,16 @@
 use std::path::Path;
 use std::time::Duration;
 
-use pve::{Credentials, Host, IdError, NodeName, Settings, StorageId, TokenId, Trust};
+use pve::{Credentials, Host, IdError, NodeName, Secret, Settings, StorageId, TokenId, Trust};
 use tools::context::{Cluster, Defaults};
 use tools::fault::Fault;
 use tools::policy::Mode;
 use tools::rights;
 
 use super::file::ClusterTable;
-use super::secret::SecretSource;
+use super::secret::{Kept, SecretSource};
 use super::{Environment, paths};
+use crate::program;
 
 /// A cluster as configured, its secret still where it is kept.
 #[derive(Debug, Clone)]
@@ -41,6 +42,8 @@ pub struct Preferences {
     pub tags: Vec<String>,
     /// How long lists over several clusters wait for it.
     pub timeout: Duration,
+    /// How long the program that prints its secret may take.
+    pub secret_timeout: Duration,
 }
 
 impl Default for Preferences {
@@ -51,6 +54,7 @@ impl Default for Preferences {
             mode: None,
             tags: Vec::new(),
             timeout: Cluster::PATIENCE,
+            secret_timeout: program::LIMIT,
         }
     }
 }
@@ -146,17 +150,18 @@ impl Login {
 impl ClusterTable {
     fn preferences(&self) -> Result<Preferences, String> {
         let usual = Preferences::default();
-        let timeout = match self.timeout {
-            None => usual.timeout,
-            Some(seconds @ 1..=LONGEST) => Duration::from_secs(seconds),
-            Some(_) => return Err(format!("`timeout` is in seconds, 1 to {LONGEST}")),
+        let seconds = |key: &str, said: Option<u64>, usual: Duration| match said {
+            None => Ok(usual),
+            Some(seconds @ 1..=LONGEST) => Ok(Duration::from_secs(seconds)),
+            Some(_) => Err(format!("`{key}` is in seconds, 1 to {LONGEST}")),
         };
         Ok(Preferences {
             node: self.default_node.clone(),
             storage: self.default_storage.clone(),
             mode: self.mode,
             tags: self.tags.clone(),
-            timeout,
+            timeout: seconds("timeout", self.timeout, usual.timeout)?,
+            secret_timeout: seconds("secret_timeout", self.secret_timeout, usual.secret_timeout)?,
         })
     }
 }
@@ -239,32 +244,41 @@ impl ClusterConfig {
         }
     }
 
-    /// Fetches the secret: what `pve::connect` takes.
-    pub fn settings(
-        &self,
-        environment: &Environment,
-        warnings: &mut Vec<String>,
-    ) -> Result<Settings, Fault> {
-        let mut read = |source: &SecretSource, what: &str| {
-            source.read(
-                &format!("the {what} of cluster {}", self.name),
-                environment,
-                warnings,
-            )
+    /// What `pve::connect` takes. The secret stays where it is until the cluster is asked for something; what a person should
+    /// hear about it is said now.
+    pub fn settings(&self, environment: &Environment, warnings: &mut Vec<String>) -> Settings {
+        let mut secret = |source: &SecretSource, what: &str| {
+            let what = format!("the {what} of cluster {}", self.name);
+            warnings.extend(source.warnings(&what));
+            match source {
+                SecretSource::Held(secret) => secret.clone().into(),
+                source => Secret::kept(Kept {
+                    cluster: self.name.clone(),
+                    what,
+                    key: self.login.key(),
+                    source: source.clone(),
+                    environment: environment.clone(),
+                    limit: self.prefers.secret_timeout,
+                }),
+            }
         };
         let credentials = match &self.login {
-            Login::Token { user, name, secret } => Credentials::Token {
+            Login::Token {
+                user,
+                name,
+                secret: source,
+            } => Credentials::Token {
                 user: user.clone(),
                 name: name.clone(),
-                secret: read(secret, "token secret")?,
+                secret: secret(source, "token secret"),
             },
             Login::Password { user, password } => Credentials::Password {
                 user: user.clone(),
-                password: read(password, "password")?,
+                password: secret(password, "password"),
             },
         };
         let mut settings = Settings::new(self.hosts.clone(), credentials);
         settings.trust = self.trust.clone();
-        Ok(settings)
+        settings
     }
 }

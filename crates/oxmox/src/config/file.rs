@@ -19,6 +19,7 @@ use super::cluster::Login;
 use super::http::{HttpTable, OAuthTable};
 use super::secret::SecretSource;
 use crate::http::Limits;
+use crate::program;
 use crate::syslog;
 
 /// What may stand in `config.toml`. The words here are those of docs/CONFIG.md, which `oxmox generate` makes from them:
@@ -135,6 +136,10 @@ pub struct ClusterTable {
     /// Seconds after which a list over several clusters goes on without this one, and says so.
     #[schemars(extend("default" = Cluster::PATIENCE.as_secs(), "toml" = "30"))]
     pub(super) timeout: Option<u64>,
+    /// Seconds that the program which prints the secret may take, and whoever it asks: a keyring or a password manager may
+    /// have to be unlocked. It is run when the cluster is first asked for something.
+    #[schemars(extend("default" = program::LIMIT.as_secs(), "toml" = "60"))]
+    pub(super) secret_timeout: Option<u64>,
     /// The API token's name, with its user. Either this or `user`.
     #[schemars(extend("env" = "PROXMOX_TOKEN_NAME", "toml" = "\"oxmox@pve!agent\""))]
     token: Option<String>,

@@ -13,6 +13,7 @@ mod http;
 mod paths;
 mod rules;
 mod secret;
+mod secret_file;
 mod section;
 mod store;
 
@@ -31,6 +32,7 @@ pub use environment::{Environment, VARIABLES};
 pub use file::File;
 pub use paths::{Places, System};
 pub use secret::SecretSource;
+pub(crate) use secret_file::text as secret_text;
 pub use section::{Reference, Section, check_cluster_name, host_entry};
 pub use store::StoreConfig;
 
@@ -102,10 +104,12 @@ impl Config {
         Self::of(&file.unwrap_or_default(), path, overrides, environment)
     }
 
-    /// The file that was named.
+    /// The file that was named, from the root on: what it names lies beside it, and is written down for those who start oxmox
+    /// elsewhere.
     fn named(overrides: &Overrides, environment: &Environment) -> Option<PathBuf> {
         let named = overrides.file.clone();
-        named.or_else(|| environment.get("OXMOX_CONFIG").map(PathBuf::from))
+        let named = named.or_else(|| environment.get("OXMOX_CONFIG").map(PathBuf::from));
+        named.map(paths::absolute)
     }
 
     /// Where the configuration file is, or would be.
@@ -185,6 +189,7 @@ impl Config {
             .state_dir
             .clone()
             .or_else(|| environment.get("OXMOX_STATE_DIR").map(PathBuf::from))
+            .map(paths::absolute)
             .or_else(|| {
                 let configured = file.state_dir.as_ref()?;
                 Some(paths::resolve(dir, configured, environment))

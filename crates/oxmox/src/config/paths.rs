@@ -115,6 +115,11 @@ impl Environment {
     }
 }
 
+/// A path of the command line or the environment: a relative one starts where oxmox was started.
+pub(super) fn absolute(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
+}
+
 /// A path of the configuration file: `~/` is the home directory, a relative one starts where the file is.
 pub(super) fn resolve(dir: &Path, path: &Path, environment: &Environment) -> PathBuf {
     match (path.strip_prefix("~"), environment.home(System::HERE)) {

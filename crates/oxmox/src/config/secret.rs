@@ -1,12 +1,16 @@
 //! Where a secret comes from. It never stands in the configuration file or on a command line.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
-use secrecy::SecretString;
+use pve::{Error, Fetching, Keeper};
+use secrecy::{ExposeSecret as _, SecretString};
 use tools::fault::Fault;
 
-use super::Environment;
+use super::{Environment, secret_file};
+use crate::keep::Keep;
+use crate::program;
 
 /// Where to look for a secret.
 #[derive(Debug, Clone)]
@@ -15,31 +19,28 @@ pub enum SecretSource {
     File(PathBuf),
     /// A variable of the environment.
     Variable(String),
-    /// The first line that a program prints: a password manager. Run without a shell, once, when oxmox starts.
+    /// The first line that a program prints: a password manager. Run without a shell, when the secret is first needed.
     Command(Vec<String>),
     /// Here it is already.
     Held(SecretString),
 }
 
 impl SecretSource {
-    /// Fetches the secret. `what` names it in errors and warnings; the secret itself is in neither.
+    /// Fetches the secret; a program may take this long for it. `what` names it in errors; the secret itself is in none.
+    /// Blocks.
     pub fn read(
         &self,
         what: &str,
         environment: &Environment,
-        warnings: &mut Vec<String>,
+        limit: Duration,
     ) -> Result<SecretString, Fault> {
+        let named = |mut fault: Fault| {
+            fault.message = format!("{what}: {}", fault.message);
+            fault
+        };
         let text = match self {
             Self::Held(secret) => return Ok(secret.clone()),
-            Self::File(path) => {
-                warn_if_shared(path, what, warnings);
-                std::fs::read_to_string(path).map_err(|error| {
-                    Fault::bad_input(format!(
-                        "{what}: {} cannot be read: {error}",
-                        path.display()
-                    ))
-                })?
-            }
+            Self::File(path) => secret_file::text(path).map_err(named)?,
             Self::Variable(name) => environment
                 .get(name)
                 .ok_or_else(|| {
@@ -48,9 +49,12 @@ impl SecretSource {
                     ))
                 })?
                 .to_owned(),
-            Self::Command(words) => run(words, what)?,
+            Self::Command(words) => printed(words, limit).map_err(named)?,
         };
-        Self::first_line(&text).ok_or_else(|| Fault::bad_input(format!("{what} is empty")))
+        let secret =
+            Self::first_line(&text).ok_or_else(|| Fault::bad_input(format!("{what} is empty")))?;
+        check(&secret).map_err(named)?;
+        Ok(secret)
     }
 
     /// The secret in a text, wherever that comes from: what stands on its first line, without blanks around it.
@@ -58,37 +62,116 @@ impl SecretSource {
         let line = text.lines().next()?.trim();
         (!line.is_empty()).then(|| line.into())
     }
+
+    /// What a person should hear about it before it is read.
+    pub fn warnings(&self, what: &str) -> Option<String> {
+        let Self::File(path) = self else {
+            return None;
+        };
+        secret_file::is_shared(path).then(|| {
+            format!(
+                "{what}: other users of this machine may read {path}; `chmod 600 {path}` keeps it yours",
+                path = path.display()
+            )
+        })
+    }
+
+    /// What to do if it cannot be had, for the secret of a cluster whose keys begin with `key`.
+    fn hint(&self, cluster: &str, key: &str) -> String {
+        match self {
+            Self::File(_) => format!("`oxmox secret set {cluster}` puts it there"),
+            Self::Variable(name) => format!(
+                "set {name} for whoever starts oxmox, or name a file in the configuration instead, by {key}_file"
+            ),
+            Self::Command(words) if Keep::named(words).is_some() => format!(
+                "unlock the keyring of your session, then try again; `oxmox secret set {cluster}` puts the secret there anew; \
+                 where there is no session, name a file in the configuration instead, by {key}_file"
+            ),
+            Self::Command(words) => format!(
+                "run {} by hand, as it stands in {key}_command, and see what it says; then try again",
+                words.first().map_or("it", String::as_str)
+            ),
+            Self::Held(_) => format!("mend where {key} comes from"),
+        }
+    }
 }
 
-fn run(words: &[String], what: &str) -> Result<String, Fault> {
-    let [program, arguments @ ..] = words else {
-        return Err(Fault::bad_input(format!("{what}: the command is empty")));
+/// What a program prints. What it says besides is shown to nobody: it may be the secret.
+fn printed(words: &[String], limit: Duration) -> Result<String, Fault> {
+    let (program, arguments) = match words {
+        [program, arguments @ ..] if !program.is_empty() => (program, arguments),
+        _ => {
+            return Err(Fault::bad_input("the command is empty").hint(
+                "write the program that prints the secret and its arguments, each as a word of its own, as in \
+                 [\"pass\", \"show\", \"lab/oxmox\"]",
+            ));
+        }
     };
-    let failed = |how: String| Fault::bad_input(format!("{what}: {program} {how}"));
-    let output = Command::new(program)
-        .args(arguments)
-        // Our own stdin and stdout may be an MCP session.
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| failed(format!("cannot be run: {error}")))?;
-    if !output.status.success() {
-        return Err(failed(format!("failed ({})", output.status)));
+    let ended = program::run(Command::new(program).args(arguments), None, limit)
+        .map_err(|trouble| Fault::bad_input(format!("{program} {trouble}")))?;
+    if !ended.status.success() {
+        return Err(Fault::bad_input(format!(
+            "{program} failed ({})",
+            ended.status
+        )));
     }
-    String::from_utf8(output.stdout).map_err(|_| failed("did not print text".to_owned()))
+    String::from_utf8(ended.stdout)
+        .map_err(|_| Fault::bad_input(format!("{program} did not print text")))
 }
 
-#[cfg(unix)]
-fn warn_if_shared(path: &std::path::Path, what: &str, warnings: &mut Vec<String>) {
-    use std::os::unix::fs::PermissionsExt as _;
-    let shared = std::fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o077 != 0);
-    if shared {
-        warnings.push(format!(
-            "{what}: other users of this machine may read {path}; `chmod 600 {path}` keeps it yours",
-            path = path.display()
-        ));
-    }
+/// A secret is text: what moves a cursor, or cannot be seen at all, came there by mistake, and no request can carry it.
+fn check(secret: &SecretString) -> Result<(), Fault> {
+    let is_stray =
+        |one: &char| one.is_control() || matches!(one, '\u{feff}' | '\u{200b}'..='\u{200f}');
+    let Some(stray) = secret.expose_secret().chars().find(is_stray) else {
+        return Ok(());
+    };
+    let what = format!(
+        "it holds a character that cannot be seen (U+{:04X})",
+        u32::from(stray)
+    );
+    Err(Fault::bad_input(what).hint(
+        "store the secret anew, as one line of plain text; an editor or a copy from a page may have added the character",
+    ))
 }
 
-#[cfg(not(unix))]
-fn warn_if_shared(_: &std::path::Path, _: &str, _: &mut Vec<String>) {}
+/// The secret of one cluster, fetched when that cluster is first asked: one that cannot be had is that cluster's trouble, and
+/// nobody else's.
+pub(super) struct Kept {
+    /// The cluster.
+    pub(super) cluster: String,
+    /// What it is to people.
+    pub(super) what: String,
+    /// How the keys of the configuration begin that say where it is.
+    pub(super) key: &'static str,
+    /// Where it is.
+    pub(super) source: SecretSource,
+    /// Where a variable is looked up.
+    pub(super) environment: Environment,
+    /// How long a program may take.
+    pub(super) limit: Duration,
+}
+
+impl Keeper for Kept {
+    fn fetch(&self) -> Fetching {
+        let hint = self.source.hint(&self.cluster, self.key);
+        let (what, source) = (self.what.clone(), self.source.clone());
+        let (environment, limit) = (self.environment.clone(), self.limit);
+        // On a thread of its own: others are served meanwhile, also by a runtime that has only one.
+        let reading = tokio::task::spawn_blocking(move || source.read(&what, &environment, limit));
+        let what = self.what.clone();
+        Box::pin(async move {
+            let read = reading.await;
+            let read = read
+                .unwrap_or_else(|_| Err(Fault::bad_input(format!("{what} could not be fetched"))));
+            read.map_err(|fault| Error::Secret {
+                what: fault.message,
+                hint: fault.hint.unwrap_or(hint),
+            })
+        })
+    }
+
+    fn is_quiet(&self) -> bool {
+        !matches!(self.source, SecretSource::Command(_))
+    }
+}

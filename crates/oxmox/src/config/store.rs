@@ -11,6 +11,7 @@ use super::Environment;
 use super::file::{File, one_at_most};
 use super::paths;
 use super::secret::SecretSource;
+use crate::program;
 
 /// Where it is, and how to get in.
 #[derive(Debug, Clone)]
@@ -105,8 +106,11 @@ impl StoreConfig {
         environment: &Environment,
         warnings: &mut Vec<String>,
     ) -> Result<State, Fault> {
-        let read =
-            |source: &SecretSource| source.read("the password of the store", environment, warnings);
+        let read = |source: &SecretSource| {
+            let what = "the password of the store";
+            warnings.extend(source.warnings(what));
+            source.read(what, environment, program::LIMIT)
+        };
         let shared = Shared {
             password: self.password.as_ref().map(read).transpose()?,
             ca_file: self.ca_file.clone(),

@@ -16,7 +16,7 @@ use super::{agents, reach, rights, storages, token, version};
 pub struct Patient {
     /// Its name in the configuration.
     pub name: String,
-    /// The way to it; or why there is none, such as a secret that is not where it should be.
+    /// The way to it; or why there is none.
     pub settings: Result<Settings, Fault>,
 }
 
@@ -51,13 +51,11 @@ pub(super) async fn check(
         cluster: patient.name.clone(),
         to,
     };
+    let way = way(patient).await;
     let looking = async {
-        match &patient.settings {
+        match way {
             Ok(settings) => look(settings, registry, &notes).await,
-            Err(fault) => {
-                let hint = "mend where its secret comes from in the configuration";
-                notes.add(Finding::failed("secret", fault.clone(), hint));
-            }
+            Err(finding) => notes.add(finding),
         }
     };
     if tokio::time::timeout(limit, looking).await.is_err() {
@@ -76,6 +74,20 @@ pub(super) async fn check(
         found.push(finding);
     }
     found
+}
+
+/// The way to it, its secret in hand. That has a time of its own, since a person may have to unlock what keeps it.
+async fn way(patient: &Patient) -> Result<&Settings, Finding> {
+    let failed = |fault: Fault, hint| Finding::failed("secret", fault, hint);
+    let settings = patient.settings.as_ref();
+    let settings = settings.map_err(|fault| failed(fault.clone(), "mend the configuration"))?;
+    match settings.credentials.fetch().await {
+        Ok(()) => Ok(settings),
+        Err(error) => Err(failed(
+            error.into(),
+            "mend where its secret comes from in the configuration",
+        )),
+    }
 }
 
 async fn look(settings: &Settings, registry: Option<&Registry>, notes: &Notes) {

@@ -1,9 +1,11 @@
 //! Who else on this machine may read what is secret, or write what decides.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use super::finding::Finding;
 use crate::config::Config;
+use crate::files;
 
 const CHECK: &str = "files";
 
@@ -17,6 +19,13 @@ pub(super) fn check(config: &Config) -> Vec<Finding> {
         looked += 1;
         found.extend(judge(&path, mode, secret));
     }
+    for dir in dirs(config) {
+        if let Some(mode) = mode_of(&dir) {
+            looked += 1;
+            found.extend(judge_dir(&dir, mode));
+        }
+        found.extend(files::leftovers(&dir).iter().map(|left| left_behind(left)));
+    }
     if found.is_empty() && looked > 0 {
         let what = format!("only their owner may read or change {looked} of oxmox's own");
         found.push(Finding::ok(CHECK, what));
@@ -25,7 +34,7 @@ pub(super) fn check(config: &Config) -> Vec<Finding> {
 }
 
 /// The files and directories, and whether there is something secret in them.
-fn places(config: &Config) -> Vec<(std::path::PathBuf, bool)> {
+fn places(config: &Config) -> Vec<(PathBuf, bool)> {
     let config_file = config.file.iter().map(|file| (file.clone(), false));
     let secrets = config.secret_files().into_iter().map(|file| (file, true));
     let state = [config.state_dir.clone(), config.state_dir.join("key")];
@@ -33,9 +42,41 @@ fn places(config: &Config) -> Vec<(std::path::PathBuf, bool)> {
     config_file.chain(secrets).chain(state).collect()
 }
 
+/// The directories that they are in. The state's own is among the files: there is more to say of it.
+fn dirs(config: &Config) -> BTreeSet<PathBuf> {
+    let config_file = config.file.clone().into_iter();
+    let files = config_file.chain(config.secret_files());
+    let dirs = files.filter_map(|file| file.parent().map(Path::to_owned));
+    let mut dirs: BTreeSet<_> = dirs.chain([config.state_dir.join("setup")]).collect();
+    dirs.retain(|dir| *dir != config.state_dir && !dir.as_os_str().is_empty());
+    dirs
+}
+
+/// Whoever may write to a directory can put another file in the place of any in it, whoever may write that.
+fn judge_dir(dir: &Path, mode: u32) -> Option<Finding> {
+    // In one like /tmp everybody may add files, and nobody touches those of others.
+    if mode & 0o022 == 0 || mode & STICKY != 0 {
+        return None;
+    }
+    let shown = dir.display();
+    let what = format!(
+        "other users of this machine may replace files in {shown} (mode {:03o})",
+        mode & 0o777
+    );
+    Some(Finding::warning(CHECK, what).hint(format!("`chmod go-w {shown}`")))
+}
+
+const STICKY: u32 = 0o1000;
+
+fn left_behind(file: &Path) -> Finding {
+    let shown = file.display();
+    let what = format!("an oxmox that was killed left {shown} behind, half-written");
+    Finding::warning(CHECK, what).hint(format!("`rm {shown}`"))
+}
+
 /// Whoever may write the configuration can have a program run: `token_secret_command`.
 fn judge(path: &Path, mode: u32, secret: bool) -> Option<Finding> {
-    let shown = path.display();
+    let (shown, mode) = (path.display(), mode & 0o777);
     if mode & 0o022 != 0 {
         return Some(Finding::problem(
             CHECK,
@@ -62,7 +103,7 @@ fn judge(path: &Path, mode: u32, secret: bool) -> Option<Finding> {
 fn mode_of(path: &Path) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt as _;
     let data = std::fs::metadata(path).ok()?;
-    Some(data.permissions().mode() & 0o777)
+    Some(data.permissions().mode() & 0o7777)
 }
 
 #[cfg(not(unix))]
@@ -95,5 +136,19 @@ mod tests {
             (is, hint.as_deref()),
             (Level::Problem, Some("`chmod go-w /x`"))
         );
+    }
+
+    #[test]
+    fn directories_that_others_may_write_to_are_told() {
+        let level = |mode| judge_dir(Path::new("/x"), mode).map(|finding| finding.level);
+        for (mode, expected) in [
+            (0o700, None),
+            (0o755, None),
+            (0o1777, None),
+            (0o775, Some(Level::Warning)),
+            (0o2777, Some(Level::Warning)),
+        ] {
+            assert_eq!(level(mode), expected, "{mode:o}");
+        }
     }
 }

@@ -24,7 +24,7 @@ const NAMED: usize = 8;
 
 /// A tool that no call of can succeed.
 struct Useless {
-    tool: &'static str,
+    tool: &'static dyn Tool,
     lacks: Vec<Right>,
 }
 
@@ -47,7 +47,7 @@ pub(super) async fn check(pve: &Reader, registry: &Registry, holder: &Holder) ->
         let name = tool.spec().name;
         let lacks = tool.needs().lacking(&held, &known);
         if !lacks.is_empty() {
-            useless.push(Useless { tool: name, lacks });
+            useless.push(Useless { tool, lacks });
         } else if holder.is_token() && wants_login(tool) {
             logins.push(name);
         } else {
@@ -57,7 +57,7 @@ pub(super) async fn check(pve: &Reader, registry: &Registry, holder: &Holder) ->
     let lacking = every(&useless);
     let allowing = Allowing {
         line: allow::line(holder, &held, &lacking, &roles(pve).await),
-        level: level(registry.toolsets(), &lacking, &known).filter(|_| holder.is_of_setup()),
+        level: level(registry.toolsets(), &useless, &known).filter(|_| holder.is_of_setup()),
         caution: holder.caution(),
     };
     tell(&can, &useless, &logins, &held, &allowing)
@@ -92,12 +92,8 @@ impl Allowing {
     }
 }
 
-/// The lowest level of setup whose role holds all of these.
-fn level(
-    toolsets: &[Toolset],
-    lacking: &BTreeSet<Right>,
-    known: &dyn Fn(&str) -> bool,
-) -> Option<Scope> {
+/// The lowest level of setup whose role is enough for all of them.
+fn level(toolsets: &[Toolset], useless: &[Useless], known: &dyn Fn(&str) -> bool) -> Option<Scope> {
     Scope::ALL.into_iter().find(|level| {
         let purpose = Purpose {
             toolsets,
@@ -105,7 +101,8 @@ fn level(
             screens: false,
         };
         let role = privileges::of_role(purpose, known);
-        lacking.iter().all(|right| role.contains(right.privilege))
+        let mut tools = useless.iter().map(|one| one.tool);
+        tools.all(|tool| privileges::is_enough(&role, tool, known))
     })
 }
 
@@ -138,7 +135,7 @@ fn tell(
     let detail = json!({
         "can": can,
         "cannot": useless.iter().map(|one| json!({
-            "tool": one.tool,
+            "tool": one.tool.spec().name,
             "lacks": one.lacks.iter().map(Right::to_string).collect::<Vec<_>>(),
         })).collect::<Vec<_>>(),
         "want_a_login": logins,
@@ -159,7 +156,13 @@ fn tell(
     let mut named: Vec<_> = useless
         .iter()
         .take(NAMED)
-        .map(|one| format!("{} (lacks {})", one.tool, need::listed(&one.lacks)))
+        .map(|one| {
+            format!(
+                "{} (lacks {})",
+                one.tool.spec().name,
+                need::listed(&one.lacks)
+            )
+        })
         .collect();
     if useless.len() > NAMED {
         named.push(format!(

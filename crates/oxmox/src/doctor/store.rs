@@ -4,6 +4,7 @@ use std::path::Path;
 
 use tools::engine::State;
 use tools::fault::Fault;
+use tools::keys::Keys;
 use tools::store::{Store, Verified};
 use tools::words;
 
@@ -14,7 +15,13 @@ const STORE: &str = "store";
 const AUDIT: &str = "audit";
 
 pub(super) async fn check(config: &Config, environment: &Environment) -> Vec<Finding> {
-    let opened = match config.state(environment, &mut Vec::new()) {
+    let state = config.state(environment, &mut Vec::new());
+    if let Ok(State::Dir(dir) | State::Shared(_, dir)) = &state
+        && let Some(found) = key(dir)
+    {
+        return vec![found, Finding::skipped(AUDIT, "the store cannot be used")];
+    }
+    let opened = match state {
         Ok(State::Dir(dir)) if !Store::is_in(&dir) => return vec![not_yet(&dir)],
         Ok(State::Dir(dir)) => Store::open(&dir),
         Ok(State::Shared(at, dir)) => Store::shared(&at, &dir).await,
@@ -28,6 +35,27 @@ pub(super) async fn check(config: &Config, environment: &Environment) -> Vec<Fin
             Finding::skipped(AUDIT, "the store cannot be used"),
         ],
     }
+}
+
+/// A key that cannot be used, with which nothing can be recorded. One that is not there yet is made when it is needed.
+fn key(dir: &Path) -> Option<Finding> {
+    let file = dir.join("key");
+    if !file.exists() {
+        return None;
+    }
+    let error = Keys::load(&file).err()?;
+    let (file, dir) = (file.display(), dir.display());
+    let what = format!(
+        "the key {file} cannot be used: {error}; no change could be recorded, so none would be sent"
+    );
+    Some(Finding::problem(
+        STORE,
+        what,
+        format!(
+            "bring {file} back from a backup; if it is lost, stop oxmox and move it and the database {dir}/oxmox.db away: \
+             new ones are made, and what was recorded can no longer be checked"
+        ),
+    ))
 }
 
 fn broken(fault: Fault) -> Finding {

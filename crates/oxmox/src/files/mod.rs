@@ -1,6 +1,8 @@
-//! Files that belong to a person: shown before they are changed, changed whole or not at all.
+//! Files that belong to a person: shown before they are changed, changed whole or not at all, by one oxmox at a time.
 
 mod diff;
+mod leftover;
+mod lock;
 mod replace;
 
 use std::fs;
@@ -10,6 +12,8 @@ use std::path::{Path, PathBuf};
 use tools::fault::{Fault, Kind};
 use tools::store::create_private_dir;
 
+pub use leftover::leftovers;
+pub use lock::{Lock, Locks, let_go};
 use replace::replace;
 
 /// What a file was called before oxmox first changed it. That copy is never replaced.
@@ -31,12 +35,20 @@ pub struct Draft {
     pub private: bool,
     /// Whether oxmox has changed it before: the copy of what was there then stays.
     pub again: bool,
+    /// The part of it, before and after, that is shown in the place of all that changes.
+    pub shown: Option<(String, String)>,
 }
 
 impl Draft {
     /// The file as it is, with nothing to do yet.
     pub fn open(path: &Path) -> Result<Self, Fault> {
         let path = behind_links(path);
+        // Before it is opened: whoever opens a pipe waits for somebody at its other end.
+        if let Ok(data) = fs::metadata(&path)
+            && !data.is_file()
+        {
+            return Err(no_file(&path, data.is_dir()));
+        }
         let before = match fs::read_to_string(&path) {
             Ok(text) => Some(text),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -48,6 +60,7 @@ impl Draft {
             before,
             private: false,
             again: false,
+            shown: None,
         })
     }
 
@@ -79,6 +92,13 @@ impl Draft {
         self
     }
 
+    /// Of which only this part is shown.
+    #[must_use]
+    pub fn showing(mut self, before: String, after: String) -> Self {
+        self.shown = Some((before, after));
+        self
+    }
+
     /// Whether what it holds will be kept beside it.
     pub fn keeps_copy(&self) -> bool {
         self.before.is_some() && !self.private && !self.again
@@ -91,6 +111,9 @@ impl Draft {
 
     /// The lines that change, with some around them.
     pub fn diff(&self) -> String {
+        if let Some((before, after)) = &self.shown {
+            return diff::lines(before, after);
+        }
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         diff::lines(&text(&self.before), &text(&self.after))
     }
@@ -116,8 +139,9 @@ impl Draft {
     pub fn check(&self) -> Result<(), Fault> {
         let dir = self.path.parent().unwrap_or(Path::new("."));
         let exists = dir.ancestors().find(|dir| dir.exists()).unwrap_or(dir);
-        let mut probe = exists.join(".oxmox-probe").into_os_string();
-        probe.push(std::process::id().to_string());
+        let probe = exists.join(".oxmox-probe");
+        leftover::sweep(&probe);
+        let probe = leftover::draft_of(&probe);
         let result = fs::OpenOptions::new()
             .write(true)
             .create_new(true)
@@ -216,7 +240,24 @@ fn behind_links(path: &Path) -> PathBuf {
     path
 }
 
+fn no_file(path: &Path, is_dir: bool) -> Fault {
+    let is = if is_dir {
+        "a directory"
+    } else {
+        "a pipe, a socket or a device"
+    };
+    let what = format!("{} is {is}, where a file should be", path.display());
+    Fault::bad_input(what).hint("put a file in its place, or remove it")
+}
+
 fn unreadable(path: &Path, error: &io::Error) -> Fault {
+    if error.kind() == io::ErrorKind::InvalidData {
+        let what = format!(
+            "{} is not text in UTF-8, and was left as it is",
+            path.display()
+        );
+        return Fault::bad_input(what).hint("save it as UTF-8");
+    }
     Fault::new(
         Kind::Failed,
         format!("{} cannot be read: {error}", path.display()),
@@ -265,6 +306,29 @@ mod tests {
         Draft::open(&path).unwrap().gone().write().unwrap();
         assert_eq!(kept("file.before-oxmox").unwrap(), "theirs");
         assert_eq!(kept("file"), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_refused_and_not_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        for (path, is) in [
+            (pipe.as_path(), "a pipe"),
+            (Path::new("/dev/zero"), "a device"),
+            (dir.path(), "a directory"),
+        ] {
+            let fault = Draft::open(path).unwrap_err();
+            assert_eq!(fault.kind, Kind::BadInput);
+            assert!(fault.message.contains(is), "{fault}");
+        }
+        let other = dir.path().join("latin");
+        fs::write(&other, b"{ \"a\": \"\xe9\" }").unwrap();
+        let fault = Draft::open(&other).unwrap_err();
+        assert_eq!(fault.kind, Kind::BadInput);
+        assert!(fault.message.contains("UTF-8"), "{fault}");
     }
 
     #[test]

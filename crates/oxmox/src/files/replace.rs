@@ -2,20 +2,23 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use super::leftover;
 
 /// Puts a whole file at this path, for the owner, the group and everybody whom `like` is for. Without one like it, or if it
 /// is private, only its owner may read it.
 pub(super) fn replace(path: &Path, text: &str, like: &Path, private: bool) -> io::Result<()> {
-    let mut draft = path.as_os_str().to_owned();
-    draft.push(format!(".{}.new", std::process::id()));
-    let draft = PathBuf::from(draft);
+    leftover::sweep(path);
+    let draft = leftover::draft_of(path);
     let written = (|| {
         let mut options = fs::OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(&draft)?;
+        // Shows whoever sweeps that somebody is still at it, also where the number of the process tells nothing.
+        let _ = file.try_lock();
         file.write_all(text.as_bytes())?;
         if let Ok(data) = fs::metadata(like) {
             share(&file, &data, private)?;

@@ -9,6 +9,7 @@ use tools::fault::{Fault, Kind};
 
 use super::journal::{At, Configured, Entered, Journal, Made};
 use super::plan::{Last, Plan};
+use super::signals;
 use super::trail::Recorded;
 use super::trial::Trial;
 use crate::cli::out;
@@ -28,7 +29,9 @@ pub struct Work<'a> {
     pub trial: &'a Trial,
     /// The token's secret, if it is known already.
     pub secret: Option<SecretString>,
-    /// Ctrl-C.
+    /// The directories that were made before it began, each before those in it.
+    pub dirs: Vec<PathBuf>,
+    /// Ctrl-C and its like.
     pub stop: CancellationToken,
 }
 
@@ -48,7 +51,7 @@ impl Work<'_> {
         mut journal: Journal,
     ) -> Result<Option<SecretString>, Fault> {
         let mut done = Done::default();
-        let made_dirs = self.missing_dirs();
+        let made_dirs = [self.dirs.clone(), self.missing_dirs()].concat();
         journal.dirs.extend(made_dirs.clone());
         match self.attempt(&mut journal, &mut done).await {
             Ok(()) => {
@@ -95,7 +98,7 @@ impl Work<'_> {
 
     async fn attempt(&mut self, journal: &mut Journal, done: &mut Done) -> Result<(), Fault> {
         self.send_steps(journal, done).await?;
-        self.go_on()?;
+        signals::go_on(&self.stop)?;
         self.write_down(journal)?;
         if let (Some(keep), Some(secret)) = (&self.plan.secret, &self.secret) {
             out::say(format_args!("  keep the token's secret in {keep}"));
@@ -103,7 +106,7 @@ impl Work<'_> {
             keep.store(secret)?;
         }
         for draft in self.plan.files() {
-            self.go_on()?;
+            signals::go_on(&self.stop)?;
             let act = if draft.after.is_none() {
                 "remove"
             } else {
@@ -113,20 +116,25 @@ impl Work<'_> {
             draft.write()?;
             done.written.push(draft.clone());
         }
-        self.go_on()?;
+        signals::go_on(&self.stop)?;
         if let Some(secret) = &self.secret {
             out::say("  try the token");
-            for note in self.trial.run(secret).await? {
+            // It only looks: nothing has to be waited for.
+            let notes = tokio::select! {
+                notes = self.trial.run(secret) => notes?,
+                () = self.stop.cancelled() => return signals::go_on(&self.stop),
+            };
+            for note in notes {
                 out::warn(note);
             }
         }
-        Ok(())
+        signals::go_on(&self.stop)
     }
 
     async fn send_steps(&mut self, journal: &mut Journal, done: &mut Done) -> Result<(), Fault> {
         let earlier = journal.made.clone();
         for step in &self.plan.steps {
-            self.go_on()?;
+            signals::go_on(&self.stop)?;
             // Written down first: whoever dies after sending leaves a trace.
             done.made.push(step.made.clone());
             if !journal.made.contains(&step.made) {
@@ -204,13 +212,6 @@ impl Work<'_> {
         dirs
     }
 
-    fn go_on(&self) -> Result<(), Fault> {
-        if self.stop.is_cancelled() {
-            return Err(Fault::new(Kind::Failed, "interrupted"));
-        }
-        Ok(())
-    }
-
     /// It works: what it takes the place of goes. From here on a failure leaves something to do, and takes nothing back.
     async fn finish(&self, mut journal: Journal) -> Result<(), Fault> {
         journal.hosts = self.trial.settings.hosts.iter().map(At::from).collect();
@@ -224,6 +225,9 @@ impl Work<'_> {
         }
         journal.write(self.state)?;
         for last in &self.plan.last {
+            if self.stop.is_cancelled() {
+                return Err(self.left_to_do(last, Fault::new(Kind::Failed, "interrupted")));
+            }
             out::say(format_args!("  {}", last.says));
             self.send_last(last).await?;
             journal.unmake(&last.gone);
@@ -243,16 +247,17 @@ impl Work<'_> {
     async fn send_last(&self, last: &Last) -> Result<(), Fault> {
         let request = last.gone.undo();
         match self.writer.send(&last.says, &request).await {
-            Err(trouble) if !trouble.is_gone() => {
-                let fault = trouble.of(&request);
-                let message = format!(
-                    "oxmox reaches {} as {}, and this is left to do: {}: {}",
-                    self.plan.cluster, self.plan.token, last.says, fault.message
-                );
-                Err(Fault { message, ..fault }.hint("run the same command again"))
-            }
+            Err(trouble) if !trouble.is_gone() => Err(self.left_to_do(last, trouble.of(&request))),
             _ => Ok(()),
         }
+    }
+
+    fn left_to_do(&self, last: &Last, fault: Fault) -> Fault {
+        let message = format!(
+            "oxmox reaches {} as {}, and this is left to do: {}: {}",
+            self.plan.cluster, self.plan.token, last.says, fault.message
+        );
+        Fault { message, ..fault }.hint("run the same command again")
     }
 
     /// The other way round. What could not be taken back is named.

@@ -1,5 +1,7 @@
 //! What a person chooses once the cluster is known: how far oxmox may go, where, under which name, for which clients.
 
+use std::path::PathBuf;
+
 use pve::Host;
 use tools::caller::Scope;
 use tools::fault::{Fault, Kind};
@@ -69,29 +71,50 @@ impl Choices {
         }
     }
 
-    /// The files of the clients, with oxmox in them.
+    /// Where the files of the clients are.
+    pub(super) fn files(&self, environment: &Environment) -> Result<Vec<PathBuf>, Fault> {
+        let files = files(&self.clients, environment)?;
+        Ok(files.into_iter().map(|(_, file)| file).collect())
+    }
+
+    /// These files, with oxmox in them.
     pub(super) fn entered(
         &self,
         environment: &Environment,
         here: &Here,
     ) -> Result<Vec<(Client, Draft)>, Fault> {
-        if self.clients.is_empty() {
-            return Ok(Vec::new());
-        }
-        let program = std::env::current_exe()
-            .map_err(|error| Fault::new(Kind::Internal, format!("where oxmox is: {error}")))?;
-        let server = Server {
-            program,
-            arguments: here.arguments.clone(),
-        };
-        let places = environment.places(System::HERE).ok_or_else(|| {
-            Fault::bad_input("there is no home directory that clients could keep their files in")
-                .hint("set HOME")
-        })?;
-        let each = self.clients.iter();
-        each.map(|client| Ok((*client, client.entered(&client.file(&places), &server)?)))
-            .collect()
+        entered(&self.clients, environment, here)
     }
+}
+
+/// These clients, and where their files are.
+fn files(clients: &[Client], environment: &Environment) -> Result<Vec<(Client, PathBuf)>, Fault> {
+    if clients.is_empty() {
+        return Ok(Vec::new());
+    }
+    let places = environment.places(System::HERE).ok_or_else(|| {
+        Fault::bad_input("there is no home directory that clients could keep their files in")
+            .hint("set HOME")
+    })?;
+    let each = clients.iter();
+    Ok(each.map(|client| (*client, client.file(&places))).collect())
+}
+
+/// The files of these clients, with oxmox in them.
+pub(super) fn entered(
+    clients: &[Client],
+    environment: &Environment,
+    here: &Here,
+) -> Result<Vec<(Client, Draft)>, Fault> {
+    let program = std::env::current_exe()
+        .map_err(|error| Fault::new(Kind::Internal, format!("where oxmox is: {error}")))?;
+    let server = Server {
+        program,
+        arguments: here.arguments.clone(),
+    };
+    let each = files(clients, environment)?.into_iter();
+    each.map(|(client, file)| Ok((client, client.entered(&file, &server)?)))
+        .collect()
 }
 
 async fn level(wishes: &Wishes, talk: Talk) -> Result<Scope, Fault> {

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pve::{ClusterStatus, Reader, Request, Version};
+use pve::{ClusterStatus, Reader, Request, Version, lenient};
 use serde::Deserialize;
-use tools::fault::Fault;
+use serde::de::DeserializeOwned;
+use tools::fault::{Fault, explain};
 
 use super::nodes::{self, Authority};
 
@@ -32,6 +33,10 @@ pub struct Accounts {
     pub roles: BTreeMap<String, BTreeSet<String>>,
     /// Users with their tokens.
     pub users: BTreeMap<String, BTreeSet<String>>,
+    /// Users with those of their tokens that have all that their user has.
+    pub whole: BTreeMap<String, BTreeSet<String>>,
+    /// Users with their groups.
+    pub groups: BTreeMap<String, BTreeSet<String>>,
     /// Who has which role where.
     pub rules: Vec<Rule>,
 }
@@ -40,48 +45,110 @@ pub struct Accounts {
 #[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
 pub struct Rule {
     /// Where.
+    #[serde(deserialize_with = "lenient::text")]
     pub path: String,
     /// Who: a user, a group or a token.
+    #[serde(deserialize_with = "lenient::text")]
     pub ugid: String,
     /// What.
+    #[serde(deserialize_with = "lenient::text")]
     pub roleid: String,
+    /// Whether also below that.
+    #[serde(rename = "propagate", default, deserialize_with = "lenient::flag")]
+    pub propagates: bool,
 }
+
+impl Rule {
+    /// Whether it gives the same to the same in the same place: PVE has no two of them.
+    pub fn is(&self, other: &Self) -> bool {
+        let parts = |rule: &Self| [&rule.path, &rule.ugid, &rule.roleid].map(Clone::clone);
+        parts(self) == parts(other)
+    }
+}
+
+// Perl writes a name of digits as a number once something has counted with it.
 
 #[derive(Deserialize)]
 struct RoleRow {
+    #[serde(deserialize_with = "lenient::text")]
     roleid: String,
+    #[serde(default, deserialize_with = "lenient::opt_text")]
     privs: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct UserRow {
+    #[serde(deserialize_with = "lenient::text")]
     userid: String,
     // PVE says null of a user without tokens.
+    #[serde(default)]
     tokens: Option<Vec<TokenRow>>,
+    groups: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct TokenRow {
+    #[serde(deserialize_with = "lenient::text")]
     tokenid: String,
+    #[serde(default, deserialize_with = "lenient::opt_flag")]
+    privsep: Option<bool>,
 }
 
 #[derive(Deserialize)]
 struct PoolRow {
+    #[serde(deserialize_with = "lenient::text")]
     poolid: String,
 }
 
 #[derive(Deserialize)]
 struct StorageRow {
+    #[serde(deserialize_with = "lenient::text")]
     storage: String,
+}
+
+/// Asks, and says what was asked where that is not answered.
+async fn asked<T: DeserializeOwned>(reader: &Reader, request: Request) -> Result<T, Fault> {
+    let answer = reader.get(request.clone()).await;
+    answer.map_err(|error| untold(&request, error))
+}
+
+fn untold(request: &Request, error: pve::Error) -> Fault {
+    let hint = match error.status() {
+        Some(403) => {
+            "whoever logs in must be able to see this: log in as root@pam, or as a user with the role Administrator on /"
+        }
+        Some(500..) => {
+            "PVE itself has a trouble there: `journalctl -u pvedaemon -u pveproxy` on the node tells more; then run the same \
+             command again"
+        }
+        _ => "",
+    };
+    let (said, asked) = (explain(&error), request.to_string());
+    let message = if said.contains(&asked) {
+        said
+    } else {
+        format!("{asked}: {said}")
+    };
+    let fault = Fault {
+        message,
+        ..Fault::from(error)
+    };
+    if hint.is_empty() {
+        fault
+    } else {
+        fault.hint(hint)
+    }
 }
 
 impl Facts {
     /// Reads them.
     pub async fn read(reader: &Reader) -> Result<Self, Fault> {
         let administrator: BTreeMap<String, serde_json::Value> =
-            reader.get("/access/roles/Administrator").await?;
-        let pools: Vec<PoolRow> = reader.list("/pools").await?;
-        let storages: Vec<StorageRow> = reader.list("/storage").await?;
+            asked(reader, Request::get("/access/roles/Administrator")).await?;
+        let unread = |path: &'static str| move |error| untold(&Request::get(path), error);
+        let pools: Vec<PoolRow> = reader.list("/pools").await.map_err(unread("/pools"))?;
+        let storages: Vec<StorageRow> =
+            reader.list("/storage").await.map_err(unread("/storage"))?;
         // A token without rights does not see it.
         let status = reader.cluster_status().await.unwrap_or(ClusterStatus {
             name: None,
@@ -89,7 +156,7 @@ impl Facts {
             nodes: Vec::new(),
         });
         Ok(Self {
-            version: reader.version().await?,
+            version: reader.version().await.map_err(unread("/version"))?,
             authority: nodes::authority(reader, &status.nodes).await,
             status,
             known: administrator.into_keys().collect(),
@@ -103,11 +170,10 @@ impl Accounts {
     /// Reads them, as far as whoever asks may see them. All of them or none: a row left out because it cannot be read would
     /// be taken for one that is not there, and things are made and removed by that.
     pub async fn read(reader: &Reader) -> Result<Self, Fault> {
-        let known: Vec<RoleRow> = reader.get("/access/roles").await?;
-        let users: Vec<UserRow> = reader
-            .get(Request::get("/access/users").with("full", 1))
-            .await?;
-        let rules: Vec<Rule> = reader.get("/access/acl").await?;
+        let known: Vec<RoleRow> = asked(reader, Request::get("/access/roles")).await?;
+        let users: Vec<UserRow> =
+            asked(reader, Request::get("/access/users").with("full", 1)).await?;
+        let rules: Vec<Rule> = asked(reader, Request::get("/access/acl")).await?;
         let words = |text: &str| {
             let words = text.split([',', ' ']).filter(|word| !word.is_empty());
             words.map(str::to_owned).collect()
@@ -116,7 +182,19 @@ impl Accounts {
             let rows = rows.into_iter().flatten();
             rows.map(|token| token.tokenid).collect()
         };
+        let groups = |row: &UserRow| {
+            let groups = words(row.groups.as_deref().unwrap_or_default());
+            (row.userid.clone(), groups)
+        };
+        let whole = |row: &UserRow| {
+            let rows = row.tokens.iter().flatten();
+            let rows = rows.filter(|token| token.privsep == Some(false));
+            let names = rows.map(|token| token.tokenid.clone());
+            (row.userid.clone(), names.collect())
+        };
         Ok(Self {
+            whole: users.iter().map(whole).collect(),
+            groups: users.iter().map(groups).collect(),
             roles: known
                 .into_iter()
                 .map(|row| (row.roleid, words(&row.privs.unwrap_or_default())))
@@ -140,5 +218,45 @@ impl Accounts {
         let rules = self.rules.iter().filter(|rule| rule.roleid == role);
         let whom = rules.map(|rule| rule.ugid.as_str());
         whom.filter(|ugid| !but.contains(ugid)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_of_digits_come_as_numbers_too() {
+        let user: UserRow = serde_json::from_value(
+            json!({"userid": 7, "tokens": [{"tokenid": 42, "privsep": "1"}]}),
+        )
+        .unwrap();
+        let tokens: Vec<_> = user
+            .tokens
+            .into_iter()
+            .flatten()
+            .map(|it| it.tokenid)
+            .collect();
+        assert_eq!((user.userid.as_str(), tokens), ("7", vec!["42".to_owned()]));
+        for none in [
+            json!({"userid": "a@pve"}),
+            json!({"userid": "a@pve", "tokens": null}),
+        ] {
+            let user: UserRow = serde_json::from_value(none).unwrap();
+            assert!(user.tokens.is_none());
+        }
+        let given = json!({"path": "/", "ugid": 12, "roleid": 34, "propagate": true});
+        let given: Rule = serde_json::from_value(given).unwrap();
+        assert_eq!((given.ugid.as_str(), given.roleid.as_str()), ("12", "34"));
+        let role: RoleRow = serde_json::from_value(json!({"roleid": 34})).unwrap();
+        assert_eq!((role.roleid.as_str(), role.privs), ("34", None));
+        let pool: PoolRow = serde_json::from_value(json!({"poolid": 2026})).unwrap();
+        let storage: StorageRow = serde_json::from_value(json!({"storage": 1})).unwrap();
+        assert_eq!(
+            (pool.poolid.as_str(), storage.storage.as_str()),
+            ("2026", "1")
+        );
     }
 }

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use pve::{Fingerprint, Host, Request, encode_segment};
+use pve::{Fingerprint, Host, Request, Trust, encode_segment};
 use serde::{Deserialize, Serialize};
 use tools::fault::{Fault, Kind};
 
-use super::facts::Rule;
+use super::facts::{Accounts, Rule};
 use crate::clients::Before;
 use crate::files::Draft;
 use crate::keep::Keep;
@@ -97,6 +97,7 @@ impl Made {
             path: path.clone(),
             ugid: ugid.clone(),
             roleid: role.clone(),
+            propagates: true,
         };
         users.iter().chain(tokens).map(rule).collect()
     }
@@ -113,6 +114,63 @@ impl Made {
                 tokens: tokens.clone(),
             }),
             _ => None,
+        }
+    }
+
+    /// A rule with only what it gives to users; anything else as it is.
+    #[must_use]
+    pub fn for_users_only(&self) -> Self {
+        let mut it = self.clone();
+        if let Self::Rule { tokens, .. } = &mut it {
+            tokens.clear();
+        }
+        it
+    }
+
+    /// Whether the cluster has it, or some of it.
+    pub fn is_in(&self, accounts: &Accounts) -> bool {
+        match self {
+            Self::Role { name, before } => match (accounts.roles.get(name), before) {
+                (None, _) => false,
+                (Some(_), None) => true,
+                (Some(held), Some(before)) => *held != before.iter().cloned().collect(),
+            },
+            Self::User { name } => accounts.users.contains_key(name),
+            Self::Token { user, name } => {
+                let tokens = accounts.users.get(user);
+                tokens.is_some_and(|tokens| tokens.contains(name))
+            }
+            Self::Rule { .. } => (self.rules().iter())
+                .any(|rule| accounts.has_rule(&rule.path, &rule.ugid, &rule.roleid)),
+        }
+    }
+
+    /// What takes it back on a node, for whoever has to do it by hand.
+    pub fn by_hand(&self) -> String {
+        match self {
+            Self::Role { name, before: None } => format!("pveum role delete {name}"),
+            Self::Role {
+                name,
+                before: Some(before),
+            } => format!("pveum role modify {name} --privs '{}'", before.join(",")),
+            Self::User { name } => format!("pveum user delete {name}"),
+            Self::Token { user, name } => format!("pveum user token remove {user} {name}"),
+            Self::Rule {
+                path,
+                role,
+                users,
+                tokens,
+            } => {
+                let list = |flag: &str, names: &[String]| {
+                    let names = (!names.is_empty()).then(|| names.join(","));
+                    // A shell would take what follows the mark for a command of before.
+                    names
+                        .map(|names| format!(" --{flag} '{names}'"))
+                        .unwrap_or_default()
+                };
+                let whom = list("users", users) + &list("tokens", tokens);
+                format!("pveum acl delete {path} --roles {role}{whom}")
+            }
         }
     }
 
@@ -193,6 +251,8 @@ pub struct Journal {
     pub hosts: Vec<At>,
     /// Who may vouch for it.
     pub ca_file: Option<PathBuf>,
+    /// What that file holds: the way back must not hang on a file that is not written yet, or not there any more.
+    pub ca: Option<String>,
     /// Who logged in.
     pub login: Option<String>,
     /// What was made there, in order.
@@ -224,7 +284,19 @@ impl Journal {
             Fault::new(Kind::Failed, what)
                 .hint("take back by hand what setup made, and remove the file")
         };
-        serde_json::from_str(&text).map(Some).map_err(wrong)
+        let mut journal: Self = serde_json::from_str(&text).map_err(wrong)?;
+        if journal.ca.is_none()
+            && let Some(file) = &journal.ca_file
+        {
+            // One that an earlier oxmox wrote names the file only.
+            journal.ca = std::fs::read_to_string(file).ok();
+        }
+        Ok(Some(journal))
+    }
+
+    /// What stands for all of them where somebody changes them.
+    pub fn all(state: &Path) -> PathBuf {
+        state.join("setup").join("journals")
     }
 
     /// The clusters that something was written down for.
@@ -297,6 +369,14 @@ impl Journal {
         Err(other(what, ""))
     }
 
+    /// Whether both are about one cluster, under whatever addresses.
+    pub fn is_of_the_same(&self, other: &Self) -> bool {
+        match (self.authority, other.authority) {
+            (Some(one), Some(other)) => one == other,
+            _ => (self.hosts.iter()).any(|at| other.hosts.iter().any(|it| it.host == at.host)),
+        }
+    }
+
     /// Whether a person's file has been changed before.
     pub fn has_changed(&self, file: &Path) -> bool {
         let config = self.config.iter().map(|config| &config.path);
@@ -338,6 +418,19 @@ impl Journal {
         }
         let is_empty = |made: &Made| matches!(made, Made::Rule { users, tokens, .. } if users.is_empty() && tokens.is_empty());
         self.made.retain(|made| !is_empty(made));
+    }
+
+    /// Who vouches for the nodes without a pin.
+    pub fn trust(&self) -> Trust {
+        self.ca.clone().map_or(Trust::System, Trust::CaText)
+    }
+
+    /// What was made on this machine is there no more; what was made on the cluster is.
+    pub fn keep_remote(&mut self) {
+        self.ca_file = None;
+        self.config = None;
+        self.secrets.clear();
+        self.clients.clear();
     }
 
     /// The nodes, as they were.

@@ -8,8 +8,10 @@ use std::io::BufRead as _;
 use tokio_util::task::AbortOnDropHandle;
 use tools::fault::{Fault, Kind};
 
+use super::signals::Signals;
 use crate::cli::exit::Exit;
 use crate::cli::out;
+use crate::files;
 
 /// Shows a question and reads the line that answers it.
 pub(super) async fn line(question: String) -> Result<String, Fault> {
@@ -39,7 +41,13 @@ pub(super) async fn hidden(question: String) -> Result<String, Fault> {
 async fn read(
     reading: impl FnOnce() -> std::io::Result<Option<String>> + Send + 'static,
 ) -> Result<String, Fault> {
-    match tokio::task::spawn_blocking(reading).await {
+    let read = tokio::task::spawn_blocking(reading).await;
+    if !matches!(read, Ok(Ok(Some(_)))) {
+        // A terminal that is closed sends a signal first: whoever listens for it shall have their turn.
+        tokio::task::yield_now().await;
+        tokio::task::yield_now().await;
+    }
+    match read {
         Ok(Ok(Some(line))) => Ok(line),
         Ok(Ok(None)) => {
             out::say("");
@@ -63,14 +71,15 @@ fn gone(why: &str) -> Fault {
 
 const HINT: &str = "run the command again, or say everything beforehand: --help lists the flags";
 
-/// While this is held, Ctrl-C ends the program with a word. Only for as long as nothing has been changed.
+/// While this is held, Ctrl-C and its like end the program with a word. Only for as long as nothing has been changed.
 pub fn may_leave() -> AbortOnDropHandle<()> {
-    AbortOnDropHandle::new(tokio::spawn(async {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            echo::restore();
-            out::say("\ninterrupted; nothing was changed");
-            std::process::exit(Exit::Interrupted as i32);
-        }
+    let mut signals = Signals::listen();
+    AbortOnDropHandle::new(tokio::spawn(async move {
+        signals.next().await;
+        echo::restore();
+        out::say("\ninterrupted; nothing was changed");
+        files::let_go();
+        std::process::exit(Exit::Interrupted as i32);
     }))
 }
 

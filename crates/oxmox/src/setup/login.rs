@@ -86,19 +86,25 @@ async fn log_in(
     let user = user.to_owned();
     let with_password = settings(Credentials::Password {
         user: user.clone(),
-        password,
+        password: password.clone().into(),
     });
+    let mut hidden = vec![password.clone()];
     let entry = pve::log_in(&with_password).await;
     let credentials = match entry.map_err(|error| refused_login(&with_password, &error))? {
         Entry::In(credentials) => credentials,
         Entry::Half(challenge) => {
             let factor = factor(&user, &challenge, code.take(), talk).await?;
+            let (Factor::Totp(code) | Factor::Recovery(code)) = &factor;
+            hidden.push(code.clone());
             let answer = pve::answer_challenge(&with_password, &challenge, &factor).await;
             answer.map_err(|error| refused_factor(&with_password, &factor, &error))?
         }
     };
     Ok(Entered {
-        settings: settings(credentials),
+        settings: Settings {
+            hidden,
+            ..settings(credentials)
+        },
         token: None,
     })
 }
@@ -187,7 +193,7 @@ async fn given_token(
     let credentials = Credentials::Token {
         user: id.user.clone(),
         name: id.name.clone(),
-        secret: secret.clone(),
+        secret: secret.clone().into(),
     };
     let settings = settings(credentials);
     let (reader, _) = pve::connect(settings.clone())?;
@@ -261,6 +267,6 @@ pub(super) fn lost(settings: &Settings, error: &pve::Error) -> Fault {
                 .hint("something else answers there: name a node of the cluster and its port, usually 8006")
         }
         _ => Fault::new(Kind::Unreachable, explain(error))
-            .hint("run setup again when the cluster answers"),
+            .hint("run the same command again when the cluster answers"),
     }
 }

@@ -3,17 +3,23 @@
 //! | module | what it is about |
 //! |---|---|
 //! | [`wishes`], [`talk`], `keyboard` | what a person said beforehand, what they are asked, and how they answer |
+//! | `probe` | whether this machine can keep what setup will write |
 //! | [`look`] | the certificate, before anything is sent |
 //! | [`login`] | a login, with its second factor, or a token that is there already |
 //! | [`facts`], [`nodes`] | what the cluster is and has |
 //! | [`role`], `rights` | which privileges, and where; whether whoever asks may hand them out |
+//! | `inherited` | what a role takes the place of |
 //! | `choices`, [`tokens`], `prepare` | from there to a plan |
 //! | [`plan`], [`words`] | what will be done, as data and for people |
-//! | [`apply`], [`trial`], [`journal`], [`undo`] | doing it, trying it, writing down what was made, taking it back |
+//! | [`apply`], [`trial`], [`journal`] | doing it, trying it, writing down what was made |
+//! | [`undo`], `reached`, `handed` | taking it back, the way back to where it is, and what others need of it |
+//! | `signals` | what ends it in the middle |
 
 pub mod apply;
 mod choices;
 pub mod facts;
+mod handed;
+mod inherited;
 pub mod journal;
 pub mod keyboard;
 pub mod login;
@@ -21,8 +27,11 @@ pub mod look;
 pub mod nodes;
 pub mod plan;
 mod prepare;
+mod probe;
+mod reached;
 mod rights;
 pub mod role;
+mod signals;
 pub mod talk;
 pub mod tokens;
 pub mod trail;
@@ -31,14 +40,17 @@ pub mod undo;
 pub mod wishes;
 pub mod words;
 
+use std::path::PathBuf;
+
 use pve::{Host, Settings, Trust, Writer};
 use secrecy::SecretString;
-use tools::fault::Fault;
+use tokio_util::sync::CancellationToken;
+use tools::fault::{Fault, Kind};
 
 use crate::cli::exit::Exit;
-use crate::cli::{out, runtime};
+use crate::cli::out;
 use crate::config::{Config, Environment};
-use crate::files::Draft;
+use crate::files::Locks;
 use apply::Work;
 use choices::Choices;
 use facts::Facts;
@@ -57,12 +69,13 @@ pub async fn run(
     config: &Config,
     environment: &Environment,
     here: &Here,
+    locks: Locks,
 ) -> Result<Exit, Fault> {
     let talk = Talk::new(wishes.yes);
     let leaving = keyboard::may_leave();
-    // Better heard of before a password is typed.
-    Draft::open(&here.config)?.check()?;
+    probe::files(&wishes, environment, here, talk)?;
     let host = host(&wishes, talk).await?;
+    let shelf = probe::shelf(&wishes, &host, (config, environment), here)?;
     let known = Known::of(&host, config);
     let host = look::decide(host, known, &wishes, talk).await?;
     let (way, writer) = enter(host, &wishes, talk).await?;
@@ -79,7 +92,11 @@ pub async fn run(
         config,
         environment,
         here,
+        shelf,
     };
+    let files = choices.files(environment)?.into_iter();
+    let files = files.filter(|_| !wishes.dry_run);
+    let locks = locked(locks, files.collect()).await?;
     let (plan, reach) = prepare(&way, &choices, &wishes, &settled).await?;
     let trial = trial(&plan, &reach, &way, &choices);
     let place = format!(
@@ -94,10 +111,44 @@ pub async fn run(
     if let Some(exit) = agreed(&plan, &place, &wishes, talk).await? {
         return Ok(exit);
     }
+    let stop = signals::stop();
     drop(leaving);
-    perform(&plan, reach, way, (&writer, &trial), &settled).await?;
+    let sent = Sent {
+        writer: &writer,
+        trial: &trial,
+        dirs: locks.dirs(),
+        stop: stop.clone(),
+    };
+    match perform(&plan, reach, way, sent, &settled).await {
+        Ok(()) => {}
+        Err(fault) if stop.is_cancelled() => {
+            out::fault(&fault);
+            return Ok(Exit::Interrupted);
+        }
+        Err(fault) => return Err(fault),
+    }
     finished(&plan);
     Ok(Exit::Done)
+}
+
+/// What the plan is carried out with.
+struct Sent<'a> {
+    writer: &'a Writer,
+    trial: &'a Trial,
+    dirs: Vec<PathBuf>,
+    stop: CancellationToken,
+}
+
+/// No other oxmox changes these files, too. On a thread of its own: meanwhile somebody has to hear Ctrl-C.
+async fn locked(mut locks: Locks, files: Vec<PathBuf>) -> Result<Locks, Fault> {
+    let taking = tokio::task::spawn_blocking(move || {
+        for file in &files {
+            locks.add(file)?;
+        }
+        Ok(locks)
+    });
+    let taken = taking.await;
+    taken.map_err(|error| Fault::new(Kind::Internal, error.to_string()))?
 }
 
 /// How the token will be used, and what it must be able to do.
@@ -105,6 +156,7 @@ fn trial(plan: &Plan, reach: &Reach, way: &Way, choices: &Choices) -> Trial {
     let credentials = way.entered.settings.credentials.clone();
     let mut settings = Settings::new(reach.hosts.clone(), credentials);
     settings.trust = reach.ca_file.clone().map_or(Trust::System, Trust::CaFile);
+    settings.hidden.clone_from(&way.entered.settings.hidden);
     Trial {
         settings,
         token: plan.token.clone(),
@@ -154,9 +206,10 @@ async fn perform(
     plan: &Plan,
     reach: Reach,
     way: Way,
-    (writer, trial): (&Writer, &Trial),
+    sent: Sent<'_>,
     settled: &Settled<'_>,
 ) -> Result<(), Fault> {
+    let Sent { writer, trial, .. } = sent;
     let here = settled.here;
     let mut journal = reach.journal.clone().unwrap_or_default();
     journal.cluster.clone_from(&plan.cluster);
@@ -164,8 +217,10 @@ async fn perform(
     journal.authority = authority
         .and_then(|it| it.fingerprint)
         .or(journal.authority);
-    // As it is reached now: good whatever becomes of the files.
-    journal.hosts = vec![At::from(&way.host)];
+    // The way back, good whatever becomes of the files.
+    journal.hosts = reach.hosts.iter().map(At::from).collect();
+    let authority = plan.authority.as_ref();
+    journal.ca = authority.and_then(|draft| draft.after.clone());
     if way.entered.token.is_none() {
         journal.login = Some(way.reader.identity());
     }
@@ -182,7 +237,8 @@ async fn perform(
         state: &here.state,
         trial,
         secret: given.or(reach.secret),
-        stop: runtime::stop_signal(),
+        dirs: sent.dirs,
+        stop: sent.stop,
     };
     let secret = work.run(reach.journal.as_ref(), journal).await?;
     if let Some(secret) = secret {

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use pve::{ClusterMember, Fingerprint, Host, Reader, Trust, look};
+use pve::{ClusterMember, Fingerprint, Host, Reader, Trust, lenient, look};
 use serde::Deserialize;
 
 /// How long another node may take: it is only wanted for the day when the first one is gone.
@@ -20,9 +20,10 @@ const SERVED: [&str; 2] = ["pveproxy-ssl.pem", "pve-ssl.pem"];
 #[derive(Deserialize)]
 struct Info {
     filename: String,
-    #[serde(default)]
+    // One that cannot be read is one that was not told.
+    #[serde(default, deserialize_with = "lenient::opt_parsed")]
     fingerprint: Option<Fingerprint>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::opt_text")]
     pem: Option<String>,
 }
 

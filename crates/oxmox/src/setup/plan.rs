@@ -3,6 +3,7 @@
 use pve::{Request, TokenId, encode_segment};
 
 use super::facts::{Accounts, Rule};
+use super::inherited;
 use super::journal::{Made, acl};
 use super::role::{self, Grant, USER};
 use super::tokens::Choice;
@@ -131,6 +132,7 @@ pub fn remote(accounts: &Accounts, grant: &Grant, choice: &Choice) -> Remote {
             .filter(|id| !choice.is_kept || lacks(id))
             .into_iter()
             .collect();
+        steps.extend(kept_on(accounts, path, (&users, &tokens), &grant.role));
         match rule(path, &grant.role, users, tokens) {
             Some(step) => steps.push(step),
             None => stays.push(format!(
@@ -169,6 +171,44 @@ fn token(name: &str) -> Step {
             name: name.to_owned(),
         },
     }
+}
+
+/// What these have on a path from above goes on there beside the role that they are given: see [`inherited`]. First, so that
+/// they have it all the time. What setup itself gave a token above is taken from it anyway, where it is too much.
+fn kept_on(
+    accounts: &Accounts,
+    path: &str,
+    (users, tokens): (&[String], &[String]),
+    given: &str,
+) -> Vec<Step> {
+    let step = |who: &String, role: &str, is_token: bool| {
+        let whom = vec![who.clone()];
+        let (users, tokens) = if is_token {
+            (Vec::new(), whom)
+        } else {
+            (whom, Vec::new())
+        };
+        Step {
+            says: format!(
+                "give the role {role} on {path} to {who}, which has it there from above: {given} alone would take its place"
+            ),
+            request: acl(path, role, &users, &tokens).with("propagate", 1),
+            made: Made::rule(path, role, users, tokens),
+        }
+    };
+    let mut steps = Vec::new();
+    for who in users {
+        let kept = inherited::at_stake(accounts, who, path).into_iter();
+        steps.extend(
+            kept.filter(|role| *role != given)
+                .map(|role| step(who, role, false)),
+        );
+    }
+    for who in tokens {
+        let kept = inherited::of_others(inherited::at_stake(accounts, who, path));
+        steps.extend(kept.map(|role| step(who, role, true)));
+    }
+    steps
 }
 
 /// Roles of setup's own that the token has from an earlier run, and that go beyond what is wanted now. The user keeps them:

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use pve::{Host, Reader, TokenId};
 use secrecy::SecretString;
 use tools::fault::{Fault, Kind};
+use tools::policy::Mode;
 
 use super::choices::Choices;
 use super::facts::{Accounts, Facts};
+use super::inherited;
 use super::journal::Journal;
 use super::login::Entered;
 use super::nodes::{self, Other};
@@ -20,7 +22,7 @@ use crate::config::{
     ClusterConfig, Config, Edit, Environment, Login, Reference, SecretSource, Section,
 };
 use crate::files::Draft;
-use crate::keep::Keep;
+use crate::keep::Shelf;
 
 /// The way to the cluster, and what is known of it.
 pub(super) struct Way {
@@ -35,6 +37,8 @@ pub(super) struct Settled<'a> {
     pub(super) config: &'a Config,
     pub(super) environment: &'a Environment,
     pub(super) here: &'a Here,
+    /// Where new secrets go, as far as it was tried already.
+    pub(super) shelf: Option<Shelf>,
 }
 
 /// How the cluster will be reached, and what is known of earlier runs.
@@ -74,11 +78,22 @@ pub(super) async fn prepare(
     let (hosts, authority, mut notes) = reach(way, choices, settled.here, journal.as_ref()).await;
     let access = access(way, choices, known, journal.as_ref(), settled.environment).await?;
     notes.extend(access.notes);
+    if settled.config.mode == Mode::ReadOnly {
+        notes.push("the mode read-only binds whoever acts through oxmox, and not this setup, which is your own act".into());
+    }
     let (secret, reference, kept) = if let Some((reference, secret)) = access.kept {
         (None, reference, Some(secret))
     } else {
-        let dir = settled.here.config.parent().unwrap_or(Path::new("."));
-        let (keep, why) = Keep::find(wishes.secret, &choices.name, dir, settled.environment)?;
+        let shelf = match settled.shelf.clone() {
+            Some(shelf) => shelf,
+            None => Shelf::find(
+                wishes.secret,
+                settled.here.config_dir(),
+                settled.environment,
+            )?,
+        };
+        let keep = shelf.place(&choices.name);
+        let why = shelf.why_no_keyring;
         notes.extend(
             why.map(|why| format!("there is no keyring ({why}): the secret goes into a file")),
         );
@@ -180,8 +195,10 @@ async fn access(
         &choices.name,
     )?;
     let token = TokenId::new(USER, &choice.name);
+    inherited::counts(&accounts, &choices.grant, &token.to_string())?;
     let mut notes = rights::notes(&choices.grant, &accounts, &token.to_string());
     notes.extend(choice.notes.iter().cloned());
+    notes.extend(inherited::hidden_below(&accounts, &choices.grant));
     Ok(Access {
         remote: plan::remote(&accounts, &choices.grant, &choice),
         kept: kept(choice.is_kept),

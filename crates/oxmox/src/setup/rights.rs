@@ -47,7 +47,31 @@ pub(super) fn notes(grant: &Grant, accounts: &Accounts, token: &str) -> Vec<Stri
             others.join(", ")
         ));
     }
+    notes.extend(gaining(grant, accounts));
     notes
+}
+
+/// Other tokens of the user that are not held apart from it: whatever it is given for ours, they have as well.
+fn gaining(grant: &Grant, accounts: &Accounts) -> Option<String> {
+    let held = accounts.roles.get(&grant.role);
+    let has_all = |path: &String| {
+        let is_held = |it: &&str| held.is_some_and(|held| held.contains(*it));
+        accounts.has_rule(path, USER, &grant.role) && grant.privileges.iter().all(is_held)
+    };
+    let paths = grant.paths.iter().filter(|path| !has_all(path));
+    let paths: Vec<_> = paths.map(String::as_str).collect();
+    let tokens = accounts.whole.get(USER).into_iter().flatten();
+    let tokens: Vec<_> = tokens.map(|name| format!("{USER}!{name}")).collect();
+    if paths.is_empty() || tokens.is_empty() {
+        return None;
+    }
+    let (tokens, paths) = (tokens.join(", "), paths.join(", "));
+    Some(format!(
+        "WARNING: {tokens} will have the role {} on {paths} as well, without asking for it: privilege separation is off \
+         there, so that it has whatever {USER} has; `pveum user token modify {USER} NAME --privsep 1` holds it apart, and \
+         leaves it only what it was given itself",
+        grant.role
+    ))
 }
 
 /// Whether whoever logged in may hand this out: better known before the first step than at the third.

@@ -19,7 +19,7 @@ pub struct Grant {
     pub privileges: Privileges,
     /// Where it is given.
     pub paths: Vec<String>,
-    /// What looking would take that also changes something, and is left out.
+    /// What PVE shows some things only with, and is left out, since it also changes something.
     pub without: Privileges,
     /// The tools that these paths are not enough for.
     pub out_of_reach: Vec<&'static str>,
@@ -52,12 +52,11 @@ impl Grant {
                 paths.push("/sdn/zones/localnetwork".to_owned());
             }
         }
-        let reads = privileges::of_reads(toolsets, &knows);
         Self {
             role: named(level),
             out_of_reach: out_of_reach(purpose, &privileges, &paths),
             no_storages: !pools.is_empty() && storages.is_empty(),
-            without: reads.difference(&privileges).copied().collect(),
+            without: privileges::unseen_with(&privileges, toolsets, &knows),
             privileges,
             paths,
         }

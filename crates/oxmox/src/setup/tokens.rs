@@ -32,14 +32,14 @@ pub(super) async fn tried(
     if known.secret_file().is_some_and(is_missing) {
         return State::Lost;
     }
-    let credentials = match known.settings(environment, &mut Vec::new()) {
-        Ok(settings) => settings.credentials,
-        Err(fault) => return State::Unclear(fault.message),
-    };
+    let credentials = known.settings(environment, &mut Vec::new()).credentials;
     let Credentials::Token { secret, .. } = &credentials else {
         return State::Lost;
     };
-    let secret = secret.clone();
+    let secret = match secret.get().await {
+        Ok(secret) => secret,
+        Err(error) => return State::Unclear(explain(&error)),
+    };
     let settings = Settings {
         credentials,
         ..reached.clone()

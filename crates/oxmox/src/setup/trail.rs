@@ -82,6 +82,9 @@ impl Trail {
                 "what is changed on the cluster is not in the audit trail: {}",
                 fault.message
             ));
+            out::hint(
+                "until that is mended, oxmox sends no change for anybody: `oxmox doctor` tells more",
+            );
         }
         Self {
             store: store.ok(),

@@ -51,7 +51,7 @@ impl Trial {
             credentials: Credentials::Token {
                 user: self.token.user.clone(),
                 name: self.token.name.clone(),
-                secret: secret.clone(),
+                secret: secret.clone().into(),
             },
             ..self.settings.clone()
         };

@@ -1,47 +1,56 @@
 //! Takes back what setup made, by what it wrote down. What others use by now stays.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use pve::{Settings, Trust};
+use pve::{Reader, Settings, Writer};
+use tokio_util::sync::CancellationToken;
 use tools::fault::{Fault, Kind};
 use tools::rights;
 
 use super::facts::{Accounts, Rule};
+use super::handed::{self, Rest};
 use super::journal::{Configured, Journal, Made};
 use super::keyboard;
 use super::role::USER;
 use super::talk::Talk;
 use super::trail::{Recorded, Trail};
 use super::wishes::{Here, Wishes};
-use super::{login, words};
+use super::{login, reached, signals, words};
 use crate::cli::exit::Exit;
-use crate::cli::{out, runtime};
+use crate::cli::out;
 use crate::clients::Client;
-use crate::config::{Config, Edit};
-use crate::files::{Draft, remove_empty};
+use crate::config::{Config, Edit, System};
+use crate::files::{Draft, Locks, remove_empty};
+use crate::keep::Keep;
 
 /// Shows what would be taken back, asks, and takes it back.
-pub async fn run(mut wishes: Wishes, config: &Config, here: &Here) -> Result<Exit, Fault> {
+pub async fn run(
+    mut wishes: Wishes,
+    config: &Config,
+    here: &Here,
+    locks: Locks,
+) -> Result<Exit, Fault> {
     let talk = Talk::new(wishes.yes);
     let leaving = keyboard::may_leave();
-    let journal = find(&wishes, &here.state)?;
-    let is_last = Journal::known(&here.state) == [journal.cluster.clone()];
-    let files = files(&journal, is_last)?;
-    let remote = !journal.made.is_empty();
+    let mut journal = find(&wishes, &here.state)?;
+    let clients = journal.clients.iter().map(|entered| entered.file.clone());
+    let clients = clients.filter(|_| !wishes.dry_run).collect();
+    let locks = super::locked(locks, clients).await?;
+    let heir = heir(&journal, &here.state)?;
+    let files = files(&journal, !heir.as_ref().is_some_and(is_in_use))?;
     wishes.user = wishes.user.or_else(|| journal.login.clone());
     wishes.token = None;
-    let mut reached = None;
-    let (mut undo, mut stays) = (Vec::new(), Vec::new());
-    if remote {
-        let trust = journal.ca_file.clone().map_or(Trust::System, Trust::CaFile);
-        let entered = login::enter(journal.hosts()?, trust, &wishes, talk).await?;
-        let (reader, writer) = pve::connect(Settings::clone(&entered.settings))?;
-        let accounts = Accounts::read(&reader).await?;
-        (undo, stays) = choose(&journal.made, &accounts);
-        reached = Some((writer, reader.identity()));
-    }
-    let text = shown(&journal, (&undo, &stays), &files);
+    let remote = if journal.made.is_empty() || wishes.local_only {
+        None
+    } else {
+        let entered = enter(&journal, &wishes, talk).await;
+        Some(entered.map_err(|fault| match fault.kind {
+            Kind::Unreachable => reached::or_only_here(fault, &journal),
+            _ => fault,
+        })?)
+    };
+    let text = shown(&journal, remote.as_ref(), &files);
     if wishes.dry_run {
         out::data(&text)?;
         return Ok(Exit::Done);
@@ -51,28 +60,67 @@ pub async fn run(mut wishes: Wishes, config: &Config, here: &Here) -> Result<Exi
         out::say("nothing was changed");
         return Ok(Exit::Failed);
     }
+    let stop = signals::stop();
     drop(leaving);
-    if let Some((writer, identity)) = &reached {
-        let trail = Trail::open(config, &journal.cluster, identity.clone()).await;
-        withdraw(&undo, &Recorded { writer, trail }).await?;
+    if let Some(remote) = &remote {
+        let planned = journal.made.clone();
+        let trail = Trail::open(config, &journal.cluster, remote.identity.clone()).await;
+        let writer = Recorded {
+            writer: &remote.writer,
+            trail,
+        };
+        withdraw(&remote.undo, &mut journal, &writer, (&here.state, &stop)).await?;
+        is_gone(remote, planned, &mut journal, &here.state).await?;
     }
-    for draft in files {
-        out::say(format_args!("  {}", draft.path.display()));
-        draft.put_back()?;
+    let in_keyring = take_back_here(&files, &journal, &here.state)?;
+    let rest = match remote {
+        None => Rest::Unasked,
+        Some(_) => handed::over(&mut journal, &here.state)?,
+    };
+    let dirs = close(journal, rest, &here.state)?;
+    for hint in in_keyring {
+        out::hint(hint);
     }
-    for keep in &journal.secrets {
-        keep.remove()?;
-    }
-    rights::forget(&here.state, &journal.cluster);
-    Journal::forget(&here.state, &journal.cluster)?;
-    bequeath(&journal, &here.state)?;
-    out::say("all of it was taken back");
+    drop(locks);
+    remove_empty(&dirs);
     Ok(Exit::Done)
 }
 
-/// Takes back what is on the cluster.
-async fn withdraw(undo: &[Made], writer: &Recorded<'_>) -> Result<(), Fault> {
-    let stop = runtime::stop_signal();
+/// The cluster, and what is to be done there.
+struct Remote {
+    reader: Reader,
+    writer: Writer,
+    identity: String,
+    /// What goes, in the order in which it goes.
+    undo: Vec<Made>,
+    /// What stays because others use it.
+    stays: Vec<String>,
+}
+
+async fn enter(journal: &Journal, wishes: &Wishes, talk: Talk) -> Result<Remote, Fault> {
+    let hosts = reached::hosts(journal, wishes.pin).await?;
+    let entered = login::enter(hosts, journal.trust(), wishes, talk).await?;
+    let (reader, writer) = pve::connect(Settings::clone(&entered.settings))?;
+    reached::is_the_same(&reader, journal).await?;
+    let accounts = Accounts::read(&reader).await?;
+    let (undo, stays) = choose(&journal.made, &accounts);
+    Ok(Remote {
+        writer,
+        identity: reader.identity(),
+        reader,
+        undo,
+        stays,
+    })
+}
+
+/// Takes back what is on the cluster. What is gone is written down as gone, so that whoever comes after an interruption goes
+/// on with the rest.
+async fn withdraw(
+    undo: &[Made],
+    journal: &mut Journal,
+    writer: &Recorded<'_>,
+    (state, stop): (&Path, &CancellationToken),
+) -> Result<(), Fault> {
     for made in undo {
         if stop.is_cancelled() {
             return Err(
@@ -87,22 +135,168 @@ async fn withdraw(undo: &[Made], writer: &Recorded<'_>) -> Result<(), Fault> {
             Err(trouble) if !trouble.is_gone() => return Err(trouble.of(&request)),
             _ => {}
         }
+        journal.unmake(made);
+        journal.write(state)?;
     }
     Ok(())
 }
 
-/// What was made for clusters that are still there is theirs now: whoever takes the last one back takes it back, too.
-fn bequeath(journal: &Journal, state: &Path) -> Result<(), Fault> {
-    let Some(other) = Journal::known(state).first().cloned() else {
-        remove_empty(&journal.dirs);
-        return Ok(());
+/// A yes is not believed: what was taken back is looked for once more, before it is forgotten.
+async fn is_gone(
+    remote: &Remote,
+    planned: Vec<Made>,
+    journal: &mut Journal,
+    state: &Path,
+) -> Result<(), Fault> {
+    let mut remember = |made: Vec<Made>| {
+        journal.made = made;
+        journal.write(state)
     };
-    let Some(mut heir) = Journal::read(state, &other)? else {
-        return Ok(());
+    let accounts = match Accounts::read(&remote.reader).await {
+        Ok(accounts) => accounts,
+        Err(fault) => {
+            remember(planned)?;
+            let message = format!(
+                "PVE has taken it back, and does not tell whether it is gone: {}",
+                fault.message
+            );
+            return Err(
+                Fault { message, ..fault }.hint("run the command again: it looks once more")
+            );
+        }
     };
-    heir.dirs = [&journal.dirs[..], &heir.dirs].concat();
-    heir.clients.extend(journal.clients.clone());
-    heir.write(state)
+    let still = handed::still_there(&remote.undo, &accounts);
+    if still.is_empty() {
+        return Ok(());
+    }
+    remember(
+        planned
+            .into_iter()
+            .filter(|made| made.is_in(&accounts))
+            .collect(),
+    )?;
+    let still: Vec<_> = still.into_iter().map(Made::says).collect();
+    let what = format!(
+        "PVE said that it has taken it back, and still has {}; that stays written down",
+        still.join(", ")
+    );
+    Err(Fault::new(Kind::Failed, what).hint("run the command again"))
+}
+
+/// Answers how to clear by hand what could not be cleared here.
+fn take_back_here(files: &[Draft], journal: &Journal, state: &Path) -> Result<Vec<String>, Fault> {
+    let mut by_hand = Vec::new();
+    for draft in files {
+        out::say(format_args!("  {}", draft.path.display()));
+        draft.put_back()?;
+    }
+    for keep in &journal.secrets {
+        match (keep.remove(), unreachable_keyring(keep)) {
+            (Ok(()), _) => {}
+            (Err(_), Some(hint)) => by_hand.push(hint),
+            (Err(fault), None) => return Err(fault),
+        }
+    }
+    rights::forget(state, &journal.cluster);
+    Ok(by_hand)
+}
+
+/// A keyring that is locked can be unlocked; one whose program was removed would be in the way of everything else for good.
+fn unreachable_keyring(keep: &Keep) -> Option<String> {
+    let Keep::Keyring { program, entry } = keep else {
+        return None;
+    };
+    if program.exists() {
+        return None;
+    }
+    let name = program.file_name().unwrap_or_default().to_string_lossy();
+    let clear = match System::HERE {
+        System::Mac => format!("{name} delete-generic-password -s oxmox -a {entry}"),
+        _ => format!("{name} clear service oxmox cluster {entry}"),
+    };
+    Some(format!(
+        "the keyring of your session may still have the token's secret: {} is not there any more, which reaches it; \
+         `{clear}` removes it where that program is, or the keyring's own window, under oxmox and {entry}",
+        program.display()
+    ))
+}
+
+/// What is over is forgotten, and what is left on the cluster stays written down. Answers the directories that may go. What was
+/// made for clusters that are still there is theirs now: whoever takes the last one back takes it back, too.
+fn close(mut journal: Journal, rest: Rest, state: &Path) -> Result<Vec<PathBuf>, Fault> {
+    let (dirs, clients) = (journal.dirs.clone(), journal.clients.clone());
+    if journal.made.is_empty() {
+        Journal::forget(state, &journal.cluster)?;
+    } else {
+        journal.keep_remote();
+        journal.write(state)?;
+    }
+    if let Some(mut heir) = heir(&journal, state)? {
+        heir.dirs = [&dirs[..], &heir.dirs].concat();
+        if is_in_use(&heir) {
+            heir.clients.extend(clients);
+        }
+        heir.write(state)?;
+    }
+    let name = &journal.cluster;
+    match rest {
+        Rest::Unasked if !journal.made.is_empty() => {
+            out::say("what was on this machine was taken back");
+            out::say(by_hand(&journal));
+            out::hint(format_args!(
+                "`oxmox setup --undo --name {name}` takes that back when the cluster answers again"
+            ));
+        }
+        Rest::Unasked | Rest::Nothing => out::say("all of it was taken back"),
+        Rest::With(heir) => {
+            out::say(format_args!(
+                "it was taken back, but for what stays for {heir}"
+            ));
+            out::hint(format_args!(
+                "`oxmox setup --undo --name {heir}` takes that back along with its own"
+            ));
+        }
+        Rest::Here => {
+            out::say("it was taken back, but for what others use by now:");
+            out::say(by_hand(&journal));
+            out::hint(format_args!(
+                "`oxmox setup --undo --name {name}` takes that back when nobody uses it any more"
+            ));
+        }
+    }
+    Ok(dirs)
+}
+
+/// What is left on the cluster, with what removes it there.
+fn by_hand(journal: &Journal) -> String {
+    let mut lines = vec!["left on the cluster, with what takes it back on a node:".to_owned()];
+    for made in journal.made.iter().rev() {
+        lines.push(format!("  - {}", made.says()));
+        lines.push(format!("    {}", made.by_hand()));
+    }
+    lines.push(format!(
+        "  other machines may have tokens of {USER} and live on its user and roles: `pveum user token list {USER}` tells"
+    ));
+    lines.join("\n")
+}
+
+/// Who takes over what was made for several: another cluster that is in use, or else another one that something is left of.
+fn heir(journal: &Journal, state: &Path) -> Result<Option<Journal>, Fault> {
+    let mut found: Option<Journal> = None;
+    for name in Journal::known(state) {
+        if name != journal.cluster
+            && let Some(other) = Journal::read(state, &name)?
+            && !found.as_ref().is_some_and(is_in_use)
+        {
+            found = Some(other);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether it is in a configuration, and not only left on a cluster.
+pub(super) fn is_in_use(journal: &Journal) -> bool {
+    journal.config.is_some()
 }
 
 fn find(wishes: &Wishes, state: &Path) -> Result<Journal, Fault> {
@@ -151,13 +345,20 @@ fn choose(made: &[Made], accounts: &Accounts) -> (Vec<Made>, Vec<String>) {
         others.iter().find(lives).filter(|_| is_users)
     };
     let rules: Vec<Rule> = made.iter().flat_map(Made::rules).collect();
+    let is_ours = |rule: &Rule| rules.iter().any(|ours| ours.is(rule));
+    // A rule that stays would hide what the user has from above, if what was given beside it for that reason went.
+    let beside = |rule: &Rule| {
+        let mut there = rules.iter().filter(|other| other.path == rule.path);
+        there.find_map(living).filter(|_| rule.ugid == USER)
+    };
+    let stays_for = |rule: &Rule| living(rule).or_else(|| beside(rule));
     let (mut undo, mut stays) = (Vec::new(), Vec::new());
     for it in made.iter().rev() {
         let why = match it {
             Made::User { name } if !gone.contains(name) => Some("it has other tokens".to_owned()),
             Made::Role { name, .. } => {
                 let goes = |rule: &Rule| {
-                    gone.contains(&rule.ugid) || rules.contains(rule) && living(rule).is_none()
+                    gone.contains(&rule.ugid) || is_ours(rule) && stays_for(rule).is_none()
                 };
                 let users = accounts.rules.iter();
                 let users = users.filter(|rule| rule.roleid == *name && !goes(rule));
@@ -166,7 +367,7 @@ fn choose(made: &[Made], accounts: &Accounts) -> (Vec<Made>, Vec<String>) {
                 (!users.is_empty()).then(|| format!("used by {}", users.join(", ")))
             }
             Made::Rule { .. } => {
-                let living = it.rules().iter().find_map(living);
+                let living = it.rules().iter().find_map(stays_for);
                 living.map(|id| format!("{id} lives on what its user has"))
             }
             Made::User { .. } | Made::Token { .. } => None,
@@ -174,7 +375,7 @@ fn choose(made: &[Made], accounts: &Accounts) -> (Vec<Made>, Vec<String>) {
         match why {
             None => undo.push(it.clone()),
             Some(why) => {
-                stays.push(format!("{}: {why}", it.says()));
+                stays.push(format!("{}: {why}", it.for_users_only().says()));
                 undo.extend(it.for_tokens_only());
             }
         }
@@ -207,7 +408,7 @@ fn files(journal: &Journal, is_last: bool) -> Result<Vec<Draft>, Fault> {
         });
     }
     for entered in &journal.clients {
-        // The clients start oxmox for all of its clusters: see `bequeath`.
+        // The clients start oxmox for all of its clusters: see `close`.
         if let Some(client) = Client::parse(&entered.client)
             && is_last
         {
@@ -218,9 +419,9 @@ fn files(journal: &Journal, is_last: bool) -> Result<Vec<Draft>, Fault> {
     Ok(drafts)
 }
 
-fn shown(journal: &Journal, (undo, stays): (&[Made], &[String]), files: &[Draft]) -> String {
+fn shown(journal: &Journal, remote: Option<&Remote>, files: &[Draft]) -> String {
     let mut lines = vec![format!("to take back for {}:", journal.cluster)];
-    for made in undo {
+    for made in remote.iter().flat_map(|remote| &remote.undo) {
         lines.push(format!("  - {}", made.says()));
         lines.push(format!("    {}", words::request(&made.undo())));
     }
@@ -231,6 +432,10 @@ fn shown(journal: &Journal, (undo, stays): (&[Made], &[String]), files: &[Draft]
         lines.push(format!("  - {}:", draft.path.display()));
         lines.extend(draft.diff().lines().map(|line| format!("      {line}")));
     }
-    lines.extend(stays.iter().map(|stays| format!("  stays: {stays}")));
+    let stays = remote.iter().flat_map(|remote| &remote.stays);
+    lines.extend(stays.map(|stays| format!("  stays: {stays}")));
+    if remote.is_none() && !journal.made.is_empty() {
+        lines.push(by_hand(journal));
+    }
     lines.join("\n")
 }

@@ -1,6 +1,6 @@
 //! What a person said they want, by flags. What they left out is asked for, or has a default.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pve::Fingerprint;
 use secrecy::SecretString;
@@ -65,6 +65,8 @@ pub struct Wishes {
     pub yes: bool,
     /// `--dry-run`
     pub dry_run: bool,
+    /// `--local-only`, of `--undo`.
+    pub local_only: bool,
 }
 
 /// Where things are on this machine.
@@ -76,4 +78,11 @@ pub struct Here {
     pub state: PathBuf,
     /// The flags with which a client has to start oxmox, so that it finds both.
     pub arguments: Vec<String>,
+}
+
+impl Here {
+    /// Where the configuration file is.
+    pub fn config_dir(&self) -> &Path {
+        self.config.parent().unwrap_or(Path::new("."))
+    }
 }

@@ -203,6 +203,114 @@ fn what_is_not_understood_is_left_alone() {
 }
 
 #[test]
+fn what_is_there_twice_is_named_by_its_lines_and_left_alone() {
+    for (text, lines) in [
+        (
+            "{\n  \"mcpServers\": {},\n  \"a\": \"äöü€\",\n  \"mcp\\u0053ervers\": {}\n}\n",
+            ["\"mcpServers\"", "line 2", "line 4"],
+        ),
+        (
+            "{\r\n  \"mcpServers\": {\r\n    \"oxmox\": {}, \"oxmox\": {}\r\n  }\r\n}",
+            ["\"oxmox\"", "line 3", "twice"],
+        ),
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("mcp.json");
+        std::fs::write(&file, text).unwrap();
+        let entered = Client::Cursor.entered(&file, &server()).unwrap_err();
+        let left = Client::Cursor.left(&file, &Before::Nothing).unwrap_err();
+        for fault in [entered, left] {
+            for words in lines {
+                assert!(fault.message.contains(words), "no {words}: {fault}");
+            }
+            assert!(
+                fault
+                    .hint
+                    .is_some_and(|hint| hint.contains("mend the file"))
+            );
+        }
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    }
+    // Of others, and elsewhere, it is theirs to mend.
+    let theirs = "{\"mcpServers\": {\"b\": {\"oxmox\": 1, \"oxmox\": 2}, \"b\": {}}}";
+    round_trip(Client::Cursor, theirs);
+}
+
+#[test]
+fn line_ends_and_the_mark_at_the_beginning_stay() {
+    let mark = '\u{feff}';
+    for text in [
+        "{\r\n  \"a\": 1,\r\n  \"mcpServers\": {\r\n    \"b\": {}\r\n  }\r\n}\r\n".to_owned(),
+        format!("{mark}{{\n  \"mcpServers\": {{\n    \"b\": {{}}\n  }}\n}}\n"),
+        format!("{mark}{{\r\n  \"mcpServers\": {{\r\n    \"b\": {{}}\r\n  }}\r\n}}"),
+    ] {
+        let (written, left) = round_trip(Client::Cursor, &text);
+        assert_eq!(left, text, "as if nothing had been");
+        assert_eq!(written.starts_with(mark), text.starts_with(mark));
+        let ends = written.matches('\n').count();
+        let by_windows = if text.contains('\r') { ends } else { 0 };
+        assert_eq!(written.matches("\r\n").count(), by_windows, "{written:?}");
+        let plain = read(written.trim_start_matches(mark));
+        assert_eq!(plain["mcpServers"]["oxmox"]["command"], "/opt/oxmox");
+    }
+}
+
+#[test]
+fn a_file_with_nothing_in_it_is_filled_and_emptied_again() {
+    for text in ["", "\n", "\r\n", "\u{feff}", " \n"] {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("mcp.json");
+        std::fs::write(&file, text).unwrap();
+        let draft = Client::Cursor.entered(&file, &server()).unwrap();
+        let before = Client::Cursor.before(draft.before.as_deref());
+        draft.write().unwrap();
+        let written = std::fs::read_to_string(&file).unwrap();
+        let plain = read(written.trim_start_matches('\u{feff}'));
+        assert_eq!(plain["mcpServers"]["oxmox"]["command"], "/opt/oxmox");
+        assert_eq!(
+            written.starts_with('\u{feff}'),
+            text.starts_with('\u{feff}')
+        );
+        let left = Client::Cursor.left(&file, &before).unwrap();
+        left.put_back().unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    }
+}
+
+#[test]
+fn only_our_own_entry_is_shown() {
+    let canary = "canary-of-another-server";
+    let others = format!("\"other\": {{\"env\": {{\"K\": \"{canary}\"}}}}");
+    let old = "\"oxmox\": {\"command\": \"old\", \"env\": {\"X\": \"canary-of-ours\"}}";
+    for client in Client::ALL {
+        let empty = client.entered(Path::new("/nowhere/mcp.json"), &server());
+        let key = read(&empty.unwrap().after.unwrap());
+        let key = key.as_object().unwrap().keys().next().unwrap().clone();
+        for text in [
+            format!("{{\"{key}\": {{{others}}}}}"),
+            format!("{{\"{key}\": {{{old}, {others}}}}}"),
+            format!(
+                "{{\n  // {canary}\n  \"{key}\": {{\n    {others},\n    {old}\n  }},\n  \"t\": \"{canary}\"\n}}"
+            ),
+        ] {
+            let home = tempfile::tempdir().unwrap();
+            let file = home.path().join("mcp.json");
+            std::fs::write(&file, &text).unwrap();
+            let draft = client.entered(&file, &server()).unwrap();
+            let before = client.before(draft.before.as_deref());
+            let entered = draft.diff();
+            assert!(entered.contains("+ ") && entered.contains("/opt/oxmox"));
+            draft.write().unwrap();
+            let left = client.left(&file, &before).unwrap().diff();
+            assert!(left.contains("- "), "{left}");
+            for shown in [entered, left] {
+                assert!(!shown.contains("canary"), "{shown}");
+            }
+        }
+    }
+}
+
+#[test]
 fn each_system_has_its_places() {
     let at = |system| {
         let places = places(Path::new("/u"), system);

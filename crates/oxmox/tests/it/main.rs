@@ -13,6 +13,7 @@ mod config;
 mod doctor;
 mod documents;
 mod help;
+mod kept;
 mod killed;
 mod mcp;
 mod raw;

@@ -10,6 +10,8 @@
 mod check;
 mod find;
 mod format;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzing;
 mod method;
 mod parameter;
 mod parse;

@@ -9,6 +9,7 @@ use super::Client;
 use super::session::LoginAnswer;
 use crate::encode::decode_value;
 use crate::error::Error;
+use crate::lenient;
 use crate::request::Request;
 use crate::settings::{Credentials, Settings};
 
@@ -49,7 +50,7 @@ pub async fn log_in(settings: &Settings) -> Result<Entry, Error> {
     };
     let request = Request::post("/access/ticket")
         .with("username", user.as_str())
-        .with("password", password.expose_secret());
+        .with("password", password.get().await?.expose_secret());
     let answer = ask(settings, &request).await?;
     if !answer.needs_second_factor {
         return entered(user, answer).map(Entry::In);
@@ -104,6 +105,7 @@ fn no_ticket(user: &str) -> Error {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Asked {
+    #[serde(deserialize_with = "lenient::flag")]
     totp: bool,
     recovery: Option<serde_json::Value>,
     #[serde(flatten)]
@@ -122,7 +124,7 @@ impl Challenge {
         let known = asked.is_some();
         let asked = asked.unwrap_or_default();
         let others = asked.others.into_iter();
-        let others = others.filter(|(_, value)| !value.is_null() && *value != false);
+        let others = others.filter(|(_, value)| is_asked_for(value));
         Self {
             totp: asked.totp || !known,
             recovery: asked.recovery.is_some_and(|left| has_any(&left)),
@@ -130,6 +132,11 @@ impl Challenge {
             ticket,
         }
     }
+}
+
+/// What is there is asked for, unless it says that it is not.
+fn is_asked_for(value: &serde_json::Value) -> bool {
+    !value.is_null() && lenient::as_bool(value) != Some(false)
 }
 
 /// Which recovery keys are left: their numbers, or in older versions a word.
@@ -158,6 +165,16 @@ mod tests {
         assert!(challenge(r#"{"recovery":[0,3]}"#).recovery);
         assert!(!challenge(r#"{"totp":true,"recovery":[]}"#).recovery);
         assert_eq!(key.others, ["webauthn"]);
+        for yes in ["1", "\"1\"", "true"] {
+            let told = challenge(&format!(
+                r#"{{"totp":{yes},"recovery":[1],"u2f":"0","yubico":0}}"#
+            ));
+            assert!(
+                told.totp && told.recovery && told.others.is_empty(),
+                "{told:?}"
+            );
+        }
+        assert!(!challenge(r#"{"totp":"0","webauthn":{}}"#).totp);
         assert!(Challenge::parse("PVE:tfa!x".into()).totp);
         assert!(!format!("{code:?}").contains("c2ln"));
     }

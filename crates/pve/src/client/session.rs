@@ -9,11 +9,13 @@ use tokio::sync::Mutex;
 
 use super::Client;
 use super::reply::Reply;
+use super::veil::Veil;
 use super::wire::Wire;
 use crate::encode;
 use crate::error::Error;
 use crate::lenient;
 use crate::request::Request;
+use crate::secret::{Given, Secret};
 use crate::settings::{Credentials, Timeouts};
 
 const CSRF: HeaderName = HeaderName::from_static("csrfpreventiontoken");
@@ -28,8 +30,10 @@ const RENEWAL_PAUSE: Duration = Duration::from_mins(1);
 pub(super) struct Signature {
     identity: (HeaderName, HeaderValue),
     csrf: Option<HeaderValue>,
-    /// Which login it came from; 0 for a token.
+    /// Which login, or which secret of its keeper, it came from; 0 for a token that is here.
     generation: u64,
+    /// Hides what is secret in it.
+    veil: Veil,
 }
 
 impl Signature {
@@ -40,6 +44,21 @@ impl Signature {
             headers.push((CSRF, csrf.clone()));
         }
         headers
+    }
+
+    /// What hides, in an answer, the secrets that went out with it.
+    pub(super) fn veil(&self) -> &Veil {
+        &self.veil
+    }
+
+    fn of_token(id: &str, given: &Given) -> Result<Self, Error> {
+        let text = format!("PVEAPIToken={id}={}", given.secret.expose_secret());
+        Ok(Self {
+            identity: (AUTHORIZATION, sensitive(&text)?),
+            csrf: None,
+            generation: given.number,
+            veil: Veil::over([&given.secret]),
+        })
     }
 }
 
@@ -53,13 +72,16 @@ pub(super) struct Session {
 
 #[derive(Debug)]
 enum Kind {
+    /// One that never changes.
     Token(Signature),
+    /// One whose secret is kept elsewhere.
+    KeptToken(Secret),
     Login(Box<Account>),
 }
 
 #[derive(Debug)]
 struct Account {
-    password: SecretString,
+    password: Secret,
     login: Mutex<Login>,
 }
 
@@ -81,7 +103,7 @@ struct Ticket {
 
 impl Ticket {
     fn new(
-        (text, csrf): (SecretString, &SecretString),
+        (text, csrf, password): (SecretString, &SecretString, &SecretString),
         generation: u64,
         issued: Instant,
         renewal: Duration,
@@ -92,6 +114,7 @@ impl Ticket {
                 identity: (COOKIE, sensitive(&format!("PVEAuthCookie={cookie}"))?),
                 csrf: Some(sensitive(csrf.expose_secret())?),
                 generation,
+                veil: Veil::over([&text, csrf, password]),
             },
             text,
             renew_at: issued + renewal,
@@ -116,12 +139,12 @@ impl Session {
         let kind = match credentials {
             Credentials::Token { user, name, secret } => {
                 check_token(user, name)?;
-                let text = format!("PVEAPIToken={id}={}", secret.expose_secret());
-                Kind::Token(Signature {
-                    identity: (AUTHORIZATION, sensitive(&text)?),
-                    csrf: None,
-                    generation: 0,
-                })
+                match secret.fixed().cloned() {
+                    Some(secret) => {
+                        Kind::Token(Signature::of_token(&id, &Given { secret, number: 0 })?)
+                    }
+                    None => Kind::KeptToken(secret.clone()),
+                }
             }
             Credentials::Password { user, password } => {
                 check_user(user)?;
@@ -135,7 +158,7 @@ impl Session {
                 let life = Timeouts::default().ticket_renewal;
                 let login = Login {
                     ticket: Some(Ticket::new(
-                        (ticket.clone(), csrf),
+                        (ticket.clone(), csrf, ticket),
                         1,
                         Instant::now(),
                         life,
@@ -145,7 +168,7 @@ impl Session {
                 };
                 // A ticket renews itself where a password would.
                 Kind::Login(Box::new(Account {
-                    password: ticket.clone(),
+                    password: ticket.clone().into(),
                     login: Mutex::new(login),
                 }))
             }
@@ -157,18 +180,32 @@ impl Session {
     pub(super) async fn signature(&self, client: &Client) -> Result<Signature, Error> {
         match &self.kind {
             Kind::Token(signature) => Ok(signature.clone()),
+            Kind::KeptToken(secret) => Signature::of_token(&self.id, &secret.given().await?),
             Kind::Login(account) => self.ticket(client, account, 0).await,
         }
     }
 
-    /// New headers after PVE refused `refused`; `None` if there is nothing to renew.
+    /// New headers after PVE refused `refused`, to repeat the request with; `None` if there are none, or it must not be
+    /// repeated.
+    ///
+    /// A ticket ends by itself, and PVE says so before it does anything: writes are repeated, too. A token was given another
+    /// secret, which nobody expected: its keeper is asked again for what can be read twice. A write goes out once; the reads
+    /// that come before every other one bring the new secret.
     pub(super) async fn renewed(
         &self,
         client: &Client,
         refused: &Signature,
+        repeatable: bool,
     ) -> Result<Option<Signature>, Error> {
         match &self.kind {
             Kind::Token(_) => Ok(None),
+            Kind::KeptToken(_) if !repeatable => Ok(None),
+            Kind::KeptToken(secret) => {
+                let other = secret.instead_of(refused.generation).await;
+                other
+                    .map(|given| Signature::of_token(&self.id, &given))
+                    .transpose()
+            }
             Kind::Login(account) => self
                 .ticket(client, account, refused.generation)
                 .await
@@ -179,7 +216,7 @@ impl Session {
     /// What a 401 means for this identity.
     pub(super) fn refusal(&self, reply: &Reply) -> Error {
         let whom = match self.kind {
-            Kind::Token(_) => "the API token",
+            Kind::Token(_) | Kind::KeptToken(_) => "the API token",
             Kind::Login(_) => "the login of",
         };
         Error::Auth {
@@ -205,7 +242,7 @@ impl Session {
         let result = match held {
             Some(ticket) if Instant::now() < ticket.renew_at => Ok(ticket),
             Some(ticket) => self.renew(client, password, ticket, generation).await,
-            None => self.log_in(client, password, generation).await,
+            None => self.log_in_by(client, password, generation).await,
         };
         match result {
             Ok(ticket) => {
@@ -228,18 +265,35 @@ impl Session {
     async fn renew(
         &self,
         client: &Client,
-        password: &SecretString,
+        password: &Secret,
         mut old: Ticket,
         generation: u64,
     ) -> Result<Ticket, Error> {
         if let Ok(ticket) = self.log_in(client, &old.text, generation).await {
             return Ok(ticket);
         }
-        match self.log_in(client, password, generation).await {
+        match self.log_in_by(client, password, generation).await {
             Err(_) if Instant::now() < old.ends_at => {
                 old.renew_at = Instant::now() + RENEWAL_PAUSE;
                 Ok(old)
             }
+            result => result,
+        }
+    }
+
+    /// Logs in with the password as it is kept; with another one, if there is one by now and PVE does not take the first.
+    async fn log_in_by(
+        &self,
+        client: &Client,
+        password: &Secret,
+        generation: u64,
+    ) -> Result<Ticket, Error> {
+        let given = password.given().await?;
+        match self.log_in(client, &given.secret, generation).await {
+            Err(refused @ Error::Auth { .. }) => match password.instead_of(given.number).await {
+                Some(other) => self.log_in(client, &other.secret, generation).await,
+                None => Err(refused),
+            },
             result => result,
         }
     }
@@ -267,7 +321,7 @@ impl Session {
             return Err(self.auth_error("logged in, but PVE gave no ticket"));
         };
         let renewal = client.settings.timeouts.ticket_renewal;
-        Ticket::new((text, &csrf), generation, issued, renewal)
+        Ticket::new((text, &csrf, password), generation, issued, renewal)
     }
 
     /// One question for a ticket, and whatever PVE says to it.
@@ -277,10 +331,13 @@ impl Session {
         request: &Request,
     ) -> Result<LoginAnswer, Error> {
         let (_, reply) = client.exchange(&Wire::login(request)?, None).await?;
+        let veil = hiding(request);
+        let shown = |error| client.hidden.error(veil.error(error));
         if reply.status == 401 {
-            return Err(self.refusal(&reply));
+            return Err(shown(self.refusal(&reply)));
         }
-        reply.into_answer(request)?.decode()
+        let answer = reply.into_answer(request);
+        answer.map_err(shown)?.decode()
     }
 
     /// A login that got lost does not mean that the request it was for did: that one was never sent.
@@ -303,6 +360,22 @@ impl Session {
             what: format!("{} {what}", self.id),
         }
     }
+}
+
+/// Over what a login sends: the password or a ticket in its place, the code, the challenge that it answers.
+fn hiding(request: &Request) -> Veil {
+    let mut secrets = Vec::new();
+    for (key, value) in &request.params {
+        if key == "password" || key == "tfa-challenge" {
+            let value = value.to_string();
+            secrets.extend(["totp:", "recovery:"].iter().filter_map(|kind| {
+                let code = value.strip_prefix(kind)?;
+                Some(SecretString::from(code))
+            }));
+            secrets.push(SecretString::from(value));
+        }
+    }
+    Veil::over(&secrets)
 }
 
 fn sensitive(text: &str) -> Result<HeaderValue, Error> {

@@ -2,10 +2,10 @@
 
 use std::error::Error as StdError;
 
-use pve::{Credentials, Error, Request, Settings, connect};
+use pve::{Credentials, Entry, Error, Factor, Request, Settings, connect};
 
 use super::server::{
-    Act, SECRET, Server, answer, data, dead_host, password_settings, token_settings,
+    Act, SECRET, Seen, Server, answer, data, dead_host, password_settings, token_settings,
 };
 
 fn assert_clean(what: &str, text: &str) {
@@ -108,4 +108,76 @@ async fn credentials_that_no_header_can_carry_are_refused_without_being_shown() 
         secret: format!("{SECRET}\r\nX: 1").into(),
     };
     assert_error_is_clean(&connect(settings).unwrap_err());
+}
+
+/// What a server says that repeats whatever it was told, in every place that an error text is taken from.
+fn echo(seen: &Seen) -> Act {
+    let head: Vec<_> = ["authorization", "cookie", "csrfpreventiontoken"]
+        .iter()
+        .filter_map(|name| seen.header(name))
+        .collect();
+    let told = format!("{} {}", head.join(" "), seen.body);
+    let plain = pve::decode_value(&told);
+    let body = serde_json::json!({
+        "data": null, "message": format!("{told} {plain}"), "errors": { "password": plain },
+    });
+    answer(400, &plain, &body.to_string())
+}
+
+#[tokio::test]
+async fn a_server_that_repeats_a_secret_shows_it_to_nobody() {
+    let ticket = format!("PVE:root@pam:65A1B2C3::{SECRET}+/==");
+    let csrf = format!("65A1B2C3:{SECRET}-csrf");
+    let grants = serde_json::json!({ "ticket": ticket, "CSRFPreventionToken": csrf }).to_string();
+    let server = Server::start(move |seen| {
+        if seen.target.ends_with("/access/ticket") && seen.number == 0 {
+            return data(&grants);
+        }
+        echo(seen)
+    })
+    .await;
+    let (reader, writer) = connect(password_settings(vec![server.pinned()])).unwrap();
+    let read = reader.get::<u8>("/x").await.unwrap_err();
+    let written = writer.send(&Request::post("/x")).await.unwrap_err();
+    for error in [read, written] {
+        assert_error_is_clean(&error);
+        assert!(error.to_string().contains("<redacted>"), "{error}");
+    }
+    for settings in [token_settings, password_settings] {
+        for status in [401, 400] {
+            let server = Server::start(move |seen| match (status, echo(seen)) {
+                (401, Act::Answer(bytes)) => {
+                    let text = String::from_utf8(bytes).unwrap();
+                    Act::Answer(text.replacen("400", "401", 1).into_bytes())
+                }
+                (_, act) => act,
+            })
+            .await;
+            let (_, writer) = connect(settings(vec![server.pinned()])).unwrap();
+            let error = writer.send(&Request::post("/x")).await.unwrap_err();
+            assert_error_is_clean(&error);
+            assert!(error.to_string().contains("<redacted>"), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_code_and_its_challenge_are_shown_to_nobody() {
+    let challenge = format!("PVE:!tfa!%7B%22totp%22%3Atrue%7D:65A1B2C3::{SECRET}");
+    let half = serde_json::json!({ "ticket": challenge, "NeedTFA": 1, "CSRFPreventionToken": "c" });
+    let half = half.to_string();
+    let server = Server::start(move |seen| match seen.number {
+        0 => data(&half),
+        _ => echo(seen),
+    })
+    .await;
+    let settings = password_settings(vec![server.pinned()]);
+    let Entry::Half(challenge) = pve::log_in(&settings).await.unwrap() else {
+        panic!("a code is asked for");
+    };
+    let factor = Factor::Totp("271828".into());
+    let error = pve::answer_challenge(&settings, &challenge, &factor).await;
+    let error = error.unwrap_err();
+    assert_error_is_clean(&error);
+    assert!(!format!("{error:?}").contains("271828"), "{error:?}");
 }

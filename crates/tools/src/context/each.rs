@@ -38,6 +38,15 @@ async fn in_time<T>(
     let limit = cluster.patience;
     let answer = tokio::time::timeout(limit, answer).await;
     answer.unwrap_or_else(|_| {
+        if cluster.pve.waits_for_secret() {
+            return Err(Error::Secret {
+                what: format!(
+                    "the secret of cluster {} is still being fetched after {limit:?}",
+                    cluster.name
+                ),
+                hint: "what keeps it may wait for a person to unlock it; then ask again".to_owned(),
+            });
+        }
         Err(Error::MaybeSent {
             host: cluster.pve.current_host().to_string(),
             what: format!("it did not come within {limit:?}"),

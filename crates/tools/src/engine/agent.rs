@@ -42,7 +42,13 @@ pub(super) async fn read_inside(
         }
         Err(error) => return Err(refused(pve, plan, &error).await),
     };
-    let raw = answer["content"].as_str().unwrap_or_default();
+    // An empty file has an empty text.
+    let Some(raw) = answer["content"].as_str() else {
+        return Err(Known::new(
+            StepState::Unknown,
+            "PVE's answer does not say what the file holds; it changes nothing, and the same call may be made again",
+        ));
+    };
     let bytes = raw.chars().count();
     let (content, cut) = agent::capped(&crate::clean::text(&agent::from_wire(raw)), file.most);
     let truncated = cut || pve::lenient::as_bool(&answer["truncated"]) == Some(true);

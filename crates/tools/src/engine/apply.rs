@@ -17,9 +17,9 @@ use super::record::Attempt;
 use super::report::Report;
 use super::worker::AtWork;
 use super::{Engine, Reply, Talk};
-use crate::fault::{Fault, Kind};
+use crate::fault::{Fault, Kind, not_in_trail};
 use crate::outcome::{Outcome, Status, StepOutcome, StepState};
-use crate::plan::{Action, Check, Guard, Plan, Step, Undo, Wait};
+use crate::plan::{Check, Guard, Plan, Step, Undo, Wait};
 use crate::registry::{DEFAULT_WAIT, Extras};
 use crate::tool::Rendered;
 use crate::words;
@@ -143,15 +143,15 @@ impl Engine {
             }
         }
         let mut outcome = finished(&attempt.id(), &plan, report.steps());
-        let fault = failure(&outcome, &plan);
+        let mut fault = failure(&outcome, &plan);
         halt_point::at("closing").await;
         // What was done stays done whether or not it can be written down.
         let reason = fault.as_ref().map(ToString::to_string);
         if let Err(unwritten) = self.close((&outcome, &plan), reason, None).await {
-            outcome.warnings.push(format!(
-                "it could not be written into the audit trail: {}",
-                unwritten.message
-            ));
+            match &mut fault {
+                Some(fault) => fault.unwritten(&unwritten),
+                None => outcome.warnings.push(not_in_trail(&unwritten)),
+            }
         }
         halt_point::at("closed").await;
         match fault {
@@ -319,10 +319,7 @@ fn unknown_hint(plan: &Plan, steps: &[StepOutcome]) -> String {
         .filter(|(_, outcome)| outcome.state == StepState::Unknown)
         .map(|(step, _)| step)
         .collect();
-    if unknown
-        .iter()
-        .all(|step| matches!(step.action, Action::Download(_)))
-    {
+    if unknown.iter().all(|step| step.action.only_looks()) {
         return "nothing on the cluster changes by it: make the same call again".to_owned();
     }
     let mut vmids: Vec<_> = unknown

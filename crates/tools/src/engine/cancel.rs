@@ -179,7 +179,7 @@ impl Engine {
         match stopped {
             Ok(Reply::Done(answer)) => Ok(answer.data["status"] == "applied"),
             Ok(Reply::Running(..) | Reply::Ask(_)) => Ok(false),
-            Err(fault) => Err(attempt.refused(fault).await?),
+            Err(fault) => Err(attempt.refused(fault).await),
         }
     }
 }

@@ -154,7 +154,7 @@ impl Engine {
         let attempt = Arc::new(Attempt::new(self, &call));
         match self.change(tool, &call, &attempt, talk).await {
             Ok(reply) => Ok(reply),
-            Err(fault) => Err(attempt.refused(fault).await?),
+            Err(fault) => Err(attempt.refused(fault).await),
         }
     }
 

@@ -136,17 +136,23 @@ impl Attempt {
         }
     }
 
-    /// Nothing was sent, for this reason.
-    pub(super) async fn refused(&self, fault: Fault) -> Result<Fault, Fault> {
+    /// Nothing was sent, for this reason. It stays so whether or not it can be written down.
+    pub(super) async fn refused(&self, mut fault: Fault) -> Fault {
         if self.known().opened {
-            return Ok(fault); // closed where it failed
+            return fault; // closed where it failed
         }
         let result = match fault.kind {
             Kind::Refused => "refused",
             _ => "failed",
         };
-        self.over(result, Some(fault.to_string())).await?;
-        Ok(fault)
+        if let Err(unwritten) = self.over(result, Some(fault.to_string())).await {
+            if fault.message == unwritten.message {
+                fault.message.push_str("; nothing was sent");
+            } else {
+                fault.unwritten(&unwritten);
+            }
+        }
+        fault
     }
 
     /// It waits for a person, or a person said no.

@@ -128,12 +128,16 @@ impl Engine {
         let sent = self.send((pve, writer), plan, (index, step), report).await;
         let sent = sent.map_err(|why| unsent(&why))?;
         halt_point::at("answered").await;
-        let confided = confided.map(|file| file.take(sent.as_ref().ok()));
+        let told_secret = sent.as_ref().ok().filter(|answer| !answer.is_null());
+        let confided = confided.map(|file| file.take(told_secret));
         let mut shown = None;
         let lost = match sent {
             Ok(answer) => match answer.as_str().map(str::parse::<Upid>) {
                 Some(Ok(upid)) => Ok(Some(upid)),
-                // A task was due and none was named: as good as no answer.
+                // A secret was due and none was told, or a task and none was named: as good as no answer.
+                None if step.confides.is_some() && answer.is_null() => {
+                    Err("PVE told no secret".to_owned())
+                }
                 _ if matches!(step.wait, Wait::Task(_)) => Err("PVE named no task".to_owned()),
                 _ => {
                     shown = step

@@ -21,9 +21,6 @@ pub enum Layout {
     Fr,
 }
 
-/// Every layout.
-const ALL: [Layout; 4] = [Layout::Us, Layout::Gb, Layout::De, Layout::Fr];
-
 /// What a key writes: alone, with shift, with alt gr. A blank: nothing.
 type Row = (&'static str, [char; 3]);
 
@@ -37,6 +34,9 @@ const DEAD: &[(Layout, char)] = &[
 ];
 
 impl Layout {
+    /// Every layout.
+    pub const ALL: [Self; 4] = [Self::Us, Self::Gb, Self::De, Self::Fr];
+
     /// Its name.
     pub fn word(self) -> &'static str {
         match self {
@@ -51,7 +51,7 @@ impl Layout {
     pub fn matters_for(self, text: &str) -> bool {
         let strokes = |layout| super::strokes(text, layout).map(|strokes| places_of(&strokes));
         let ours = strokes(self);
-        ALL.iter().any(|other| strokes(*other) != ours)
+        Layout::ALL.iter().any(|other| strokes(*other) != ours)
     }
 
     /// The strokes that write a character; `None` if there are none.
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn every_printable_ascii_character_can_be_typed_on_every_layout() {
-        for layout in ALL {
+        for layout in Layout::ALL {
             let missing: String = (' '..='~')
                 .filter(|c| codes(layout, *c).is_empty())
                 .collect();
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn no_two_characters_come_from_the_same_stroke() {
-        for layout in ALL {
+        for layout in Layout::ALL {
             let mut all: Vec<_> = (' '..='~').map(|c| codes(layout, c)).collect();
             all.sort();
             all.dedup();

@@ -15,6 +15,8 @@ pub enum Need {
     All(&'static [Need]),
     /// Any one of these will do.
     Any(&'static [Need]),
+    /// The first of these that PVE knows: its versions take different ones.
+    First(&'static [Need]),
     /// This, if the argument is given.
     If(&'static str, &'static Need),
     /// This for each of the words in the argument, which stands for one of them in it.
@@ -36,7 +38,7 @@ impl Need {
         match self {
             Self::On(path, privilege) => Needs::on(super::fill(path, values), privilege),
             Self::All(parts) => Needs::All(each(parts)),
-            Self::Any(parts) => Needs::Any(each(parts)),
+            Self::Any(parts) | Self::First(parts) => Needs::Any(each(parts)),
             Self::If(argument, need) if values.contains_key(argument) => need.of(values),
             Self::IfIs(argument, words, need)
                 if words.contains(&super::word(values.get(argument)).as_str()) =>

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use pve::{GuestRef, Request, Value};
+use pve::{GuestRef, Method, Request, Value};
 use serde::{Deserialize, Serialize};
 
 use super::terminal::{TerminalExec, TerminalLine};
@@ -58,6 +58,11 @@ impl Action {
             | Self::TerminalLine(_)
             | Self::TerminalExec(_) => false,
         }
+    }
+
+    /// Whether nothing on the cluster changes by it, so that it may be sent again.
+    pub fn only_looks(&self) -> bool {
+        self.request().method == Method::Get
     }
 
     /// The tool that shows what came of it, where neither PVE nor the guest's own state tells.

@@ -3,14 +3,12 @@
 //! A plan knows what it takes with its arguments, and where. This is the same without either, before anything is asked of
 //! anybody, from what each tool declares. A sweep holds it against what their examples really take.
 
-use std::collections::BTreeSet;
-
 use super::all;
+use crate::need::Need;
+pub use crate::need::demand::Privileges;
+use crate::need::demand::{Bounds, Demands};
 use crate::spec::{Risk, Toolset};
 use crate::tool::{Nature, Tool};
-
-/// Privileges by name.
-pub type Privileges = BTreeSet<&'static str>;
 
 /// What a role is for.
 #[derive(Debug, Clone, Copy)]
@@ -27,23 +25,58 @@ pub struct Purpose<'a> {
 /// The privileges that a tool can take where nothing worse than `most` may happen. Of privileges that PVE takes instead of
 /// each other it is the first that this PVE `knows`.
 pub fn of_tool(tool: &dyn Tool, most: Risk, knows: &dyn Fn(&str) -> bool) -> Privileges {
+    demands([tool], most, knows).by_first_ways()
+}
+
+/// The privileges of a role for this purpose, on a PVE that `knows` these. Of privileges that PVE takes instead of each other
+/// it is one that the role holds anyhow, if there is one: no privilege could be taken out of it.
+pub fn of_role(purpose: Purpose<'_>, knows: &dyn Fn(&str) -> bool) -> Privileges {
+    let Purpose { most, screens, .. } = purpose;
+    let is_for_it = |privilege: &str| {
+        most > Risk::Read || only_looks(privilege) || (screens && privilege == CONSOLE)
+    };
+    let may_hold = |privilege: &str| knows(privilege) && is_for_it(privilege);
+    demands(tools_for(purpose), most, &may_hold).least()
+}
+
+/// All that these tools can take where nothing worse than `most` may happen.
+fn demands<'t>(
+    tools: impl IntoIterator<Item = &'t dyn Tool>,
+    most: Risk,
+    knows: &dyn Fn(&str) -> bool,
+) -> Demands {
+    let mut demands = Demands::default();
+    let bounds = Bounds {
+        most,
+        knows,
+        each_call: true,
+    };
+    for tool in tools {
+        demands.add(declared(tool), bounds);
+    }
+    demands
+}
+
+/// Not `tool.needs()`: a role is for seeing what PVE would leave out of its answers, too.
+fn declared(tool: &dyn Tool) -> Need {
     match tool.nature() {
-        Nature::AliasOf(other) => of_tool(other, most, knows),
-        Nature::Relays => Privileges::new(),
-        // Not `tool.needs()`: a role is for seeing what PVE would leave out of its answers, too.
-        Nature::Method(_) | Nature::Thinks => tool.spec().needs.privileges(most, knows),
+        Nature::AliasOf(other) => declared(other),
+        Nature::Relays => Need::Nothing,
+        Nature::Method(_) | Nature::Thinks => tool.spec().needs,
     }
 }
 
-/// The privileges of a role for this purpose, on a PVE that `knows` these.
-pub fn of_role(purpose: Purpose<'_>, knows: &dyn Fn(&str) -> bool) -> Privileges {
-    let Purpose { most, screens, .. } = purpose;
-    let tools = tools_for(purpose);
-    let mut privileges: Privileges = tools.flat_map(|tool| of_tool(tool, most, knows)).collect();
-    if most == Risk::Read {
-        privileges.retain(|privilege| only_looks(privilege) || (screens && *privilege == CONSOLE));
-    }
-    privileges
+/// Whether a role that holds these on everything is enough for a tool: for what every call takes, and for each of the ways
+/// that different calls go.
+pub fn is_enough(held: &Privileges, tool: &dyn Tool, knows: &dyn Fn(&str) -> bool) -> bool {
+    let mut demands = Demands::default();
+    let bounds = Bounds {
+        most: Risk::Grant,
+        knows,
+        each_call: false,
+    };
+    demands.add(tool.needs(), bounds);
+    demands.are_met_by(held)
 }
 
 /// The tools that a role for this purpose is for.
@@ -52,12 +85,14 @@ pub fn tools_for(purpose: Purpose<'_>) -> impl Iterator<Item = &'static dyn Tool
     switched_on(toolsets).filter(move |tool| tool.least_risk() <= most)
 }
 
-/// What the tools that only look could take, if everything that PVE shows them were to be seen.
-pub fn of_reads(toolsets: &[Toolset], knows: &dyn Fn(&str) -> bool) -> Privileges {
+/// What would have to come to these, if everything that PVE can show to the tools that only look were to be seen.
+pub fn unseen_with(
+    held: &Privileges,
+    toolsets: &[Toolset],
+    knows: &dyn Fn(&str) -> bool,
+) -> Privileges {
     let reads = switched_on(toolsets).filter(|tool| tool.spec().risk == Risk::Read);
-    reads
-        .flat_map(|tool| of_tool(tool, Risk::Read, knows))
-        .collect()
+    demands(reads, Risk::Grant, knows).beyond(held)
 }
 
 /// The tools that can be called where these toolsets are on: the three lean ones call all the others.
@@ -113,19 +148,49 @@ mod tests {
     }
 
     #[test]
-    fn each_level_holds_the_one_below() {
-        let [read, operate, full] =
-            [Risk::Read, Risk::Disrupt, Risk::Grant].map(|most| role(most, true, &version_9));
-        assert!(read.is_subset(&operate) && operate.is_subset(&full));
-        assert!(
-            !operate.contains("VM.GuestAgent.Unrestricted"),
-            "{operate:?}"
-        );
-        assert!(full.contains("VM.GuestAgent.Unrestricted"));
-        assert!(
-            !full.contains("Permissions.Modify"),
-            "no tool of the core hands out rights"
-        );
+    fn each_level_is_enough_for_the_one_below() {
+        let levels = [Risk::Read, Risk::Disrupt, Risk::Grant];
+        for toolsets in [&[Toolset::Core][..], Toolset::ALL] {
+            for knows in [version_8, version_9] {
+                for pair in levels.windows(2) {
+                    let [below, above] = [pair[0], pair[1]].map(|most| Purpose {
+                        toolsets,
+                        most,
+                        screens: false,
+                    });
+                    let (low, high) = (of_role(below, &knows), of_role(above, &knows));
+                    let usable = tools_for(below).filter(|tool| is_enough(&low, *tool, &knows));
+                    for tool in usable {
+                        let name = tool.spec().name;
+                        assert!(is_enough(&high, tool, &knows), "{name}: {high:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_a_full_role_commands_guests_or_hands_out_rights() {
+        for (toolsets, most) in [
+            (&[Toolset::Core][..], Risk::Disrupt),
+            (Toolset::ALL, Risk::Disrupt),
+            (&[Toolset::Core][..], Risk::Grant),
+            (Toolset::ALL, Risk::Grant),
+        ] {
+            let purpose = Purpose {
+                toolsets,
+                most,
+                screens: true,
+            };
+            let held = of_role(purpose, &version_9);
+            let is_full = most == Risk::Grant;
+            assert_eq!(held.contains("VM.GuestAgent.Unrestricted"), is_full);
+            // No tool of the core hands out rights.
+            let rights = is_full && toolsets.len() > 1;
+            for privilege in ["Permissions.Modify", "User.Modify", "Realm.AllocateUser"] {
+                assert_eq!(held.contains(privilege), rights, "{privilege}: {held:?}");
+            }
+        }
     }
 
     #[test]
@@ -136,9 +201,21 @@ mod tests {
 
     #[test]
     fn the_lean_tools_read_what_all_others_do() {
-        let lean = of_reads(&[Toolset::Lean], &version_9);
-        assert!(lean.is_superset(&of_reads(Toolset::ALL, &version_9)));
-        let core = of_reads(&[Toolset::Core], &version_9);
-        assert!(core.is_subset(&lean) && core != lean, "{core:?}");
+        let unseen = |toolsets: &[Toolset]| unseen_with(&Privileges::new(), toolsets, &version_9);
+        let lean = unseen(&[Toolset::Lean]);
+        assert!(lean.is_superset(&unseen(Toolset::ALL)));
+        let core = unseen(&[Toolset::Core]);
+        let beyond = unseen_with(&lean, &[Toolset::Core], &version_9);
+        assert!(beyond.is_empty() && core != lean, "{core:?}");
+    }
+
+    #[test]
+    fn what_is_held_instead_is_not_missed() {
+        let core = [Toolset::Core];
+        let unseen =
+            |held: &[&'static str]| unseen_with(&held.iter().copied().collect(), &core, &version_9);
+        assert!(unseen(&[]).contains("VM.GuestAgent.Audit"));
+        let instead = unseen(&["VM.GuestAgent.Unrestricted"]);
+        assert!(!instead.contains("VM.GuestAgent.Audit"), "{instead:?}");
     }
 }

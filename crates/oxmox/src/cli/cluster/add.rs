@@ -15,6 +15,7 @@ use crate::config::{
     Config, ENVIRONMENT_CLUSTER, Edit, Environment, SecretSource, check_cluster_name,
 };
 use crate::doctor::{self, Level};
+use crate::files::Lock;
 use crate::keep::{Keep, Wanted};
 
 /// Adds a cluster to the configuration file, after trying it
@@ -99,7 +100,9 @@ pub(super) fn run(args: &Args, global: &Global, environment: &Environment) -> Re
             Fault::bad_input(what).hint("choose another name, or `unset PROXMOX_HOST` first")
         );
     }
-    let mut edit = Edit::open(&global.config_file(environment)?)?;
+    let file = global.config_file(environment)?;
+    let _alone = Lock::on(&file)?;
+    let mut edit = Edit::open(&file)?;
     if edit.has_cluster(name) {
         return Err(
             Fault::bad_input(format!("there is a cluster {name} already"))

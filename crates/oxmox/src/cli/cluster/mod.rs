@@ -16,6 +16,7 @@ use super::out;
 use super::runtime::{Threads, block_on};
 use crate::config::{ClusterConfig, Config, ENVIRONMENT_CLUSTER, Edit, Environment};
 use crate::doctor::{self, Level, Patient};
+use crate::files::Lock;
 
 /// Adds, lists, tests and removes clusters in the configuration file
 #[derive(Debug, clap::Args)]
@@ -173,8 +174,10 @@ fn test(patients: &[Patient], limit: Duration, json: bool) -> Result<Exit, Fault
 }
 
 fn remove(name: &str, global: &Global, environment: &Environment) -> Result<Exit, Fault> {
+    let file = global.config_file(environment)?;
+    let _alone = Lock::on(&file)?;
     let config = global.load_from(environment)?;
-    let mut edit = Edit::open(&global.config_file(environment)?)?;
+    let mut edit = Edit::open(&file)?;
     if !edit.remove_cluster(name) {
         if name == ENVIRONMENT_CLUSTER && config.require_cluster(name).is_ok() {
             return Err(Fault::bad_input(format!(

@@ -79,11 +79,13 @@ impl Machine {
 
     /// With a text on its stdin.
     pub(crate) fn fed(&self, arguments: &[&str], input: &str) -> Ran {
-        let mut child = self
-            .command(arguments)
-            .stdin(Stdio::piped())
-            .spawn()
-            .unwrap();
+        self.fed_by(&mut self.command(arguments), input)
+    }
+
+    /// The same of a command that was changed.
+    #[expect(clippy::unused_self, reason = "it is this machine's")]
+    pub(crate) fn fed_by(&self, command: &mut Command, input: &str) -> Ran {
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         child
             .stdin
             .take()

@@ -1,33 +1,29 @@
 //! Secrets, from where they are kept.
 
 use oxmox::config::Environment;
-use pve::Credentials;
-use tools::fault::Fault;
+use pve::{Credentials, Error};
+use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{CANARY, Written, only};
 
-/// The credentials that a section leads to, and the warnings on the way.
-fn credentials(section: &str, dir: &Written) -> (Result<Credentials, Fault>, Vec<String>) {
+/// The secret that a section leads to, and the warnings on the way.
+async fn secret(section: &str, dir: &Written) -> (Result<SecretString, Error>, Vec<String>) {
     let text = format!("[clusters.lab]\nhosts = [\"pve1\"]\n{section}");
     std::fs::write(dir.path(), text).unwrap();
     let config = dir.load().unwrap();
     let environment = Environment::from([("SECRET", CANARY)]);
     let mut warnings = Vec::new();
     let settings = only(&config).settings(&environment, &mut warnings);
-    (settings.map(|settings| settings.credentials), warnings)
-}
-
-fn secret(credentials: Credentials) -> String {
-    use secrecy::ExposeSecret as _;
-    match credentials {
-        Credentials::Token { secret, .. } => secret.expose_secret().to_owned(),
-        Credentials::Password { password, .. } => password.expose_secret().to_owned(),
+    let secret = match settings.credentials {
+        Credentials::Token { secret, .. } => secret,
+        Credentials::Password { password, .. } => password,
         Credentials::Ticket { .. } => panic!("no configuration holds a ticket"),
-    }
+    };
+    (secret.get().await, warnings)
 }
 
-#[test]
-fn a_secret_is_fetched_from_where_it_is_kept() {
+#[tokio::test]
+async fn a_secret_is_fetched_from_where_it_is_kept() {
     let dir = Written::new("");
     let file = dir.dir.path().join("secret");
     std::fs::write(&file, format!("{CANARY}\nsecond line\n")).unwrap();
@@ -37,15 +33,15 @@ fn a_secret_is_fetched_from_where_it_is_kept() {
         "token_secret_env = \"SECRET\"".to_owned(),
         format!("token_secret_command = [\"echo\", \"{CANARY}\"]"),
     ] {
-        let (credentials, _) = credentials(&format!("{token}{way}\n"), &dir);
-        assert_eq!(secret(credentials.unwrap()), CANARY, "{way}");
+        let (secret, _) = secret(&format!("{token}{way}\n"), &dir).await;
+        assert_eq!(secret.unwrap().expose_secret(), CANARY, "{way}");
     }
-    let (credentials, _) = credentials("user = \"root@pam\"\npassword_file = \"secret\"\n", &dir);
-    assert_eq!(secret(credentials.unwrap()), CANARY);
+    let (secret, _) = secret("user = \"root@pam\"\npassword_file = \"secret\"\n", &dir).await;
+    assert_eq!(secret.unwrap().expose_secret(), CANARY);
 }
 
-#[test]
-fn a_secret_that_is_not_there_is_told_by_its_place() {
+#[tokio::test]
+async fn a_secret_that_is_not_there_is_told_by_its_place() {
     let dir = Written::new("");
     for (way, why) in [
         ("token_secret_file = \"absent\"", "cannot be read"),
@@ -58,8 +54,11 @@ fn a_secret_that_is_not_there_is_told_by_its_place() {
         ),
         ("token_secret_command = []", "the command is empty"),
     ] {
-        let (credentials, _) = credentials(&format!("token = \"root@pam!ox\"\n{way}\n"), &dir);
-        let told = credentials.unwrap_err().message;
+        let (secret, _) = secret(&format!("token = \"root@pam!ox\"\n{way}\n"), &dir).await;
+        let Error::Secret { what: told, hint } = secret.unwrap_err() else {
+            panic!("{way}");
+        };
+        assert!(!hint.is_empty(), "{way}");
         assert!(
             told.contains("the token secret of cluster lab") && told.contains(why),
             "{told}"
@@ -67,9 +66,86 @@ fn a_secret_that_is_not_there_is_told_by_its_place() {
     }
 }
 
+/// What it says of a secret that cannot be had, with its hint, and the warnings before.
 #[cfg(unix)]
-#[test]
-fn a_secret_file_that_others_may_read_is_warned_of() {
+async fn refused(way: &str, dir: &Written) -> (String, String, Vec<String>) {
+    let (secret, warnings) = secret(&format!("token = \"root@pam!ox\"\n{way}\n"), dir).await;
+    let Error::Secret { what, hint } = secret.unwrap_err() else {
+        panic!("{way}");
+    };
+    (what, hint, warnings)
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn only_a_regular_file_holds_a_secret() {
+    let dir = Written::new("");
+    let fifo = dir.dir.path().join("fifo");
+    let made = std::process::Command::new("mkfifo").arg(fifo).status();
+    assert!(made.unwrap().success());
+    std::fs::create_dir(dir.dir.path().join("folder")).unwrap();
+    for (path, is) in [
+        ("fifo", "is a pipe, and no regular file"),
+        ("folder", "is a directory, and no regular file"),
+        ("/dev/zero", "is a device, and no regular file"),
+    ] {
+        let way = format!("token_secret_file = {path:?}");
+        let (told, hint, warnings) = refused(&way, &dir).await;
+        assert!(told.contains(is), "{told}");
+        assert!(hint.contains("name a regular file"), "{hint}");
+        assert!(warnings.is_empty(), "{warnings:?}");
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_secret_without_end_is_not_read_to_its_end() {
+    let dir = Written::new("");
+    let file = std::fs::File::create(dir.dir.path().join("long")).unwrap();
+    // With holes: it takes no room here.
+    file.set_len(1 << 40).unwrap();
+    for (way, says) in [
+        (
+            "token_secret_file = \"long\"",
+            "long is longer than 64 KiB; a secret is one line",
+        ),
+        (
+            "token_secret_command = [\"yes\", \"X\"]",
+            "yes printed more than 64 KiB; a secret is one line",
+        ),
+    ] {
+        let (told, ..) = refused(way, &dir).await;
+        assert!(told.contains(says), "{told}");
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_command_or_a_secret_that_is_none_is_told_by_what_it_is() {
+    let dir = Written::new("");
+    for way in ["token_secret_command = []", "token_secret_command = [\"\"]"] {
+        let (told, hint, _) = refused(way, &dir).await;
+        assert!(told.contains("the command is empty"), "{told}");
+        assert!(hint.contains("[\"pass\", \"show\""), "{hint}");
+    }
+    for (stray, name) in [
+        ("\u{1b}", "U+001B"),
+        ("\u{7}", "U+0007"),
+        ("\u{feff}", "U+FEFF"),
+    ] {
+        std::fs::write(dir.dir.path().join("stray"), format!("{stray}{CANARY}\n")).unwrap();
+        let (told, hint, _) = refused("token_secret_file = \"stray\"", &dir).await;
+        let says = format!(
+            "the token secret of cluster lab: it holds a character that cannot be seen ({name})"
+        );
+        assert_eq!(told, says);
+        assert!(hint.contains("store the secret anew"), "{hint}");
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_secret_file_that_others_may_read_is_warned_of() {
     use std::os::unix::fs::PermissionsExt as _;
     let dir = Written::new("");
     let file = dir.dir.path().join("secret");
@@ -77,7 +153,7 @@ fn a_secret_file_that_others_may_read_is_warned_of() {
     let section = "token = \"root@pam!ox\"\ntoken_secret_file = \"secret\"\n";
     for (mode, warned) in [(0o644, 1), (0o640, 1), (0o600, 0), (0o400, 0)] {
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
-        let (_, warnings) = credentials(section, &dir);
+        let (_, warnings) = secret(section, &dir).await;
         assert_eq!(warnings.len(), warned, "{mode:o}: {warnings:?}");
         assert!(
             warnings

@@ -173,23 +173,28 @@ async fn the_line_allows_every_tool_that_the_token_of_setup_lacks() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn setup_itself_raises_a_token_of_its_own() {
-    let place = Place::new().await;
-    let words = |level| ["--level", level, "--name", "home", "--yes"];
-    place.setup(&words("read")).await.exits(0);
-    let report = place.run(&["doctor", "--json"]).await.exits(0).json();
-    let found = findings(&report, "privileges")[0].clone();
-    let level = found["detail"]["setup_level"].as_str().unwrap();
-    assert!(
-        found["hint"]
-            .as_str()
-            .unwrap()
-            .contains(&format!("oxmox setup --level {level}")),
-        "{found:#}"
-    );
-    place.setup(&words(level)).await.exits(0);
-    let report = place.run(&["doctor", "--json"]).await.exits(0).json();
-    let cannot = &findings(&report, "privileges")[0]["detail"]["cannot"];
-    assert_eq!(*cannot, serde_json::json!([]));
+    for toolsets in ["core", "all"] {
+        let place = Place::new().await;
+        let words = |level| {
+            let more = ["--name", "home", "--yes", "--toolsets", toolsets];
+            [&["--level", level][..], &more].concat()
+        };
+        place.setup(&words("read")).await.exits(0);
+        let report = place.run(&["doctor", "--json"]).await.exits(0).json();
+        let found = findings(&report, "privileges")[0].clone();
+        let level = found["detail"]["setup_level"].as_str().unwrap();
+        assert!(
+            found["hint"]
+                .as_str()
+                .unwrap()
+                .contains(&format!("oxmox setup --level {level}")),
+            "{found:#}"
+        );
+        place.setup(&words(level)).await.exits(0);
+        let report = place.run(&["doctor", "--json"]).await.exits(0).json();
+        let cannot = &findings(&report, "privileges")[0]["detail"]["cannot"];
+        assert_eq!(*cannot, serde_json::json!([]), "{toolsets}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

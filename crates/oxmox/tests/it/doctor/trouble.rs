@@ -207,3 +207,57 @@ async fn a_broken_trail_is_found() {
         .prints("the chain is broken at entry 1")
         .prints("hint: `oxmox audit export`");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn directories_that_others_may_write_to_are_told() {
+    let sim = homelab_sim().await;
+    let clinic = Clinic::new();
+    let (token, secret) = root();
+    clinic.configure(&[of_sim("lab", &sim, &token)], secret);
+    let dir = clinic.file("");
+    let dir = dir.to_str().unwrap().trim_end_matches('/');
+    for mode in [0o777, 0o770] {
+        chmod(std::path::Path::new(dir), mode);
+        let ran = clinic.doctor(&[]).exits(0);
+        ran.prints(&format!("may replace files in {dir} (mode {mode:o})"))
+            .prints(&format!("chmod go-w {dir}"));
+    }
+    chmod(std::path::Path::new(dir), 0o700);
+    let ran = clinic.doctor(&[]).exits(0);
+    assert!(!ran.stdout.contains("may replace"), "{ran:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_killed_oxmox_left_is_told() {
+    let sim = homelab_sim().await;
+    let clinic = Clinic::new();
+    let (token, secret) = root();
+    clinic.configure(&[of_sim("lab", &sim, &token)], secret);
+    let mut ended = std::process::Command::new("true").spawn().unwrap();
+    ended.wait().unwrap();
+    let left = clinic.write(&format!("secret.{}.new", ended.id()), CANARY);
+    let lives = clinic.write(&format!("secret.{}.new", std::process::id()), "");
+    let ran = clinic.doctor(&[]).exits(0);
+    let ran = ran.prints(&format!("rm {}", left.display()));
+    assert!(!ran.stdout.contains(lives.to_str().unwrap()), "{ran:#?}");
+    assert!(!ran.stdout.contains(CANARY), "{ran:#?}");
+}
+
+/// With it nothing can be recorded, whether or not something was before.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_cannot_be_used_is_told_by_its_file() {
+    let sim = homelab_sim().await;
+    let clinic = Clinic::new();
+    let (token, secret) = root();
+    clinic.configure(&[of_sim("lab", &sim, &token)], secret);
+    let key = clinic.machine.state_dir().join("key");
+    std::fs::create_dir_all(key.parent().unwrap()).unwrap();
+    chmod(key.parent().unwrap(), 0o700);
+    std::fs::write(&key, "abc").unwrap();
+    chmod(&key, 0o600);
+    let report = clinic.doctor(&["--json"]).exits(1).json();
+    let found = findings(&report, "store");
+    assert_eq!(found[0]["level"], "problem", "{found:?}");
+    let hint = found[0]["hint"].as_str().unwrap();
+    assert!(hint.contains(key.to_str().unwrap()), "{hint}");
+}

@@ -1,8 +1,9 @@
 //! Tools that the token has no right for: left out of the list, and still there to be called.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pve::Credentials;
+use pve::{Credentials, Fetching, Keeper, Secret};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio_util::task::AbortOnDropHandle;
@@ -14,6 +15,11 @@ use super::{World, settings, setup, world};
 
 /// An engine for a token that may look at guests and start them, and nothing else.
 fn restricted(world: &World, token: &str, state: State) -> Arc<Engine> {
+    restricted_by(world, token, "secret".into(), state)
+}
+
+/// The same with the secret from somewhere else.
+fn restricted_by(world: &World, token: &str, secret: Secret, state: State) -> Arc<Engine> {
     let (user, name) = token.split_once('!').unwrap();
     world.sim.world(|world| {
         world.add_token(token, "secret");
@@ -23,7 +29,7 @@ fn restricted(world: &World, token: &str, state: State) -> Arc<Engine> {
     settings.credentials = Credentials::Token {
         user: user.to_owned(),
         name: name.to_owned(),
-        secret: "secret".into(),
+        secret,
     };
     let (reader, writer) = pve::connect(settings).unwrap();
     Engine::new(
@@ -89,6 +95,40 @@ async fn the_next_start_leaves_them_out_and_asks_nobody() {
     // Another token has other rights.
     let other = restricted(&second, "eve@pve!ci", state);
     assert!(other.rights().unlisted().is_empty());
+}
+
+/// A keyring that counts how often somebody is asked to unlock it.
+struct Keyring(Arc<AtomicUsize>);
+
+impl Keeper for Keyring {
+    fn fetch(&self) -> Fetching {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async { Ok("secret".into()) })
+    }
+
+    fn is_quiet(&self) -> bool {
+        false
+    }
+}
+
+#[tokio::test]
+async fn nobody_is_asked_for_a_secret_only_to_make_a_list() {
+    let world = world().await;
+    let asked = Arc::new(AtomicUsize::new(0));
+    let secret = Secret::kept(Keyring(asked.clone()));
+    let world = World {
+        engine: restricted_by(&world, "carl@pve!ci", secret, State::Memory),
+        sim: world.sim,
+    };
+    assert!(world.engine.learn_rights().await.is_empty());
+    assert_eq!(asked.load(Ordering::SeqCst), 0);
+    let mut wire = Wire::new(&world, Era::Y2025, Person::Absent).await;
+    assert!(has(&listed(&mut wire).await, "clone_proxmox_vm"));
+    let answer = wire.call("list_proxmox_resources", json!({})).await;
+    assert!(!is_error(&answer), "{answer}");
+    assert!(world.engine.learn_rights().await.is_empty());
+    assert_eq!(asked.load(Ordering::SeqCst), 1);
+    assert!(!has(&listed(&mut wire).await, "clone_proxmox_vm"));
 }
 
 #[tokio::test]

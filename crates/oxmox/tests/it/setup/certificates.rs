@@ -22,14 +22,14 @@ const WORDS: &[&str] = &[
 ];
 
 /// An address behind which there is now one machine, now another.
-struct Relay {
-    address: SocketAddr,
+pub(super) struct Relay {
+    pub(super) address: SocketAddr,
     target: Arc<Mutex<SocketAddr>>,
     _serving: AbortOnDropHandle<()>,
 }
 
 impl Relay {
-    async fn to(target: SocketAddr, at: &str) -> Self {
+    pub(super) async fn to(target: SocketAddr, at: &str) -> Self {
         let listener = TcpListener::bind((at, 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let target = Arc::new(Mutex::new(target));
@@ -39,7 +39,9 @@ impl Relay {
                 let (mut client, _) = listener.accept().await.unwrap();
                 let to = *goes_to.lock().unwrap();
                 tokio::spawn(async move {
-                    let mut server = TcpStream::connect(to).await.unwrap();
+                    let Ok(mut server) = TcpStream::connect(to).await else {
+                        return;
+                    };
                     let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
                 });
             }
@@ -51,7 +53,7 @@ impl Relay {
         }
     }
 
-    fn now_to(&self, target: SocketAddr) {
+    pub(super) fn now_to(&self, target: SocketAddr) {
         *self.target.lock().unwrap() = target;
     }
 }

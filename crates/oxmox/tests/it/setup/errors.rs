@@ -1,7 +1,5 @@
 //! What goes wrong ends in a clear message, and leaves nothing half-written.
 
-use std::time::Duration;
-
 use sim::Fault;
 use sim::worlds::ROOT_PASSWORD;
 
@@ -228,6 +226,19 @@ async fn a_directory_that_cannot_be_written() {
     assert_eq!(place.sim.requests().len(), 0, "it is found out first");
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_place_that_keeps_no_secrets_and_one_that_keeps_no_notes() {
+    for taken in [".config/oxmox/secrets", "state"] {
+        let place = Place::new().await;
+        place.write(taken, "");
+        let ran = place.setup(WORDS).await.exits(1).says("hint:");
+        ran.says("cannot be");
+        assert_eq!(place.files(), [taken]);
+        assert_eq!(place.sim.requests().len(), 0, "it is found out first");
+    }
+}
+
 #[tokio::test]
 async fn a_client_file_that_is_not_understood() {
     let place = Place::new().await;
@@ -237,6 +248,7 @@ async fn a_client_file_that_is_not_understood() {
         .await
         .exits(2);
     ran.says("not understood").says("hint:");
+    assert_eq!(place.sim.requests().len(), 0, "it is found out first");
     assert_eq!(place.ours(), [""; 0]);
     assert_eq!(place.files(), [".cursor/mcp.json"]);
 }
@@ -253,6 +265,7 @@ async fn no_keyring() {
     ];
     let ran = place.setup(&words).await.exits(1);
     nothing_left(&place, ran).says("there is no keyring");
+    assert_eq!(place.sim.requests().len(), 0, "it is found out first");
     place
         .setup(&["--level=read", "--name=home", "--yes"])
         .await
@@ -293,37 +306,47 @@ async fn a_pool_that_is_not_there() {
     nothing_left(&place, ran).says("there is no storage nosuch");
 }
 
-#[cfg(unix)]
 #[tokio::test]
-async fn ctrl_c_in_the_middle_takes_everything_back() {
+async fn a_clients_file_that_is_none() {
     let place = Place::new().await;
-    place
-        .sim
-        .fault(Fault::delay(Duration::from_millis(1500)).on("PUT", "/access/acl"));
-    let mut words = place.address();
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("password");
-    std::fs::write(&file, ROOT_PASSWORD).unwrap();
-    words.push("--user=root@pam".to_owned());
-    words.push(format!("--password-file={}", file.display()));
-    words.extend(WORDS.iter().map(|word| (*word).to_owned()));
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let child = place.machine.command(&words).spawn().unwrap();
-    // As soon as the token is there, the slow step is next or under way.
-    while !place.ours().iter().any(|it| it.starts_with("token")) {
-        tokio::task::yield_now().await;
+    let words = [WORDS, &["--client=cursor"]].concat();
+    std::fs::create_dir_all(place.home(".cursor/mcp.json")).unwrap();
+    let ran = place.setup(&words).await.exits(2);
+    ran.says("is a directory").says("leave cursor out");
+    std::fs::remove_dir(place.home(".cursor/mcp.json")).unwrap();
+    let pipe = place.home(".cursor/mcp.json");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let ran = place.setup(&words).await.exits(2);
+    ran.says("is a pipe").says("leave cursor out");
+    std::fs::remove_file(&pipe).unwrap();
+    std::fs::write(&pipe, b"{ \"a\": \"\xe9\" }").unwrap();
+    let ran = place.setup(&words).await.exits(2);
+    ran.says("not text in UTF-8").says("leave cursor out");
+    assert_eq!(place.ours(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_user_without_a_realm() {
+    let place = Place::new().await;
+    let words = ["--host=127.0.0.1", "--user=nobody", "--yes"];
+    let ran = place.told(&words, "").await.exits(2);
+    nothing_left(&place, ran).says("--user nobody@pam");
+}
+
+/// Whatever is asked and not answered is named.
+#[tokio::test]
+async fn a_question_that_pve_does_not_answer() {
+    for (status, path, hint) in [
+        (500, "/pools", "journalctl"),
+        (403, "/access/acl", "root@pam"),
+        (500, "/access/roles", "journalctl"),
+    ] {
+        let place = Place::new().await;
+        place.sim.fault(Fault::refuse(status, "no").on("GET", path));
+        let ran = place.setup(WORDS).await.exits(1);
+        nothing_left(&place, ran)
+            .says(&format!("GET {path}"))
+            .says(hint);
     }
-    let id = child.id().to_string();
-    let killed = std::process::Command::new("kill")
-        .args(["-INT", &id])
-        .status();
-    assert!(killed.unwrap().success());
-    let output = tokio::task::spawn_blocking(move || child.wait_with_output().unwrap());
-    let output = output.await.unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        said.contains("interrupted; what was made so far has been taken back"),
-        "{said}"
-    );
-    taken_back(&place);
 }

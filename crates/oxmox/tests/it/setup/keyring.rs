@@ -12,16 +12,18 @@ use crate::cli::Machine;
 const WORDS: &[&str] = &["--level=read", "--name=home", "--yes"];
 
 /// Behaves as libsecret's does, with files in place of a keyring. Where there is a file `locked`, it stores nothing, and
-/// clears nothing without saying so.
+/// clears nothing without saying so. Where there is a file `deadly`, it kills who asks it to store what was not only a try.
 const SECRET_TOOL: &str = r#"#!/bin/sh
 act=$1; shift
 case $1 in --label=*) shift;; esac
 file=$KEYRING/entry-$4
 case $act in
-store) [ ! -f "$KEYRING/locked" ] || { echo "Cannot create an item in a locked collection" >&2; exit 1; }
+store) [ ! -f "$KEYRING/deadly" ] || [ ! -f "$KEYRING/tried" ] || kill -9 $PPID
+    [ ! -f "$KEYRING/locked" ] || { echo "Cannot create an item in a locked collection" >&2; exit 1; }
     cat > "$file";;
 lookup) [ -f "$file" ] && cat "$file";;
-clear) [ -f "$KEYRING/locked" ] || rm -f "$file";;
+clear) touch "$KEYRING/tried"
+    [ -f "$KEYRING/locked" ] || rm -f "$file";;
 esac
 "#;
 
@@ -114,4 +116,32 @@ async fn a_secret_that_the_keyring_holds_on_to_is_told() {
     std::fs::remove_file(keyring.path().join("locked")).unwrap();
     place.undo().await.exits(0);
     assert_eq!(held(keyring.path()), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_keyring_that_is_gone_is_in_nobodys_way() {
+    let (keyring, place) = place().await;
+    place.setup(WORDS).await.exits(0);
+    std::fs::remove_file(keyring.path().join("secret-tool")).unwrap();
+    let ran = place.undo().await.exits(0);
+    ran.says("may still have the token's secret")
+        .says("secret-tool clear service oxmox cluster home-");
+    assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+}
+
+/// The cluster is asked to vouch, and whoever made things there dies before its authority's certificate is in a file.
+#[tokio::test]
+async fn killed_before_the_authoritys_file_is_there() {
+    let (keyring, place) = place().await;
+    let deadly = keyring.path().join("deadly");
+    std::fs::write(&deadly, "").unwrap();
+    let ran = place.setup(&[WORDS, &["--trust=ca"]].concat()).await;
+    assert_eq!(ran.code, -1, "{ran:#?}");
+    assert_ne!(place.ours(), [""; 0]);
+    let journal = place.text("state/setup/home.json");
+    assert!(journal.contains("home-ca.pem"), "{journal}");
+    assert!(!place.home(".config/oxmox/home-ca.pem").exists());
+    std::fs::remove_file(deadly).unwrap();
+    place.undo().await.exits(0);
+    assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
 }

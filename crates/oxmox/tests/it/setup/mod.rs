@@ -1,8 +1,13 @@
 //! `oxmox setup` from an empty home directory, against a simulator of its own, as a script runs it.
 
+mod at_once;
 mod certificates;
+mod ended;
 mod entered;
 mod errors;
+mod gone;
+mod hostile;
+mod inherited;
 mod journey;
 mod keyring;
 mod rerun;
@@ -129,6 +134,18 @@ impl Place {
     pub(crate) async fn run(&self, words: &[&str]) -> Ran {
         self.fed(words.iter().map(|word| (*word).to_owned()).collect(), "")
             .await
+    }
+
+    /// Any command, started in this directory below the home directory.
+    pub(crate) async fn run_in(&self, dir: &str, words: Vec<String>, input: &str) -> Ran {
+        let dir = self.home(dir);
+        std::fs::create_dir_all(&dir).unwrap();
+        let (machine, input) = (Arc::clone(&self.machine), input.to_owned());
+        let run = tokio::task::spawn_blocking(move || {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            machine.fed_by(machine.command(&words).current_dir(dir), &input)
+        });
+        run.await.unwrap()
     }
 
     pub(crate) fn home(&self, path: &str) -> PathBuf {

@@ -64,6 +64,15 @@ async fn operate_changes_and_hands_out_nothing() {
     }
     let start = ["call", "start_proxmox_vm", "--vmid", "105", "--yes"];
     place.run(&start).await.exits(0);
+    let all = Place::new().await;
+    all.setup(&words("operate", &["--toolsets", "all"]))
+        .await
+        .exits(0)
+        .says("it goes without User.Modify");
+    let held = role(&all, "oxmox-operate");
+    for never in ["Permissions.Modify", "User.Modify", "Realm.AllocateUser"] {
+        assert!(!held.contains(&never.to_owned()), "{held:?}");
+    }
 }
 
 #[tokio::test]
@@ -171,4 +180,38 @@ async fn a_lower_level_takes_the_higher_one_from_the_token() {
     place.lists().await;
     place.undo().await.exits(0);
     assert_eq!(place.ours(), [""; 0]);
+}
+
+/// A token without privilege separation has whatever its user has: what setup gives that user for its own token, too.
+#[tokio::test]
+async fn a_token_that_will_gain_is_named_before_the_yes() {
+    let place = Place::new().await;
+    let words = [
+        "--level=full",
+        "--name=home",
+        "--secret-store=file",
+        "--yes",
+    ];
+    let shown = [&words[..], &["--dry-run"]].concat();
+    let ran = place.setup(&shown).await.exits(0);
+    assert!(!ran.stdout.contains("WARNING"), "{}", ran.stdout);
+    place
+        .sim
+        .world(|world| world.add_token("oxmox@pve!mine", "x"));
+    let ran = place.setup(&shown).await.exits(0);
+    ran.prints("WARNING: oxmox@pve!mine will have the role oxmox-full on /")
+        .prints("--privsep 1");
+    place.setup(&words).await.exits(0).says("oxmox@pve!mine");
+    // It has it by now, and gains nothing more.
+    let ran = place.setup(&words).await.exits(0);
+    assert!(!ran.stderr.contains("WARNING"), "{}", ran.stderr);
+    // One that is held apart gains nothing.
+    let place = Place::new().await;
+    place.sim.world(|world| {
+        world.add_token("oxmox@pve!mine", "x");
+        let user = world.access.users.get_mut("oxmox@pve").unwrap();
+        user.tokens.get_mut("mine").unwrap().privsep = true;
+    });
+    let ran = place.setup(&shown).await.exits(0);
+    assert!(!ran.stdout.contains("WARNING"), "{}", ran.stdout);
 }

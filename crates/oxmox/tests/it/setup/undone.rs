@@ -145,3 +145,80 @@ async fn a_token_of_this_name() {
     beside.undo().await.exits(0);
     assert_eq!(beside.ours(), first);
 }
+
+fn named(name: &str) -> Vec<&str> {
+    vec![
+        "--level=read",
+        "--secret-store=file",
+        "--yes",
+        "--name",
+        name,
+    ]
+}
+
+async fn undo(place: &Place, name: &str) -> crate::cli::Ran {
+    let words = ["--undo", "--yes", "--password-stdin", "--name", name];
+    place.told(&words, sim::worlds::ROOT_PASSWORD).await
+}
+
+/// One cluster under two names: the second lives on what was made for the first, and takes it along at last.
+#[tokio::test]
+async fn what_stays_for_another_name_goes_with_it() {
+    for order in [["first", "second"], ["second", "first"]] {
+        let place = Place::new().await;
+        for name in ["first", "second"] {
+            place.setup(&named(name)).await.exits(0);
+        }
+        let ran = undo(&place, order[0]).await.exits(0);
+        if order[0] == "first" {
+            assert!(!ran.stderr.contains("all of it"), "{}", ran.stderr);
+            let mut stays = ran.stderr.lines().filter(|line| line.contains("stays: "));
+            let rule = stays.find(|line| line.contains(" on / for ")).unwrap();
+            let whom = rule.split(": ").nth(1).unwrap();
+            assert!(
+                whom.ends_with("for oxmox@pve"),
+                "its token's part goes: {rule}"
+            );
+            ran.says("but for what stays for second")
+                .says("`oxmox setup --undo --name second`");
+        }
+        place.lists().await;
+        let ran = undo(&place, order[1]).await.exits(0);
+        ran.says("all of it was taken back");
+        assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+    }
+}
+
+/// Another machine's token cannot be handed anything: what it lives on stays written down here.
+#[tokio::test]
+async fn what_stays_for_another_machine_can_be_taken_back_later() {
+    let place = Place::new().await;
+    place.setup(&named("home")).await.exits(0);
+    place
+        .sim
+        .world(|world| world.add_token("oxmox@pve!elsewhere", "x"));
+    let ran = undo(&place, "home").await.exits(0);
+    assert!(!ran.stderr.contains("all of it"), "{}", ran.stderr);
+    ran.says("but for what others use by now")
+        .says("pveum user delete oxmox@pve");
+    assert_eq!(place.files_but_trail(), ["state/setup/home.json"]);
+    place.sim.world(|world| {
+        let user = world.access.users.get_mut("oxmox@pve").unwrap();
+        user.tokens.clear();
+    });
+    undo(&place, "home").await.exits(0).says("all of it");
+    assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+}
+
+/// A yes from something in between, or from a node that has lost its quorum meanwhile.
+#[tokio::test]
+async fn a_yes_is_not_believed() {
+    let place = Place::new().await;
+    place.setup(&named("home")).await.exits(0);
+    let lie = sim::Fault::answer("DELETE", "/access/users/oxmox@pve", serde_json::Value::Null);
+    place.sim.fault(lie.times(1));
+    let ran = undo(&place, "home").await.exits(1);
+    ran.says("still has the user oxmox@pve").says("hint:");
+    undo(&place, "home").await.exits(0).says("all of it");
+    assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+}

@@ -74,7 +74,7 @@ impl Changes for UpdateAcl {
         toolset: Toolset::Access,
         risk: Risk::Grant,
         idempotent: true,
-        special: Special::NONE,
+        special: Special::ALWAYS,
         needs: Need::On("/{path}", "Permissions.Modify"),
         examples: &[
             Example {
@@ -96,7 +96,9 @@ impl Changes for UpdateAcl {
         let allowed = self.allowed(&cluster).await?;
         let rows: Vec<Value> = cluster.pve.list(RULES).await?;
         let rules = self.rules(&path, &rows)?;
-        let mut plan = Plan::new(&Self::SPEC, &cluster.name, self.risk(), self.says(&path));
+        // To take a rule away can hand out as much as to give one: a rule hides those of the paths above and, if it is a user's,
+        // those of its groups, and NoAccess hides all.
+        let mut plan = Plan::new(&Self::SPEC, &cluster.name, Risk::Grant, self.says(&path));
         plan.needs = Needs::on(path.as_str(), "Permissions.Modify");
         if self.delete && rules.iter().all(|rule| rule.before.is_none()) {
             let missing = missing_privileges(&plan, &cluster.pve).await;
@@ -135,14 +137,6 @@ impl Changes for UpdateAcl {
 }
 
 impl UpdateAcl {
-    fn risk(&self) -> Risk {
-        if self.delete {
-            Risk::Disrupt
-        } else {
-            Risk::Grant
-        }
-    }
-
     fn propagates(&self) -> bool {
         self.propagate.unwrap_or(true)
     }

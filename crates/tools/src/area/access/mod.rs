@@ -8,18 +8,17 @@ pub(super) mod tokens;
 pub(super) mod users;
 
 use crate::plain::{Arg, Need, text};
+use crate::spec::Risk;
 
 /// Whom a call is about.
 const USER: Arg = text("userid", "The user as name@realm, such as bob@pve.")
     .required()
     .shaped(is_user);
-/// Administering users. PVE is content with less: the same on one of the user's groups.
-const MODIFY_USERS: Need = Need::On("/access/groups", "User.Modify");
+/// Administering users. PVE is content with less: the same on one of the user's groups. Whoever holds it makes tokens for any
+/// user and so can do what they can: no role for less holds it, though it takes as much to note what somebody's name is.
+const MODIFY_USERS: Need = Need::At(Risk::Grant, &Need::On("/access/groups", "User.Modify"));
 /// Reading about users.
-const SEE_USERS: Need = Need::Any(&[
-    Need::On("/access/groups", "Sys.Audit"),
-    Need::On("/access/groups", "User.Modify"),
-]);
+const SEE_USERS: Need = Need::Any(&[Need::On("/access/groups", "Sys.Audit"), MODIFY_USERS]);
 /// Making and removing users of a realm.
 const ALLOCATE_USER: Need = Need::All(&[
     Need::On("/access/realm/{userid|realm}", "Realm.AllocateUser"),

@@ -2,6 +2,7 @@
 
 use pve::Method;
 
+use super::MODIFY_USERS;
 use crate::plain::{Arg, Need, Plain, an, change, choice, flag, read, text};
 use crate::spec::{Example, Risk, Toolset};
 use crate::tool::Tool;
@@ -67,7 +68,7 @@ const SYNC: Plain = change(
 ])
 .needs(Need::All(&[
     Need::On("/access/realm/{realm}", "Realm.AllocateUser"),
-    Need::On("/access/groups", "User.Modify"),
+    MODIFY_USERS,
 ]))
 .does(
     "Sync users and groups of realm {realm}",

@@ -15,7 +15,7 @@ const THE_JOB: Entry = an("replication job", &["id"]).listed(JOBS, "id");
 const AUDIT: Need = Need::On("/vms/{id|guest}", "VM.Audit");
 const REPLICATE: Need = Need::All(&[
     AUDIT,
-    Need::Any(&[
+    Need::First(&[
         Need::On("/vms/{id|guest}", "VM.Replicate"),
         // Before version 9.
         Need::On("/storage", "Datastore.Allocate"),

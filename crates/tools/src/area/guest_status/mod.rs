@@ -60,8 +60,11 @@ impl Reads for GetVmStatus {
         needs: Need::All(&[
             need::SEES_GUEST,
             Need::May(&[
-                need::guest("VM.GuestAgent.Audit"),
-                Need::At(Risk::Grant, &need::OLD_AGENT),
+                Need::Any(&[
+                    need::guest("VM.GuestAgent.Audit"),
+                    need::WHOLE_AGENT,
+                    need::OLD_AGENT,
+                ]),
                 need::guest("VM.Backup"),
                 need::storage("Datastore.AllocateSpace"),
             ]),

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use pve::{NodeName, Resource, ResourceKind};
+use pve::{Error, NodeName, Resource, ResourceKind};
 
 use super::kind::{Source, Wanted};
 use super::notes::{Notes, some_of};
@@ -35,7 +35,12 @@ impl Estate {
             match answer {
                 Ok(resources) => parts.push(Part { cluster, resources }),
                 Err(error) => {
-                    notes.say(format!("cluster {} is left out: {error}", cluster.name));
+                    let mend = match &error {
+                        Error::Secret { hint, .. } => format!("; {hint}"),
+                        _ => String::new(),
+                    };
+                    let name = &cluster.name;
+                    notes.say(format!("cluster {name} is left out: {error}{mend}"));
                     first_fault.get_or_insert(Fault::from(error));
                 }
             }

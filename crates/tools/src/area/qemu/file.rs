@@ -113,7 +113,7 @@ impl Changes for FileWrite {
         toolset: Toolset::Qemu,
         risk: Risk::Grant,
         idempotent: true,
-        special: Special::NONE,
+        special: Special::ALWAYS,
         needs: Need::All(&[
             need::SEES_GUEST,
             Need::Any(&[

@@ -85,7 +85,7 @@ impl Reads for GetInfo {
             Need::Any(&[
                 need::guest("VM.GuestAgent.Audit"),
                 need::WHOLE_AGENT,
-                Need::At(Risk::Grant, &need::OLD_AGENT),
+                need::OLD_AGENT,
             ]),
         ]),
         examples: &[

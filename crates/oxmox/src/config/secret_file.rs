@@ -1,0 +1,105 @@
+//! A file that holds a secret: a regular one, and short. What has no end, or waits for a writer, would hold up everybody.
+
+use std::fs::{self, File, FileType, Metadata};
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use tools::fault::Fault;
+
+use crate::program::MOST;
+
+/// What stands in it. Never waits.
+pub(crate) fn text(path: &Path) -> Result<String, Fault> {
+    let shown = path.display();
+    let unreadable =
+        |error: io::Error| Fault::bad_input(format!("{shown} cannot be read: {error}"));
+    // Looked at before it is opened, which does something to some devices, and after, when it cannot be another any more.
+    check(path, &fs::metadata(path).map_err(unreadable)?)?;
+    let file = open(path).map_err(unreadable)?;
+    check(path, &file.metadata().map_err(unreadable)?)?;
+    let mut bytes = Vec::new();
+    // One more shows that there is more.
+    file.take(MOST as u64 + 1)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
+    if bytes.len() > MOST {
+        let what = format!(
+            "{shown} is longer than {} KiB; a secret is one line",
+            MOST >> 10
+        );
+        return Err(
+            Fault::bad_input(what).hint("name the file that holds the secret and nothing else")
+        );
+    }
+    String::from_utf8(bytes).map_err(|_| {
+        Fault::bad_input(format!("{shown} cannot be read: it does not hold text"))
+            .hint("name the file that holds the secret and nothing else, as UTF-8")
+    })
+}
+
+/// Whether others than its owner may read it, where it is a file at all.
+pub(super) fn is_shared(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|data| data.is_file() && is_open(&data))
+}
+
+fn check(path: &Path, data: &Metadata) -> Result<(), Fault> {
+    if data.is_file() {
+        return Ok(());
+    }
+    let what = format!(
+        "{} is {}, and no regular file",
+        path.display(),
+        kind(data.file_type())
+    );
+    Err(Fault::bad_input(what).hint(
+        "name a regular file whose first line is the secret; a program that prints it is named by the key that ends in \
+         _command instead",
+    ))
+}
+
+#[cfg(unix)]
+fn kind(of: FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt as _;
+    if of.is_dir() {
+        "a directory"
+    } else if of.is_fifo() {
+        "a pipe"
+    } else if of.is_socket() {
+        "a socket"
+    } else {
+        "a device"
+    }
+}
+
+#[cfg(not(unix))]
+fn kind(of: FileType) -> &'static str {
+    if of.is_dir() {
+        "a directory"
+    } else {
+        "a device or a pipe"
+    }
+}
+
+#[cfg(unix)]
+fn open(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    // A pipe would wait for somebody who writes.
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    File::options().read(true).custom_flags(flags).open(path)
+}
+
+#[cfg(not(unix))]
+fn open(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+#[cfg(unix)]
+fn is_open(data: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    data.permissions().mode() & 0o077 != 0
+}
+
+#[cfg(not(unix))]
+fn is_open(_: &Metadata) -> bool {
+    false
+}

@@ -1,0 +1,119 @@
+//! What a process that was killed in the middle of writing leaves behind: `NAME.PID.new`, which nobody will ever put in the
+//! place of anything.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What is written before it takes the place of the file at this path.
+pub(super) fn draft_of(path: &Path) -> PathBuf {
+    let mut draft = path.as_os_str().to_owned();
+    draft.push(format!(".{}.new", std::process::id()));
+    PathBuf::from(draft)
+}
+
+/// Removes what killed processes left of this file. What belongs to a process that lives stays.
+pub(super) fn sweep(path: &Path) {
+    let Some(dir) = path.parent() else {
+        return;
+    };
+    for (left, of) in drafts(dir) {
+        if path.file_name().is_some_and(|name| *name == *of) && is_abandoned(&left) {
+            let _ = fs::remove_file(left);
+        }
+    }
+}
+
+/// What killed processes left in this directory, of any file.
+pub fn leftovers(dir: &Path) -> Vec<PathBuf> {
+    let drafts = drafts(dir).into_iter().map(|(left, _)| left);
+    let mut left: Vec<_> = drafts.filter(|left| is_abandoned(left)).collect();
+    left.sort();
+    left
+}
+
+/// The drafts of other processes, and the names of the files that they are for.
+fn drafts(dir: &Path) -> Vec<(PathBuf, String)> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let drafts = entries.filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        let (of, id) = name.strip_suffix(".new")?.rsplit_once('.')?;
+        let id: i32 = id.parse().ok().filter(|id| *id > 0)?;
+        let is_gone = !is_running(id) && entry.file_type().is_ok_and(|kind| kind.is_file());
+        is_gone.then(|| (entry.path(), of.to_owned()))
+    });
+    drafts.collect()
+}
+
+/// Whether nobody writes it any more. Numbers of processes mean nothing between containers; a lock does.
+fn is_abandoned(left: &Path) -> bool {
+    let file = fs::OpenOptions::new().write(true).open(left);
+    file.is_ok_and(|file| file.try_lock().is_ok())
+}
+
+#[cfg(unix)]
+fn is_running(id: i32) -> bool {
+    use rustix::io::Errno;
+    use rustix::process::{Pid, test_kill_process};
+    let id = Pid::from_raw(id);
+    // One of somebody else is there as well, though nothing may be sent to it.
+    id.is_some_and(|id| test_kill_process(id) != Err(Errno::SRCH))
+}
+
+/// The lock has to tell.
+#[cfg(not(unix))]
+fn is_running(id: i32) -> bool {
+    u32::try_from(id) == Ok(std::process::id())
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use super::super::Draft;
+    use super::*;
+
+    /// The number of a process that has come to its end.
+    fn ended() -> u32 {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        child.id()
+    }
+
+    #[test]
+    fn what_a_killed_process_left_goes_with_the_next_change() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: String| {
+            let path = dir.path().join(name);
+            fs::write(&path, "half of a secr").unwrap();
+            path
+        };
+        let dead = ended();
+        let left = at(format!("file.{dead}.new"));
+        // Of a process that lives, of another file, and of another program.
+        let parent = std::os::unix::process::parent_id();
+        let stay = [
+            at(format!("file.{parent}.new")),
+            at(format!("other.{dead}.new")),
+            at("file.new".to_owned()),
+            at(format!("file.{dead}.newer")),
+        ];
+        assert_eq!(leftovers(dir.path()), [left.clone(), stay[1].clone()]);
+        let draft = Draft::open(&dir.path().join("file")).unwrap();
+        draft.holding("whole".to_owned()).write().unwrap();
+        assert!(!left.exists());
+        for path in stay {
+            assert!(path.exists(), "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn what_somebody_elsewhere_still_writes_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        // The number says nothing: it is that of a process in another container.
+        let path = dir.path().join(format!("file.{}.new", ended()));
+        let writing = fs::File::create(&path).unwrap();
+        writing.lock().unwrap();
+        assert_eq!(leftovers(dir.path()), [""; 0].map(PathBuf::from));
+        drop(writing);
+        assert_eq!(leftovers(dir.path()), [path]);
+    }
+}

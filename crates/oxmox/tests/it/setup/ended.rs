@@ -1,0 +1,143 @@
+//! Signals in the middle of it: Ctrl-C, the end of a service, a terminal that is closed.
+#![cfg(unix)]
+
+use std::process::{Child, Command, Output};
+use std::time::Duration;
+
+use sim::Fault;
+use sim::worlds::ROOT_PASSWORD;
+
+use super::{Place, READ_HOME};
+
+const SIGNALS: [&str; 3] = ["-INT", "-TERM", "-HUP"];
+
+/// Begins it, with the password in a file.
+fn begin(place: &Place, more: &[&str]) -> (tempfile::TempDir, Child) {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("password");
+    std::fs::write(&file, ROOT_PASSWORD).unwrap();
+    let file = format!("--password-file={}", file.display());
+    let words: Vec<&str> = more.iter().copied().chain([file.as_str()]).collect();
+    let child = place.machine.command(&words).spawn().unwrap();
+    (dir, child)
+}
+
+/// `setup` with all that it needs.
+fn words(place: &Place) -> Vec<String> {
+    let mut words = place.address();
+    words.push("--user=root@pam".to_owned());
+    words.extend(READ_HOME.iter().map(|word| (*word).to_owned()));
+    words
+}
+
+async fn until(holds: impl Fn() -> bool) {
+    while !holds() {
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn signalled(child: Child, signal: &str) -> (Output, String) {
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args([signal, &id]).status();
+    assert!(sent.unwrap().success());
+    let output = tokio::task::spawn_blocking(move || child.wait_with_output().unwrap());
+    let output = output.await.unwrap();
+    let said = String::from_utf8(output.stderr.clone()).unwrap();
+    (output, said)
+}
+
+fn slow(method: &str, path: &str) -> Fault {
+    Fault::delay(Duration::from_millis(1500)).on(method, path)
+}
+
+/// It said so, nothing is left, and whoever started it can tell.
+fn is_taken_back(place: &Place, (output, said): (Output, String)) {
+    assert!(
+        said.contains("interrupted; what was made so far has been taken back"),
+        "{said}"
+    );
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+}
+
+#[tokio::test]
+async fn in_the_middle_everything_is_taken_back() {
+    for signal in SIGNALS {
+        let place = Place::new().await;
+        place.sim.fault(slow("PUT", "/access/acl"));
+        let words = words(&place);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (_password, child) = begin(&place, &words);
+        // As soon as the token is there, the slow step is next or under way.
+        until(|| place.ours().iter().any(|it| it.starts_with("token"))).await;
+        is_taken_back(&place, signalled(child, signal).await);
+    }
+}
+
+#[tokio::test]
+async fn while_the_token_is_tried_everything_is_taken_back() {
+    for signal in SIGNALS {
+        let place = Place::new().await;
+        // The first is asked with a password, to see what it is; the second is the trial.
+        let words = words(&place);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        place.sim.fault(slow("GET", "/version"));
+        let (_password, child) = begin(&place, &words);
+        let config = place.home(".config/oxmox/config.toml");
+        let is_tried = || {
+            let requests = place.sim.requests();
+            let made = requests.iter().position(|it| it.method == "PUT");
+            made.is_some_and(|at| {
+                requests[at..]
+                    .iter()
+                    .any(|it| it.path.ends_with("/version"))
+            })
+        };
+        until(|| config.exists() && is_tried()).await;
+        is_taken_back(&place, signalled(child, signal).await);
+    }
+}
+
+#[tokio::test]
+async fn before_anything_was_changed_it_ends_with_a_word() {
+    for signal in SIGNALS {
+        let place = Place::new().await;
+        place.sim.fault(slow("GET", "/access/acl"));
+        let words = words(&place);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (_password, child) = begin(&place, &words);
+        let is_reading = || {
+            let requests = place.sim.requests();
+            requests.iter().any(|it| it.path.ends_with("/access/users"))
+        };
+        until(is_reading).await;
+        let (output, said) = signalled(child, signal).await;
+        assert!(
+            said.contains("interrupted; nothing was changed"),
+            "{signal}: {said}"
+        );
+        assert_eq!(output.status.code(), Some(130), "{signal}: {said}");
+        assert_eq!((place.ours(), place.files()), (vec![], vec![]));
+    }
+}
+
+/// What was not taken back yet is still written down.
+#[tokio::test]
+async fn an_interrupted_undo_goes_on_where_it_was() {
+    let place = Place::new().await;
+    place.setup(READ_HOME).await.exits(0);
+    place.sim.fault(slow("DELETE", "/access/users/*").times(1));
+    let (_password, child) = begin(&place, &["setup", "--undo", "--yes"]);
+    // The rule goes first, and the slow token next.
+    until(|| !place.ours().iter().any(|it| it.contains(" on /"))).await;
+    let (_, said) = signalled(child, "-HUP").await;
+    assert!(said.contains("some of it is still there"), "{said}");
+    assert!(place.ours().contains(&"user".to_owned()));
+    let config = place.text(".config/oxmox/config.toml");
+    assert!(config.contains("clusters.home"), "{config}");
+    place.sim.clear_requests();
+    place.undo().await.exits(0);
+    assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+    let rules = place.sim.requests().into_iter();
+    assert_eq!(rules.filter(|it| it.method == "PUT").count(), 0);
+}

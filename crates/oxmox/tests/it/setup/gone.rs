@@ -1,0 +1,198 @@
+//! Taking back what is on a cluster that does not answer any more, or not as it did.
+
+use std::net::SocketAddr;
+
+use sim::worlds::ROOT_PASSWORD;
+use sim::{Fault, Sim};
+
+use super::certificates::Relay;
+use super::{Place, READ_HOME};
+use crate::cli::Ran;
+
+/// Set up at an address behind which something else can be put.
+async fn set_up(more: &[&str]) -> (Place, Relay) {
+    let place = Place::new().await;
+    let relay = Relay::to(place.sim.addr(), "127.0.0.1").await;
+    set_up_at(&place, &relay, more).await.exits(0);
+    (place, relay)
+}
+
+async fn set_up_at(place: &Place, relay: &Relay, more: &[&str]) -> Ran {
+    let words = [
+        "--accept-pin",
+        "--only-host",
+        "--user=root@pam",
+        "--password-stdin",
+        "--level=read",
+        "--name=home",
+        "--secret-store=file",
+    ];
+    let words = [&words, more].concat();
+    place.at(relay.address, &words, ROOT_PASSWORD).await
+}
+
+/// A port at which nobody is.
+fn nobody() -> SocketAddr {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap()
+}
+
+async fn undo(place: &Place, more: &[&str]) -> Ran {
+    let words = ["--undo", "--password-stdin", "--yes"];
+    place.told(&[&words, more].concat(), ROOT_PASSWORD).await
+}
+
+#[tokio::test]
+async fn a_cluster_that_does_not_answer_can_wait() {
+    let (place, relay) = set_up(&["--client=cursor"]).await;
+    let before = place.files();
+    relay.now_to(nobody());
+    let ran = place.undo().await.exits(1);
+    let ran = ran.says("--undo --name home --local-only");
+    assert_eq!(ran.stderr.matches("--local-only").count(), 1, "{ran:#?}");
+    assert!(!ran.stderr.contains("run setup again"), "{ran:#?}");
+    // Nobody has said yes.
+    let words = ["--undo", "--local-only"];
+    let ran = place.told(&words, "").await.exits(1);
+    ran.says("nothing was changed");
+    assert_eq!(place.files(), before);
+
+    let ran = place.told(&["--undo", "--local-only", "--yes"], "").await;
+    let mut ran = ran.exits(0);
+    for line in [
+        "pveum acl delete / --roles oxmox-read --users 'oxmox@pve' --tokens 'oxmox@pve!",
+        "pveum user token remove oxmox@pve ",
+        "pveum user delete oxmox@pve",
+        "pveum role delete oxmox-read",
+        "`oxmox setup --undo --name home`",
+    ] {
+        ran = ran.says(line);
+    }
+    assert_eq!(place.files_but_trail(), ["state/setup/home.json"]);
+    assert_ne!(place.ours(), [""; 0], "it is still there");
+
+    relay.now_to(place.sim.addr());
+    place.undo().await.exits(0);
+    assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+}
+
+#[tokio::test]
+async fn what_was_left_is_found_by_the_next_setup() {
+    let (place, relay) = set_up(&[]).await;
+    place
+        .told(&["--undo", "--local-only", "--yes"], "")
+        .await
+        .exits(0);
+    let ran = set_up_at(&place, &relay, &[]).await.exits(0);
+    ran.says("its secret is lost");
+    place.lists().await;
+    place.undo().await.exits(0);
+    assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+}
+
+#[tokio::test]
+async fn a_client_stays_with_the_cluster_that_is_still_in_use() {
+    let (place, _relay) = set_up(&["--client=cursor"]).await;
+    let second = [
+        "--level=read",
+        "--name=second",
+        "--secret-store=file",
+        "--client=cursor",
+        "--yes",
+    ];
+    place.setup(&second).await.exits(0);
+    place
+        .told(&["--undo", "--local-only", "--yes", "--name=home"], "")
+        .await
+        .exits(0);
+    assert!(place.text(".cursor/mcp.json").contains("oxmox"));
+    // Of the first one only what is on the cluster is left: the client goes with the second.
+    undo(&place, &["--name=second"]).await.exits(0);
+    assert!(!place.home(".cursor").exists());
+    undo(&place, &["--name=home"]).await.exits(0);
+    assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+}
+
+/// Another certificate of the same cluster: that of another node stands for a renewed one.
+#[tokio::test]
+async fn a_renewed_certificate_has_to_be_said_yes_to() {
+    for trust in ["--trust=pins", "--trust=ca"] {
+        let (place, relay) = set_up(&[trust]).await;
+        let names: Vec<_> = place
+            .sim
+            .world(|world| world.nodes.keys().cloned().collect());
+        let mut nodes = names.iter().map(ToString::to_string);
+        let node = nodes
+            .find(|node| place.sim.node_fingerprint(node) != Some(place.sim.fingerprint()))
+            .unwrap();
+        let new = place.sim.node_fingerprint(&node).unwrap();
+        relay.now_to(place.sim.node_addr(&node).unwrap());
+        if trust == "--trust=pins" {
+            place.sim.clear_requests();
+            let ran = place.undo().await.exits(1);
+            ran.says("presents another certificate than it should")
+                .says(place.sim.fingerprint())
+                .says(&format!("--undo --name home --pin {new}"));
+            assert_eq!(place.sim.requests().len(), 0, "nothing was sent");
+            let wrong = format!("--pin={}", ["AA"; 32].join(":"));
+            undo(&place, &[&wrong]).await.exits(1);
+            undo(&place, &["--pin", new]).await.exits(0);
+        } else {
+            // The authority vouches for the new one as it did for the old one.
+            place.undo().await.exits(0);
+        }
+        assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+    }
+}
+
+#[tokio::test]
+async fn another_cluster_at_that_address_is_not_taken_for_it() {
+    let (place, relay) = set_up(&[]).await;
+    let before = (place.ours(), place.files_but_trail());
+    let other = Sim::start(sim::worlds::homelab()).await.unwrap();
+    relay.now_to(other.addr());
+    let ran = undo(&place, &["--pin", other.fingerprint()]).await;
+    ran.exits(1).says("another cluster answers there");
+    assert_eq!((place.ours(), place.files_but_trail()), before);
+    relay.now_to(place.sim.addr());
+    place.undo().await.exits(0);
+    assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+}
+
+#[tokio::test]
+async fn what_is_done_is_not_done_again_after_a_failure() {
+    let place = Place::new().await;
+    place.setup(READ_HOME).await.exits(0);
+    place
+        .sim
+        .fault(Fault::refuse(500, "got no lock").on("DELETE", "/access/roles/*"));
+    place.undo().await.exits(1).says("got no lock");
+    assert_eq!(place.ours(), ["role oxmox-read"]);
+    let journal = place.text("state/setup/home.json");
+    assert!(!journal.contains("\"token\""), "{journal}");
+    place.sim.clear_faults();
+    place.sim.clear_requests();
+    place.undo().await.exits(0);
+    assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+    let gone = place.sim.requests().into_iter();
+    assert_eq!(gone.filter(|it| it.method == "DELETE").count(), 1);
+}
+
+/// A certificate that the journal of an earlier oxmox knows by its file only.
+#[tokio::test]
+async fn a_journal_that_names_the_authoritys_file_only() {
+    let (place, relay) = set_up(&["--trust=ca"]).await;
+    let text = place.text("state/setup/home.json");
+    let mut journal: serde_json::Value = serde_json::from_str(&text).unwrap();
+    journal.as_object_mut().unwrap().remove("ca").unwrap();
+    place.write("state/setup/home.json", &journal.to_string());
+    relay.now_to(nobody());
+    place
+        .told(&["--undo", "--local-only", "--yes"], "")
+        .await
+        .exits(0);
+    assert!(!place.home(".config/oxmox/home-ca.pem").exists());
+    relay.now_to(place.sim.addr());
+    place.undo().await.exits(0);
+    assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+}
