@@ -2,9 +2,11 @@
 
 mod files;
 mod people;
+mod ways;
 
 pub(crate) use files::shelf;
 pub(crate) use people::{Meanwhile, Nobody, Person};
+pub(crate) use ways::{Ways, closed_port};
 
 use std::path::Path;
 use std::sync::Arc;

@@ -12,6 +12,7 @@ mod hints;
 mod hostile;
 mod login;
 mod made_roles;
+mod matrix;
 mod needs;
 mod nonsense;
 mod privileges;
