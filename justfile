@@ -33,16 +33,16 @@ generate:
 judges:
     .ci/run build conformance inspector tdqs scanner clients proxmoxer fakepve
 
-# Fuzz a decoder (rfb, tiles, terminal, answer) for some seconds; needs a nightly toolchain and cargo-fuzz
+# Fuzz what reads others' words (a name of fuzz/targets) for some seconds; needs a nightly toolchain and cargo-fuzz
 fuzz target="rfb" seconds="60":
     mkdir -p {{ CARGO_TARGET_DIR }}/fuzz-corpus/{{ target }}
     ASAN_OPTIONS=quarantine_size_mb=16 cargo +nightly fuzz run {{ target }} \
         {{ CARGO_TARGET_DIR }}/fuzz-corpus/{{ target }} fuzz/corpus/{{ target }} \
         -- -max_total_time={{ seconds }} -max_len=4096 -timeout=5 -rss_limit_mb=512 -malloc_limit_mb=128
 
-# What oxmox costs: start-up, memory, size, CPU per call
-bench:
-    .ci/bench
+# What oxmox costs: start-up, memory, calls, load, tokens; `--rivals` beside others, `--json`, `--soak SECONDS`, `--write docs/performance.md`
+bench *options:
+    .ci/bench {{ options }}
 
 # Packages of the debug binary, judged; `packaging/release` builds the real ones
 package:

@@ -65,6 +65,14 @@ need_chromium() {
     return "${unavailable:-77}"
 }
 
+# What plays many clients at once.
+need_wrk() {
+    command -v wrk >/dev/null && return
+    apt_install wrk && return
+    printf '\n!!! wrk could not be installed; the bench is left out\n\n' >&2
+    return "${unavailable:-77}"
+}
+
 # What plays a person at a terminal, and what makes a certificate for a server that is no cluster.
 need_expect() {
     command -v expect >/dev/null && command -v openssl >/dev/null && return

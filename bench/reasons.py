@@ -1,0 +1,25 @@
+"""Why a goal is missed, where that is understood. Kept beside the bench, so that a document names both or neither."""
+
+from __future__ import annotations
+
+from figures import Row, Section
+
+# By section and the beginning of the row.
+REASONS: dict[tuple[str, str], str] = {
+    ("start", "resident memory"): "Nearly all of it is the program itself, of which the kernel maps more around each page that is used; what is "
+    "allocated is the line below.",
+    ("start", "binary"): "Most of it is machine code: hundreds of tools, the parts of a service (TLS, OAuth, SQLite, a client of PostgreSQL), "
+    "and the simulator.",
+    ("crowd", "256 clients"): "oxmox shares the cores with the simulator and with wrk, which take their part of every read; the last column is what "
+    "would be left to it without them.",
+    ("calls", "a path below a node"): "It asks first whether a cluster has this node and whether it is online: two requests, one after the other.",
+    ("calls", "status of a VM"): "It finds the VM by its id, every time anew, then reads its state, then its configuration: three requests, one "
+    "after another, where one of them is what it is compared with.",
+}
+
+
+def reason(section: Section, row: Row, busy: bool) -> str:
+    """Why this row misses a goal; `busy`: the machine had other work to do."""
+    found = [why for (key, begin), why in REASONS.items() if key == section.key and row.what.startswith(begin)]
+    unknown = "It was measured while the machine had other work to do." if busy else "The reason is not known yet."
+    return found[0] if found else unknown
