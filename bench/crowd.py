@@ -21,7 +21,6 @@ from settings import Settings
 from simulator import DELAY_SECONDS, Simulator, simulator
 from stdio import STATELESS
 
-CLIENTS = (1, 16, 256)
 READS_PER_SECOND = 5_000
 # Limits far above what is asked for, and said here: out of the box a caller gets 50 requests a second.
 CONFIG = """\
@@ -126,7 +125,7 @@ def wrk_version() -> str:
 
 
 def measure(settings: Settings) -> Section:
-    seconds = settings.load_seconds
+    seconds, crowds = settings.load_seconds, settings.clients
     tool, arguments = READ
     section = Section("crowd", "Many clients over Streamable HTTP",
                       f"`{tool}` {json.dumps(arguments)} as stateless requests of MCP 2026-07-28, {seconds} s for each line, by wrk with one thread "
@@ -136,19 +135,19 @@ def measure(settings: Settings) -> Section:
                       "would carry by oxmox's own CPU, computed and not measured.",
                       ["reads/s", "median", "99th percentile", "CPU of a read: oxmox", "simulator", "wrk", "oxmox alone, 2 cores"])
     if not shutil.which("wrk"):
-        for clients in CLIENTS:
+        for clients in crowds:
             section.add(f"{clients} clients", *[unmeasured(NO_WRK)] * len(section.columns))
         return section
     with simulator(settings.binary) as sim:
         sim.delay()
         with service(settings.binary, sim) as server, forgetting(sim):
             first_call(server)
-            for clients in CLIENTS:
-                add_load(section, f"{clients} client" + "s" * (clients > 1), load(server, clients, seconds, [READ]), clients == CLIENTS[-1])
+            for clients in crowds:
+                add_load(section, f"{clients} client" + "s" * (clients > 1), load(server, clients, seconds, [READ]), clients == crowds[-1])
             section.add("resident memory afterwards", Figure(server.memory_mib(), "MiB"))
         with service(settings.binary, sim, open_door=True) as server, forgetting(sim):
             first_call(server)
-            add_load(section, f"{CLIENTS[-1]} clients, nobody asked for a token", load(server, CLIENTS[-1], seconds, [READ]), False)
+            add_load(section, f"{crowds[-1]} clients, nobody asked for a token", load(server, crowds[-1], seconds, [READ]), False)
     return section
 
 

@@ -41,6 +41,11 @@ class Settings:
         return 2 if self.short else 10
 
     @property
+    def clients(self) -> tuple[int, int, int]:
+        """Of a service, at once. A debug build on a busy machine may answer few of a large crowd in time."""
+        return (1, 2, 8) if self.short else (1, 16, 256)
+
+    @property
     def estates(self) -> tuple[int, int, int]:
         """Guests of the large clusters. Each is ten times the one before: no cost may grow faster."""
         return (2, 20, 200) if self.short else (100, 1_000, 10_000)

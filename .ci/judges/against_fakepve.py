@@ -48,7 +48,7 @@ class Recorder(FakePve):
         data = await super().answer(request, match, params, user, call)
         if request.path.endswith("/feature"):
             return {"hasFeature": 1}
-        if request.method == "POST" and request.path.endswith("/vzdump"):
+        if request.method == "POST" and request.path.endswith("/vzdump") and params.get("storage") in self.storages:
             storage, name = params["storage"], f"vzdump-qemu-{params['vmid']}-2026_01_01-00_00_00.vma.zst"
             self.store_file(storage, name, 1 << 20, content="backup")
             self.storages[storage]["volumes"][f"backup/{name}"]["vmid"] = int(params["vmid"])
