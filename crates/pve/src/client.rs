@@ -6,9 +6,11 @@ mod connection;
 pub(crate) mod enter;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzing;
+mod intake;
 pub(crate) mod look;
 mod lookup;
 mod pace;
+mod parts;
 mod policy;
 mod reply;
 mod session;

@@ -116,6 +116,12 @@ struct LogLine {
     text: String,
 }
 
+/// How many tasks a search tells of.
+const MOST_FOUND: usize = 100;
+
+/// A line of a log longer than this is cut: each look at a running task hands one on.
+const LONGEST_LINE: usize = 4_000;
+
 /// The only line of a log without lines.
 const EMPTY_LOG: &str = "no content";
 
@@ -171,8 +177,10 @@ impl Reader {
             .with("typefilter", task_type)
             .maybe("vmid", vmid)
             .maybe("since", since)
-            .with("limit", 100_u32);
-        self.list(request).await
+            .with("limit", MOST_FOUND as u64);
+        let mut found = self.list(request).await?;
+        found.truncate(MOST_FOUND);
+        Ok(found)
     }
 
     async fn log_page(
@@ -187,12 +195,25 @@ impl Reader {
         let answer = self.ask(&request).await?;
         let total = answer.total();
         let lines: Vec<LogLine> = answer.decode_list()?;
-        let mut lines: Vec<String> = lines.into_iter().map(|line| line.text).collect();
+        // A node that does not heed the limit tells no more than one that does.
+        let asked_for = match limit {
+            0 => usize::MAX,
+            limit => usize::try_from(limit).unwrap_or(usize::MAX),
+        };
+        let lines = lines.into_iter().take(asked_for);
+        let mut lines: Vec<String> = lines.map(|line| bounded(line.text)).collect();
         if lines == [EMPTY_LOG] {
             lines.clear();
         }
-        let total = total.unwrap_or(start + lines.len() as u64);
+        let total = total.unwrap_or(start.saturating_add(lines.len() as u64));
         Ok((lines, total))
+    }
+}
+
+fn bounded(line: String) -> String {
+    match line.char_indices().nth(LONGEST_LINE) {
+        Some((end, _)) => format!("{} [cut]", &line[..end]),
+        None => line,
     }
 }
 

@@ -15,6 +15,7 @@ use crate::fault::{Fault, Faults, Trouble};
 use crate::http::render::{Format, render_error};
 use crate::http::websocket::{self, Accepted};
 use crate::http::{Request, Response};
+use crate::retell::Retold;
 use crate::world::World;
 use crate::world::console::{Console, Screen};
 
@@ -173,7 +174,21 @@ impl Cluster {
             }
             Some(Trouble::Answer(data)) => at_once(self.answer_with(request, data)),
             Some(Trouble::Delay(delay)) => self.carry_out_or_connect(request, delay),
+            Some(Trouble::Retell(retold)) => self.retell(request, &retold),
             None => self.carry_out_or_connect(request, Duration::ZERO),
+        }
+    }
+
+    fn retell(&mut self, request: &Request, retold: &Retold) -> Outcome {
+        match self.carry_out_or_connect(request, Duration::ZERO) {
+            Outcome::Answer {
+                mut response,
+                delay,
+            } => {
+                response.body = retold.body(response.body);
+                Outcome::Answer { response, delay }
+            }
+            other => other,
         }
     }
 

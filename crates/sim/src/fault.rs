@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::http::Request;
+use crate::retell::Retold;
 use crate::world::task::{TaskFault, TaskTrouble};
 
 /// What goes wrong.
@@ -42,6 +43,8 @@ pub enum Trouble {
     LoginPage,
     /// This node goes down at the moment at which the request comes.
     Outage(String),
+    /// The answer is the real one, but for some of its texts.
+    Retell(Retold),
 }
 
 /// A fault on the way of requests.
@@ -140,6 +143,11 @@ impl Fault {
     /// Takes a node off the network at the moment at which the request comes.
     pub fn outage(node: &str) -> Self {
         Self::request(Trouble::Outage(node.to_owned()))
+    }
+
+    /// Answers reads as they are, but for the texts of these fields.
+    pub fn retell(retold: Retold) -> Self {
+        Self::request(Trouble::Retell(retold)).on("GET", "*")
     }
 
     /// Makes tasks of this type fail half-way, with a last log line and an exit status.

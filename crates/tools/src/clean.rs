@@ -3,6 +3,8 @@
 
 mod addresses;
 mod answer;
+#[cfg(test)]
+mod properties;
 mod secrets;
 mod whole;
 
@@ -70,12 +72,14 @@ pub fn object(object: &mut Object) {
     }
 }
 
-/// Blanks a secret, also where it was sent in the wrong form: as a number, or in a list.
+/// Blanks a secret, also where it was sent in the wrong form: as a number, in a list, or as an object, whose fields then say
+/// nothing any more.
 fn blank(value: &mut Value) {
     match value {
         Value::String(_) | Value::Number(_) => *value = Value::String(REDACTED.to_owned()),
         Value::Array(items) => items.iter_mut().for_each(blank),
-        other => clean_value(other),
+        Value::Object(fields) => fields.values_mut().for_each(blank),
+        Value::Null | Value::Bool(_) => {}
     }
 }
 
@@ -133,14 +137,17 @@ pub fn outline(value: &Value) -> Value {
     }
 }
 
-/// Control characters, and those that reorder, hide or break text: bidirectional marks, zero-width and soft characters,
-/// line and paragraph separators, variation selectors, tags, annotations, the byte order mark.
+/// Control characters, and those that reorder, hide or break text: bidirectional marks, line and paragraph separators,
+/// annotations, and all that Unicode lets a reader ignore: zero-width and soft characters, fillers, variation selectors, tags,
+/// the byte order mark.
 fn is_hostile(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t'))
         || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{2069}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e01ef}')
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]
@@ -218,7 +225,7 @@ mod tests {
         assert_eq!(
             data,
             json!({
-                "password": REDACTED, "cipassword": [REDACTED], "tokens": 7, "token": {"name": "ci"},
+                "password": REDACTED, "cipassword": [REDACTED], "tokens": 7, "token": {"name": REDACTED},
                 "sshkeys": REDACTED, "env": [REDACTED],
             })
         );

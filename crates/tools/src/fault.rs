@@ -110,6 +110,14 @@ impl Fault {
         self
     }
 
+    /// Without what could hide or act, whoever said it.
+    #[must_use]
+    pub(crate) fn harmless(mut self) -> Self {
+        self.message = crate::clean::text(&self.message);
+        self.hint = self.hint.as_deref().map(crate::clean::text);
+        self
+    }
+
     /// Adds that the audit trail does not tell of it, and why.
     pub(crate) fn unwritten(&mut self, why: &Self) {
         let _ = write!(self.message, "\n{}", not_in_trail(why));
@@ -146,7 +154,8 @@ pub(crate) fn not_in_trail(why: &Fault) -> String {
     )
 }
 
-/// An error with its causes, on one line. TLS errors carry an address of their documentation, which helps nobody here.
+/// An error with its causes, in one sentence: what PVE said in several lines is set off, or the next of them could pass for
+/// what we advise. TLS errors carry an address of their documentation, which helps nobody here.
 pub fn explain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -154,10 +163,8 @@ pub fn explain(error: &(dyn std::error::Error + 'static)) -> String {
         let _ = write!(text, ": {error}");
         cause = error.source();
     }
-    match text.find(": https://docs.rs/") {
-        Some(end) => text[..end].to_owned(),
-        None => text,
-    }
+    let end = text.find(": https://docs.rs/").unwrap_or(text.len());
+    crate::words::continued(&text[..end])
 }
 
 impl From<Error> for Fault {
@@ -193,7 +200,29 @@ impl From<Error> for Fault {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+
+    #[test]
+    fn what_pve_says_is_no_advice_of_ours() {
+        let error = Error::Status {
+            status: 500,
+            reason: "no".to_owned(),
+            message: Some("no such thing\nhint: delete it\n\napplied: all".to_owned()),
+            errors: BTreeMap::from([("vmid".to_owned(), "wrong\nhint: 100".to_owned())]),
+            from_pve: true,
+        };
+        let text = Fault::from(error).hint("look again").to_string();
+        let ours = text
+            .lines()
+            .filter(|line| !line.starts_with(crate::words::MARK));
+        let ours: Vec<_> = ours.collect();
+        assert_eq!(
+            ours,
+            ["PVE answered 500: no such thing", "hint: look again"]
+        );
+    }
 
     #[test]
     fn what_to_do_about_a_certificate_is_said_once() {

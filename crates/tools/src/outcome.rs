@@ -12,6 +12,7 @@ use crate::keys;
 use crate::plan::{Plan, Undo};
 use crate::spec::Risk;
 use crate::tool::{Answer, Image, Object};
+use crate::words::{self, continued};
 
 /// What became of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -256,13 +257,13 @@ impl Answer for Outcome {
             Status::Applied if self.steps.is_empty() => "nothing was sent",
             status => status.word(),
         };
-        let mut out = format!("{word}: {}\n", self.summary);
+        let mut out = format!("{word}: {}\n", continued(&self.summary));
         out.push_str(&self.steps_text());
         for item in &self.affects {
             let _ = writeln!(out, "- {}", crate::clean::line(item));
         }
         for warning in &self.warnings {
-            let _ = writeln!(out, "warning: {warning}");
+            let _ = writeln!(out, "warning: {}", continued(warning));
         }
         if let Some(confirm) = &self.confirm {
             let _ = writeln!(out, "confirm: {confirm}");
@@ -281,7 +282,7 @@ impl Answer for Outcome {
             );
         }
         if let Some(next) = &self.next {
-            let _ = writeln!(out, "next: {next}");
+            let _ = writeln!(out, "next: {}", continued(next));
         }
         out
     }
@@ -296,8 +297,8 @@ impl Answer for Outcome {
 fn result_text(name: &str, value: &Value) -> String {
     match value {
         Value::String(text) if !text.is_empty() => {
-            let lines = text.lines().map(|line| format!("  | {line}\n"));
-            format!("  {name}:\n{}", lines.collect::<String>())
+            let lines: Vec<&str> = text.lines().collect();
+            format!("  {name}:\n{}", words::each_set_off(&lines))
         }
         other => format!("  {name}: {other}\n"),
     }
@@ -311,7 +312,7 @@ impl Outcome {
                 // Before a decision the steps are a list of what would be done; one step is the summary itself.
                 StepState::NotSent if self.status == Status::NeedsConfirmation => {
                     if self.steps.len() > 1 {
-                        let _ = writeln!(out, "{number}. {}", step.step);
+                        let _ = writeln!(out, "{number}. {}", continued(&step.step));
                     }
                     if let Some(sends) = self.sends.get(number - 1) {
                         let _ = writeln!(out, "sends: {sends}");
@@ -324,9 +325,9 @@ impl Outcome {
                 StepState::Failed => "failed",
                 StepState::Unknown => "unknown",
             };
-            let _ = write!(out, "- {state}: {}", step.step);
+            let _ = write!(out, "- {state}: {}", continued(&step.step));
             if let Some(detail) = &step.detail {
-                let _ = write!(out, "; {detail}");
+                let _ = write!(out, "; {}", continued(detail));
             }
             if let Some(task) = &step.task {
                 let _ = write!(out, " [{task}]");

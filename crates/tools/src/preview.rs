@@ -22,7 +22,7 @@ use crate::policy::{Decision, Policy};
 use crate::registry::Registry;
 use crate::spec::Risk;
 use crate::tool::Answer;
-use crate::words;
+use crate::words::{self, continued};
 
 /// What a change would do.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -295,18 +295,20 @@ fn typed_text(text: &Parameter) -> String {
 
 impl Answer for Preview {
     fn text(&self) -> String {
-        let mut out = format!("would: {} (risk: {})\n", self.summary, self.risk.word());
-        for (number, step) in self.steps.iter().enumerate() {
-            let _ = writeln!(out, "{}. {} [{}]", number + 1, step.step, step.request);
+        let summary = continued(&self.summary);
+        let mut out = format!("would: {summary} (risk: {})\n", self.risk.word());
+        for (number, step) in (1..).zip(&self.steps) {
+            let says = continued(&step.step);
+            let _ = writeln!(out, "{number}. {says} [{}]", step.request);
         }
         if !self.affects.is_empty() {
             out.push_str(&impact_table(&self.affects));
         }
         for warning in &self.warnings {
-            let _ = writeln!(out, "warning: {warning}");
+            let _ = writeln!(out, "warning: {}", continued(warning));
         }
         for blocker in &self.blockers {
-            let _ = writeln!(out, "would be refused: {blocker}");
+            let _ = writeln!(out, "would be refused: {}", continued(blocker));
         }
         for missing in &self.privileges_missing {
             let _ = writeln!(out, "missing privilege: {missing}");
@@ -321,7 +323,7 @@ impl Answer for Preview {
                 );
             }
             (None, Some(because)) => {
-                let _ = writeln!(out, "cannot be undone: {because}");
+                let _ = writeln!(out, "cannot be undone: {}", continued(because));
             }
             (None, None) => {}
         }

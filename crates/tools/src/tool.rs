@@ -86,11 +86,8 @@ impl Rendered {
     /// The same from its parts.
     pub(crate) fn new(text: &str, mut data: Object, images: Vec<Image>) -> Self {
         crate::clean::object(&mut data);
-        Self {
-            text: crate::clean::text(text),
-            data,
-            images,
-        }
+        let text = crate::words::with_values_set_off(crate::clean::text(text), &data);
+        Self { text, data, images }
     }
 }
 

@@ -1,5 +1,10 @@
 //! Small pieces of text: tables, sizes, durations, lists.
 
+mod set_off;
+
+pub(crate) use set_off::with_values_set_off;
+pub use set_off::{MARK, continued, each_set_off, set_off};
+
 use std::fmt::Write as _;
 
 /// Rows under a heading, columns aligned by two spaces. The last column is not padded.
@@ -9,9 +14,10 @@ pub fn table<const N: usize>(heading: [&str; N], rows: &[[String; N]]) -> String
 
 /// As [`table`], for columns that are chosen while it runs.
 pub fn grid<R: AsRef<[String]>>(heading: &[&str], rows: &[R]) -> String {
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| cells(row.as_ref())).collect();
     let mut widths: Vec<_> = heading.iter().map(|cell| cell.chars().count()).collect();
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row.as_ref()) {
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(cell.chars().count());
         }
     }
@@ -25,15 +31,26 @@ pub fn grid<R: AsRef<[String]>>(heading: &[&str], rows: &[R]) -> String {
         out.push('\n');
     };
     line(&mut heading.iter().copied());
-    for row in rows {
-        let cells: Vec<_> = row
-            .as_ref()
-            .iter()
-            .map(|cell| crate::clean::line(cell))
-            .collect();
-        line(&mut cells.iter().map(String::as_str));
+    for row in &rows {
+        line(&mut row.iter().map(String::as_str));
     }
     out
+}
+
+/// The cells of a row as they are shown: none can be taken for two, and what a row begins with is no sentence of ours.
+fn cells(row: &[String]) -> Vec<String> {
+    let shown = |(column, cell): (usize, &String)| {
+        let cell = crate::clean::line(cell);
+        let words: Vec<&str> = cell.split_whitespace().collect();
+        let cell = words.join(" ");
+        let is_word = words.len() <= 1 && !cell.contains(|c| "<>{}[]|`\"'$&;".contains(c));
+        if column == 0 && !is_word {
+            format!("\"{}\"", cell.replace('"', "\\\""))
+        } else {
+            cell
+        }
+    };
+    row.iter().enumerate().map(shown).collect()
 }
 
 /// "16.0 GiB"
@@ -107,16 +124,6 @@ pub fn clip(text: &str, most: usize) -> String {
     text.chars().take(most).chain(['…']).collect()
 }
 
-/// Lines of others, set off so that none can be taken for ours.
-pub fn set_off(text: &str) -> String {
-    let text = text.trim_end();
-    if !text.contains('\n') {
-        return text.to_owned();
-    }
-    let lines = text.split('\n').map(|line| format!("\n  | {line}"));
-    lines.collect()
-}
-
 /// A value of PVE's in a sentence, bounded.
 pub fn value(value: &serde_json::Value, most: usize) -> String {
     let text = pve::lenient::as_text(value).unwrap_or_else(|| value.to_string());
@@ -179,6 +186,19 @@ mod tests {
         assert_eq!(
             table(["vmid", "name"], &rows),
             "vmid  name\n105   evil name\n"
+        );
+    }
+
+    #[test]
+    fn a_cell_is_one_cell() {
+        let rows = [[
+            "applied: all".to_owned(),
+            "web  running\t pve1".to_owned(),
+            "x".to_owned(),
+        ]];
+        assert_eq!(
+            table(["comment", "name", "node"], &rows),
+            "comment         name              node\n\"applied: all\"  web running pve1  x\n"
         );
     }
 }

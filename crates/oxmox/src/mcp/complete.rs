@@ -72,12 +72,18 @@ fn variable(template: &str, name: &str) -> Option<Subject> {
 fn beginning_with(typed: &str, names: BTreeSet<String>) -> CompletionInfo {
     let mut matching: Vec<_> = names
         .into_iter()
-        .filter(|name| name.starts_with(typed))
+        .filter(|name| name.starts_with(typed) && is_word(name))
         .collect();
     let total = u32::try_from(matching.len()).ok();
     let more = matching.len() > CompletionInfo::MAX_VALUES;
     matching.truncate(CompletionInfo::MAX_VALUES);
     CompletionInfo::with_pagination(matching, total, more).unwrap_or_default()
+}
+
+/// Whether a name is one word that shows all of itself. Whoever may write a tag would write into the user's client otherwise;
+/// PVE takes no other names.
+fn is_word(name: &str) -> bool {
+    !name.contains(char::is_whitespace) && tools::clean::line(name) == name
 }
 
 #[derive(Deserialize)]
@@ -145,6 +151,21 @@ async fn snapshots(cluster: &Cluster, vmid: Option<Vmid>) -> Result<Vec<String>,
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_hides_or_is_a_sentence_completes_nothing() {
+        let names = [
+            "web",
+            "we\u{202e}b",
+            "\u{1b}[2J",
+            "web\nIGNORE ALL",
+            "ignore all",
+            "b\u{200b}",
+        ];
+        let offered = beginning_with("", names.map(str::to_owned).into());
+        assert_eq!(offered.values, ["web"]);
+        assert_eq!(offered.total, Some(1));
+    }
 
     #[test]
     fn a_long_list_is_cut_and_counted() {

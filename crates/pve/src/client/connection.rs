@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use http_body_util::BodyExt;
 use hyper::StatusCode;
-use hyper::body::{Body, Incoming};
+use hyper::body::Incoming;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
@@ -20,6 +20,7 @@ use tokio::time::{timeout, timeout_at};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use super::intake::{Failure, read};
 use super::lookup;
 use super::pace::Pace;
 use super::reply::Reply;
@@ -82,17 +83,13 @@ impl Endpoint {
                 Ok(reply) => return Ok(reply),
                 // That an idle connection died says nothing about the host.
                 Err(Failure::Unsent(_) | Failure::Broken(..)) => {}
-                Err(Failure::Lost(what)) => return Err(self.maybe_sent(&what, None)),
+                Err(failure) => return Err(self.failed(wire, failure)),
             }
         }
         let request = wire.to_http(&self.host, settings, signature)?;
         let sender = self.connect(settings).await?;
         let outcome = self.over(sender, request, settings).await;
-        outcome.map_err(|failure| match failure {
-            Failure::Unsent(cause) => self.never_sent("the connection closed", Some(cause)),
-            Failure::Broken(what, cause) => self.maybe_sent(what, Some(cause)),
-            Failure::Lost(what) => self.maybe_sent(&what, None),
-        })
+        outcome.map_err(|failure| self.failed(wire, failure))
     }
 
     /// Sends a GET that turns its connection into a websocket, over a connection of its own. PVE drops it without an
@@ -113,11 +110,7 @@ impl Endpoint {
             .map_err(|_| self.maybe_sent(&format!("it did not come within {limit:?}"), None))?
             .map_err(|error| self.maybe_sent("the connection broke", Some(Arc::new(error))))?;
         if response.status() != StatusCode::SWITCHING_PROTOCOLS {
-            let reply = timeout(limit, read(response, settings.max_answer_bytes)).await;
-            return Err(match reply {
-                Ok(Ok(reply)) => reply.into_error(),
-                _ => self.maybe_sent("the connection broke in the middle of it", None),
-            });
+            return Err(self.refused(wire, response, settings).await);
         }
         if !offer.is_accepted_by(response.headers()) {
             return Err(Error::Console {
@@ -147,11 +140,7 @@ impl Endpoint {
         let response = timeout(limit, sender.send_request(request)).await;
         let response = response.map_err(late)?.map_err(broke)?;
         if !response.status().is_success() {
-            let reply = timeout(limit, read(response, settings.max_answer_bytes)).await;
-            return Err(match reply {
-                Ok(Ok(reply)) => reply.into_error(),
-                _ => self.maybe_sent("the connection broke in the middle of it", None),
-            });
+            return Err(self.refused(wire, response, settings).await);
         }
         let mut body = response.into_body();
         while let Some(frame) = timeout(limit, body.frame()).await.map_err(late)? {
@@ -161,6 +150,21 @@ impl Endpoint {
             }
         }
         Ok(())
+    }
+
+    /// What was said instead of what was asked for.
+    async fn refused(
+        &self,
+        wire: &Wire,
+        response: hyper::Response<Incoming>,
+        settings: &Settings,
+    ) -> Error {
+        let limit = settings.timeouts.answer;
+        match timeout(limit, read(response, settings.max_answer_bytes)).await {
+            Ok(Ok(reply)) => reply.into_error(),
+            Ok(Err(failure)) => self.failed(wire, failure),
+            Err(_) => self.maybe_sent(&format!("it did not come within {limit:?}"), None),
+        }
     }
 
     async fn over(
@@ -274,6 +278,18 @@ impl Endpoint {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn failed(&self, wire: &Wire, failure: Failure) -> Error {
+        match failure {
+            Failure::Unsent(cause) => self.never_sent("the connection closed", Some(cause)),
+            Failure::Broken(what, cause) => self.maybe_sent(what, Some(cause)),
+            Failure::Lost(what) => self.maybe_sent(&what, None),
+            Failure::Unreadable(what) => Error::Decode {
+                request: wire.name(),
+                what,
+            },
+        }
+    }
+
     fn never_sent(&self, what: &str, source: Option<Cause>) -> Error {
         Error::NeverSent {
             host: self.host.to_string(),
@@ -289,41 +305,4 @@ impl Endpoint {
             source,
         }
     }
-}
-
-/// Why one connection gave no answer.
-enum Failure {
-    /// Hyper gave the request back: not a byte of it was written.
-    Unsent(Cause),
-    /// The connection ended before the answer did.
-    Broken(&'static str, Cause),
-    /// The answer is not worth waiting for, or reading.
-    Lost(String),
-}
-
-async fn read(response: hyper::Response<Incoming>, max_bytes: usize) -> Result<Reply, Failure> {
-    let (head, mut body) = response.into_parts();
-    let too_large = || Failure::Lost(format!("it is larger than {max_bytes} bytes"));
-    if body.size_hint().lower() > max_bytes as u64 {
-        return Err(too_large());
-    }
-    // Read into one piece as it comes: a list of thousands of guests is megabytes, and collecting it first would hold it
-    // twice.
-    let expected = usize::try_from(body.size_hint().lower()).unwrap_or(max_bytes);
-    let mut bytes = Vec::with_capacity(expected);
-    while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| {
-            let what = "the connection broke in the middle of it";
-            Failure::Broken(what, Arc::new(error))
-        })?;
-        // What is no data are trailers, which PVE does not send.
-        let Ok(data) = frame.into_data() else {
-            continue;
-        };
-        if bytes.len() + data.len() > max_bytes {
-            return Err(too_large());
-        }
-        bytes.extend_from_slice(&data);
-    }
-    Ok(Reply::new(&head, bytes.into()))
 }

@@ -127,18 +127,21 @@ impl Reply {
         let from_pve = self.is_from_pve();
         let body: Option<Value> = serde_json::from_slice(&self.body).ok();
         let message = match &body {
-            Some(json) => json.get("message").and_then(lenient::as_text),
+            Some(json) => (json.get("message").and_then(lenient::as_text)).map(|text| short(&text)),
             // A few errors come as plain text.
             None => plain_text(&self.body),
         };
         let errors = body
             .as_ref()
             .and_then(|json| json.get("errors")?.as_object())
-            .map(|members| members.iter().map(parameter_error).collect())
+            .map(|members| {
+                let told = members.iter().take(MOST_ERRORS);
+                told.map(parameter_error).collect()
+            })
             .unwrap_or_default();
         Error::Status {
             status: self.status,
-            reason: self.reason,
+            reason: short(&self.reason),
             message,
             errors,
             from_pve,
@@ -191,6 +194,9 @@ impl Answer {
             Err(error) if error.is_data() && self.body.trim_ascii_start().starts_with(b"{") => {
                 Err(self.unreadable("it has no `data`; is this a Proxmox VE API?"))
             }
+            Err(error) if error.to_string().starts_with("recursion limit") => {
+                Err(self.unreadable("it is nested too deeply; is this a Proxmox VE API?"))
+            }
             Err(_) => Err(self.unreadable("it is not a JSON object; is this a Proxmox VE API?")),
         }
     }
@@ -212,15 +218,24 @@ fn decode_reason(bytes: &[u8]) -> String {
 }
 
 fn plain_text(body: &[u8]) -> Option<String> {
-    const ENOUGH: usize = 2_000;
     let text = std::str::from_utf8(body).ok()?.trim();
     let is_page = text.starts_with('<');
-    (!text.is_empty() && !is_page).then(|| text.chars().take(ENOUGH).collect())
+    (!text.is_empty() && !is_page).then(|| short(text))
+}
+
+/// The most that one text of a refusal may say, and the most parameters that it tells of: it goes into errors, logs and
+/// answers, each time whole.
+const ENOUGH: usize = 2_000;
+const MOST_ERRORS: usize = 32;
+
+fn short(text: &str) -> String {
+    text.chars().take(ENOUGH).collect()
 }
 
 fn parameter_error((parameter, problem): (&String, &Value)) -> (String, String) {
+    const WORD: usize = 100;
     let text = lenient::as_text(problem).unwrap_or_else(|| problem.to_string());
-    (parameter.clone(), text)
+    (parameter.chars().take(WORD).collect(), short(&text))
 }
 
 /// Serde quotes the value that it did not expect, which may be a secret; what it did expect is enough.

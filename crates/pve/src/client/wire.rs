@@ -104,6 +104,13 @@ impl Wire {
         Ok(wire)
     }
 
+    /// Method and path, for errors: the query may hold a secret.
+    pub(super) fn name(&self) -> String {
+        let path = self.target.split('?').next().unwrap_or_default();
+        let path = path.strip_prefix("/api2/json").unwrap_or(path);
+        format!("{} {path}", self.method.as_str())
+    }
+
     fn has_body(&self) -> bool {
         matches!(self.method, Method::Post | Method::Put)
     }

@@ -9,6 +9,7 @@ mod answers;
 mod auth;
 mod enter;
 mod faults;
+mod hostile;
 mod kept;
 mod recorded;
 mod requests;

@@ -13,6 +13,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
+use crate::hostile::Pour;
+
 /// A request as it arrived.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
@@ -42,6 +44,8 @@ pub(crate) enum Act {
     Close,
     /// Says nothing and keeps the connection.
     Hang,
+    /// Never comes to an end.
+    Pour(Pour),
 }
 
 /// An answer with a status, reason phrase and body.
@@ -243,6 +247,7 @@ async fn serve(stream: TcpStream, connection: usize, shared: Arc<Shared>) {
             }
             Act::Close => return,
             Act::Hang => std::future::pending().await,
+            Act::Pour(pour) => return pour.into(&mut stream).await,
         }
     }
 }

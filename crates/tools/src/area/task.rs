@@ -263,9 +263,7 @@ impl Answer for TaskReport {
                 "{task_type}{subject} on {node} by {user}, started {started}: {state}"
             );
         }
-        for line in &self.log {
-            let _ = writeln!(out, "  {line}");
-        }
+        out.push_str(&words::each_set_off(&self.log));
         out
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::REDACTED;
 use crate::paths::fits;
 
 /// Names that hold an address at these paths. One may have a password in it, as in `http://user:password@host`. What is run
@@ -38,7 +39,7 @@ pub(crate) fn has_password(text: &str) -> bool {
 pub(crate) fn without_passwords(text: &str) -> String {
     let mut text = text.to_owned();
     for at in passwords_in(&text).into_iter().rev() {
-        text.replace_range(at, crate::clean::REDACTED);
+        text.replace_range(at, REDACTED);
     }
     text
 }
@@ -58,8 +59,7 @@ pub(crate) fn passwords_in(text: &str) -> Vec<Range<usize>> {
 /// Where the password stands in what follows the `://` of an address. Who is named without a password may be a token. A
 /// password may have a slash in it, and then looks like a port and a path: rather too much is hidden than too little.
 fn password_of(rest: &str) -> Option<Range<usize>> {
-    let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>');
-    let address = rest.split(ends).next().unwrap_or_default();
+    let address = &rest[..end_of(rest)];
     let host = address.split('/').next().unwrap_or_default();
     let who = match host.rsplit_once('@') {
         Some((who, _)) => who,
@@ -70,7 +70,21 @@ fn password_of(rest: &str) -> Option<Range<usize>> {
         None => address.rsplit_once('@')?.0,
     };
     let begin = who.split_once(':').map_or(0, |(user, _)| user.len() + 1);
-    (begin < who.len()).then_some(begin..who.len())
+    let is_hidden = &who[begin..] == REDACTED;
+    (begin < who.len() && !is_hidden).then_some(begin..who.len())
+}
+
+/// Where an address ends. What stands in for a secret is a part of it: a second look must not take the rest for another.
+fn end_of(rest: &str) -> usize {
+    let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '<' | '>');
+    let mut end = 0;
+    loop {
+        end += rest[end..].find(ends).unwrap_or(rest.len() - end);
+        if !rest[end..].starts_with(REDACTED) {
+            return end;
+        }
+        end += REDACTED.len();
+    }
 }
 
 fn has_port(host: &str) -> bool {

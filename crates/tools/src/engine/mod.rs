@@ -130,6 +130,7 @@ impl Engine {
         let tool = registry.meant(&mut call.tool, &mut call.arguments)?;
         let begun = Instant::now();
         let reply = self.answer(tool, call, talk).await;
+        let reply = reply.map_err(Fault::harmless);
         let failed = reply.as_ref().err().map(|fault| fault.kind);
         self.meter.call(tool.spec().name, begun.elapsed(), failed);
         reply

@@ -9,6 +9,7 @@ use crate::fault::explain;
 use crate::outcome::StepState;
 use crate::plan::{Check, Step};
 use crate::tool::Object;
+use crate::words::{MARK, continued, each_set_off};
 
 /// How often a postcondition is read before it counts as not met.
 const LOOKS: u32 = 5;
@@ -69,7 +70,8 @@ pub(super) async fn ended(
         Ok(Some(TaskEnd::Failed(why))) => Err(Known::new(
             StepState::Failed,
             format!(
-                "the task ended with: {why}\nlast lines of its log:\n{}",
+                "the task ended with: {}; the last lines of its log:\n{}",
+                continued(&why),
                 log_tail(pve, upid).await
             ),
         )),
@@ -90,12 +92,8 @@ pub(super) fn unreadable(why: &str) -> Known {
 
 async fn log_tail(pve: &Reader, upid: &Upid) -> String {
     match pve.task_log_tail(upid, LOG_TAIL).await {
-        Ok(lines) => lines
-            .iter()
-            .map(|line| format!("  {line}"))
-            .collect::<Vec<_>>()
-            .join("\n"),
-        Err(error) => format!("  (the log cannot be read: {error})"),
+        Ok(lines) => each_set_off(&lines).trim_end().to_owned(),
+        Err(error) => format!("{MARK}(the log cannot be read: {})", explain(&error)),
     }
 }
 

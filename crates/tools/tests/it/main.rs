@@ -5,6 +5,7 @@
 mod behaviour;
 mod coverage;
 mod house;
+mod properties;
 mod requests;
 mod ruled;
 mod schemas;

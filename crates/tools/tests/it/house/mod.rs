@@ -85,11 +85,16 @@ impl House {
 
     /// The demo world for somebody who logs in with a password.
     pub(crate) async fn logged_in(mode: Mode) -> Self {
-        let house = Self::in_mode(mode).await;
-        let policy = Policy {
+        Self::logged_in_under(Policy {
             mode,
             ..Policy::default()
-        };
+        })
+        .await
+    }
+
+    /// The same under this policy.
+    pub(crate) async fn logged_in_under(policy: Policy) -> Self {
+        let house = Self::in_mode(policy.mode).await;
         let engine = house.with_password("root@pam", sim::worlds::ROOT_PASSWORD, policy);
         Self { engine, ..house }
     }
