@@ -201,7 +201,7 @@ impl Client {
     }
 
     /// What others have in there, their keys included, is nobody's business here: of such a file only our own entry is shown.
-    fn only_ours_shown(self, draft: Draft) -> Draft {
+    pub fn only_ours_shown(self, draft: Draft) -> Draft {
         let entry = |text: &Option<String>| {
             let entry = text.as_deref().and_then(|text| self.entry_in(text));
             entry

@@ -12,7 +12,8 @@
 //! | `choices`, [`tokens`], `prepare` | from there to a plan |
 //! | [`plan`], [`words`] | what will be done, as data and for people |
 //! | [`apply`], [`trial`], [`journal`] | doing it, trying it, writing down what was made |
-//! | [`undo`], `reached`, `handed` | taking it back, the way back to where it is, and what others need of it |
+//! | [`written`] | what it takes to put a person's files back exactly |
+//! | [`undo`], `restored`, `reached`, `handed` | taking it back: files, the way back to the cluster, and what others need of it |
 //! | `signals` | what ends it in the middle |
 
 pub mod apply;
@@ -29,6 +30,7 @@ pub mod plan;
 mod prepare;
 mod probe;
 mod reached;
+mod restored;
 mod rights;
 pub mod role;
 mod signals;
@@ -39,6 +41,7 @@ pub mod trial;
 pub mod undo;
 pub mod wishes;
 pub mod words;
+pub mod written;
 
 use std::path::PathBuf;
 
@@ -236,6 +239,7 @@ async fn perform(
         writer: Recorded { writer, trail },
         state: &here.state,
         trial,
+        written: reach.written,
         secret: given.or(reach.secret),
         dirs: sent.dirs,
         stop: sent.stop,

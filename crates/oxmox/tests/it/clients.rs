@@ -264,14 +264,11 @@ fn many_servers_are_no_burden() {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("mcp.json");
     let entered = |count: usize| {
-        let entries = (0..count).map(|at| {
-            format!("    \"server-{at}\": {{\n      \"command\": \"x\",\n      \"args\": [\"a\", \"b\"]\n    }}")
-        });
+        let entries = (0..count)
+            .map(|at| format!("\"server-{at}\": {{\"command\": \"x\", \"args\": [\"a\", \"b\"]}}"));
+        // All in one line, as programs write it.
         let entries: Vec<_> = entries.collect();
-        let text = format!(
-            "{{\n  \"mcpServers\": {{\n{}\n  }}\n}}\n",
-            entries.join(",\n")
-        );
+        let text = format!("{{\"mcpServers\": {{{}}}}}", entries.join(", "));
         std::fs::write(&file, &text).unwrap();
         let begun = std::time::Instant::now();
         let draft = Client::Cursor.entered(&file, &server()).unwrap();
