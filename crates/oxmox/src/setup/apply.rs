@@ -14,7 +14,7 @@ use super::trail::Recorded;
 use super::trial::Trial;
 use super::written::Written;
 use crate::cli::out;
-use crate::config::Edit;
+use crate::config::{Edit, is_text};
 use crate::files::{Draft, missing_dirs, remove_empty};
 use crate::keep::Keep;
 
@@ -167,7 +167,12 @@ impl Work<'_> {
                         "PVE made the token and did not tell its secret",
                     )
                 })?;
-                self.secret = Some(value.into());
+                let secret = value.into();
+                is_text(&secret).map_err(|fault| Fault {
+                    message: format!("the secret that PVE told: {}", fault.message),
+                    ..fault
+                })?;
+                self.secret = Some(secret);
             }
         }
         Ok(())
