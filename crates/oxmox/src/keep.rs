@@ -402,7 +402,7 @@ mod tests {
             entry: "x".to_owned(),
         };
         for fault in [
-            keyring.store(&SecretString::from("s")).unwrap_err(),
+            keyring.store(&SecretString::from("hush")).unwrap_err(),
             keyring.remove().unwrap_err(),
         ] {
             assert!(fault.message.contains("(exit status: 3)"), "{fault}");

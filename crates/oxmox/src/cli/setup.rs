@@ -236,6 +236,7 @@ pub fn run(args: Args, global: &Global) -> Result<Exit, Fault> {
     }
     if !args.dry_run {
         locks.add(&Journal::all(&here.state))?;
+        setup::clear_dead(&environment, &here);
     }
     let take_back = args.undo;
     let wishes = args.wishes()?;

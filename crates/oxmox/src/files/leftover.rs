@@ -17,9 +17,16 @@ pub(super) fn sweep(path: &Path) {
         return;
     };
     for (left, of) in drafts(dir) {
-        if path.file_name().is_some_and(|name| *name == *of) && is_abandoned(&left) {
-            let _ = fs::remove_file(left);
+        if path.file_name().is_some_and(|name| *name == *of) {
+            remove(&left);
         }
+    }
+}
+
+/// Removes one, if nobody writes it any more.
+pub(super) fn remove(left: &Path) {
+    if is_abandoned(left) {
+        let _ = fs::remove_file(left);
     }
 }
 
@@ -31,8 +38,8 @@ pub fn leftovers(dir: &Path) -> Vec<PathBuf> {
     left
 }
 
-/// The drafts of other processes, and the names of the files that they are for.
-fn drafts(dir: &Path) -> Vec<(PathBuf, String)> {
+/// The drafts of processes that are gone, and the names of the files that they are for.
+pub(super) fn drafts(dir: &Path) -> Vec<(PathBuf, String)> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let drafts = entries.filter_map(|entry| {
         let name = entry.file_name().into_string().ok()?;

@@ -1,5 +1,6 @@
 //! Files that belong to a person: shown before they are changed, changed whole or not at all, by one oxmox at a time.
 
+mod dead;
 mod diff;
 mod leftover;
 mod lock;
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use tools::fault::{Fault, Kind};
 use tools::store::create_private_dir;
 
+pub use dead::{clear_dir, clear_file};
 pub use leftover::leftovers;
 pub use lock::{Lock, Locks, let_go};
 use replace::replace;
@@ -24,6 +26,9 @@ const LAST: &str = "before-oxmox-last";
 
 /// The same before setup, which has to be there until setup is taken back: no later change replaces it.
 const SETUP: &str = "before-oxmox-setup";
+
+/// What is written to see whether anything can be.
+const PROBE: &str = ".oxmox-probe";
 
 /// A file as it is and as it shall be. Nothing is written before [`Draft::write`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -175,7 +180,7 @@ impl Draft {
     pub fn check(&self) -> Result<(), Fault> {
         let dir = self.path.parent().unwrap_or(Path::new("."));
         let exists = dir.ancestors().find(|dir| dir.exists()).unwrap_or(dir);
-        let probe = exists.join(".oxmox-probe");
+        let probe = exists.join(PROBE);
         leftover::sweep(&probe);
         let probe = leftover::draft_of(&probe);
         let result = fs::OpenOptions::new()

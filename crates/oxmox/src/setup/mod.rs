@@ -52,8 +52,9 @@ use tools::fault::{Fault, Kind};
 
 use crate::cli::exit::Exit;
 use crate::cli::out;
-use crate::config::{Config, Environment};
-use crate::files::Locks;
+use crate::clients::Client;
+use crate::config::{Config, Environment, System};
+use crate::files::{self, Locks};
 use apply::Work;
 use choices::Choices;
 use facts::Facts;
@@ -132,6 +133,19 @@ pub async fn run(
     }
     finished(&plan);
     Ok(Exit::Done)
+}
+
+/// Clears what one that was killed left behind, wherever it may have been at work. What it wrote down stays: that is taken
+/// back on demand.
+pub fn clear_dead(environment: &Environment, here: &Here) {
+    let clients = environment.places(System::HERE).into_iter();
+    let clients = clients.flat_map(|places| Client::ALL.map(|client| client.file(&places)));
+    for file in clients.chain([here.config.clone()]) {
+        files::clear_file(&file);
+    }
+    for dir in [here.state.join("setup"), here.config_dir().join("secrets")] {
+        files::clear_dir(&dir);
+    }
 }
 
 /// What the plan is carried out with.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use tools::fault::{Fault, Kind};
+use tools::keys;
 
 use crate::clients::Before;
 use crate::files::Draft;
@@ -16,11 +17,7 @@ struct Mark(Option<String>);
 
 impl Mark {
     fn of(text: Option<&str>) -> Self {
-        let hash = |text: &str| {
-            let hash = Sha256::digest(text.as_bytes());
-            hash.iter().map(|byte| format!("{byte:02x}")).collect()
-        };
-        Self(text.map(hash))
+        Self(text.map(|text| keys::hex(&Sha256::digest(text.as_bytes()))))
     }
 }
 
