@@ -262,6 +262,8 @@ fn holder(beside: &Path) -> String {
 mod tests {
     use super::*;
 
+    /// Elsewhere the file beside stays: see [`unlink`].
+    #[cfg(unix)]
     #[test]
     fn one_at_a_time_and_nothing_is_left_of_it() {
         let dir = tempfile::tempdir().unwrap();
@@ -276,6 +278,7 @@ mod tests {
         drop(Lock::within(&path, Duration::ZERO).unwrap());
     }
 
+    #[cfg(unix)]
     #[test]
     fn what_was_written_meanwhile_keeps_its_directory() {
         let dir = tempfile::tempdir().unwrap();

@@ -202,6 +202,23 @@ impl Draft {
         self.write_and_keep(self.before.as_deref().filter(|_| self.keeps_copy()))
     }
 
+    /// Keeps what it holds, if that is to be kept, before it is written: for whoever writes down that it is.
+    pub fn keep_copy(&self) -> Result<(), Fault> {
+        let Some(before) = self.before.as_deref().filter(|_| self.keeps_copy()) else {
+            return Ok(());
+        };
+        let copy = self.backup();
+        replace(&copy, before, &self.path, false).map_err(|error| unwritable(&copy, &error))
+    }
+
+    /// It came to nothing: what it held is what it holds, and needs no copy.
+    pub fn drop_copy(&self) {
+        let now = fs::read_to_string(&self.path).ok();
+        if self.keeps_copy() && now == self.before {
+            let _ = fs::remove_file(self.backup());
+        }
+    }
+
     /// The same to how it was before oxmox came: nobody wants a copy of what was there meanwhile, nor one of what is there
     /// again.
     pub fn put_back(&self) -> Result<(), Fault> {
@@ -315,9 +332,15 @@ fn unreadable(path: &Path, error: &io::Error) -> Fault {
 
 fn unwritable(path: &Path, error: &io::Error) -> Fault {
     let what = format!("{} cannot be written: {error}", path.display());
-    Fault::new(Kind::Failed, what).hint(
-        "make its directory writable for you, or name another place with --config and --state-dir",
-    )
+    let is_full = matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    );
+    Fault::new(Kind::Failed, what).hint(if is_full {
+        "make room there, and run the command again"
+    } else {
+        "make its directory writable for you, or name another place with --config and --state-dir"
+    })
 }
 
 #[cfg(test)]

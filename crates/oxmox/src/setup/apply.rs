@@ -178,8 +178,24 @@ impl Work<'_> {
         Ok(())
     }
 
+    /// How the files are that are about to change. Before the journal names them: what it names without that was written by an
+    /// oxmox that did not write it down.
+    fn write_down_files(&self) -> Result<(), Fault> {
+        let mut written = self.written.clone();
+        for draft in self.plan.files() {
+            let mut clients = self.plan.entered();
+            let client = clients.find(|(_, entered)| entered.path == draft.path);
+            let entry = client.map(|(client, _)| client.before(draft.before.as_deref()));
+            // First: what is written down is there.
+            draft.keep_copy()?;
+            written.about_to(draft, entry);
+        }
+        written.write(self.state)
+    }
+
     /// What is about to change on this machine.
     fn write_down(&self, journal: &mut Journal) -> Result<(), Fault> {
+        self.write_down_files()?;
         // How it was before the first run counts.
         let (path, name) = (&self.plan.config.path, &self.plan.cluster);
         if journal.config.is_none() {
@@ -201,15 +217,7 @@ impl Work<'_> {
         if let Some(file) = self.plan.authority.as_ref().filter(|it| it.after.is_some()) {
             journal.ca_file = Some(file.path.clone());
         }
-        journal.write(self.state)?;
-        let mut written = self.written.clone();
-        for draft in self.plan.files() {
-            let mut clients = self.plan.entered();
-            let client = clients.find(|(_, entered)| entered.path == draft.path);
-            let entry = client.map(|(client, _)| client.before(draft.before.as_deref()));
-            written.about_to(draft, entry);
-        }
-        written.write(self.state)
+        journal.write(self.state)
     }
 
     /// The directories that this run will make, each before those in it.
@@ -287,6 +295,9 @@ impl Work<'_> {
             if back.put_back().is_err() {
                 left.push(path);
             }
+        }
+        for draft in self.plan.files() {
+            draft.drop_copy();
         }
         if let Some(keep) = self.plan.secret.as_ref().filter(|_| done.stored)
             && keep.remove().is_err()

@@ -313,6 +313,14 @@ impl Journal {
         names
     }
 
+    /// The files that were changed for any of them, as far as that can be read.
+    pub fn changed_by_any(state: &Path) -> Vec<PathBuf> {
+        let known = Self::known(state).into_iter();
+        let known = known.filter_map(|name| Self::read(state, &name).ok()?);
+        let files = |journal: Self| journal.changed().map(Path::to_owned).collect::<Vec<_>>();
+        known.flat_map(files).collect()
+    }
+
     /// What was written down for any of them.
     pub fn all_of(state: &Path) -> Result<Vec<Self>, Fault> {
         let read = |name: String| Self::read(state, &name).transpose();
@@ -389,11 +397,6 @@ impl Journal {
         let clients = self.clients.iter().map(|entered| &entered.file);
         let files = config.chain(clients).chain(&self.ca_file);
         files.map(PathBuf::as_path)
-    }
-
-    /// Whether a person's file has been changed before.
-    pub fn has_changed(&self, file: &Path) -> bool {
-        self.changed().any(|changed| changed == file)
     }
 
     /// Whether the cluster was reached there.

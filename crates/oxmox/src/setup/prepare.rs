@@ -103,13 +103,16 @@ pub(super) async fn prepare(
         let reference = keep.reference();
         (Some(keep), reference, None)
     };
+    let mut written = Written::read(&settled.here.state)?;
+    // One that was killed may have come no further than to write them down, or not so far as to forget them.
+    let untouched = written.forget_untouched();
     let asked = authority.as_ref().filter(|draft| draft.after.is_some());
     let reach = Reach {
         hosts,
         ca_file: asked.map(|draft| draft.path.clone()),
         secret: kept,
         journal,
-        written: Written::read(&settled.here.state)?,
+        written,
     };
     let section = Section {
         hosts: reach.hosts.clone(),
@@ -118,10 +121,11 @@ pub(super) async fn prepare(
         secret: reference,
     };
     edit.set_cluster(&choices.name, section.table())?;
-    let earlier = Journal::all_of(&settled.here.state)?;
+    let earlier = Journal::changed_by_any(&settled.here.state);
     let kept = |draft: Draft| {
-        let is_known = |journal: &Journal| journal.has_changed(&draft.path);
-        let again = reach.written.of(&draft.path).is_some() || earlier.iter().any(is_known);
+        let is_untouched = untouched.iter().any(|it| it.path == draft.path);
+        let is_known = reach.written.of(&draft.path).is_some();
+        let again = is_known || earlier.contains(&draft.path) && !is_untouched;
         draft.again(again).lasting()
     };
     let clients = choices

@@ -71,6 +71,10 @@ impl Restored {
             all.add(&entered.file, false, edited, &shown)?;
             seen.push(file);
         }
+        if !shared.config && !shared.clients {
+            let untouched = all.written.forget_untouched().into_iter();
+            all.done.extend(untouched.filter_map(|it| it.copy));
+        }
         Ok(all)
     }
 
@@ -135,8 +139,8 @@ impl Restored {
         lines
     }
 
-    /// Does it.
-    pub(super) fn write(&self, state: &Path) -> Result<(), Fault> {
+    /// Does it. How the files were stays written down: whoever is killed before the journal is closed comes back.
+    pub(super) fn write(&self) -> Result<(), Fault> {
         for draft in &self.drafts {
             out::say(format_args!("  {}", draft.path.display()));
             draft.put_back()?;
@@ -144,6 +148,11 @@ impl Restored {
         for copy in &self.done {
             let _ = fs::remove_file(copy);
         }
+        Ok(())
+    }
+
+    /// It is over.
+    pub(super) fn forget(&self, state: &Path) -> Result<(), Fault> {
         self.written.write(state)
     }
 }
@@ -153,8 +162,8 @@ fn without_section(config: &Configured, cluster: &str) -> Result<Draft, Fault> {
     let mut edit = Edit::open(&config.path)?;
     let before = config.before.as_ref();
     let is_back = before.is_some_and(|before| edit.put_section(cluster, before));
-    if !is_back {
-        edit.remove_cluster(cluster);
+    if !is_back && !edit.remove_cluster(cluster) {
+        return Draft::open(&config.path);
     }
     let draft = edit.draft();
     Ok(if edit.text().trim().is_empty() {

@@ -77,6 +77,7 @@ pub async fn run(
         Some(_) => handed::over(&mut journal, &here.state)?,
     };
     let dirs = close(journal, rest, &here.state)?;
+    files.forget(&here.state)?;
     for hint in in_keyring {
         out::hint(hint);
     }
@@ -185,7 +186,7 @@ async fn is_gone(
 /// Answers how to clear by hand what could not be cleared here.
 fn take_back_here(files: &Restored, journal: &Journal, state: &Path) -> Result<Vec<String>, Fault> {
     let mut by_hand = Vec::new();
-    files.write(state)?;
+    files.write()?;
     for keep in &journal.secrets {
         match (keep.remove(), unreachable_keyring(keep)) {
             (Ok(()), _) => {}

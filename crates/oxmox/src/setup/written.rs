@@ -24,11 +24,12 @@ impl Mark {
 /// One file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Touched {
-    path: PathBuf,
+    /// Where it is.
+    pub path: PathBuf,
     /// What it held before the first run.
     before: Mark,
     /// Where that is kept, if there was anything.
-    copy: Option<PathBuf>,
+    pub copy: Option<PathBuf>,
     /// What setup made of it, in any run. All of them: whoever is killed has written the last one, or the one before.
     wrote: Vec<Mark>,
     /// Whether somebody else wrote it between two runs: their work is in all that came after.
@@ -141,6 +142,18 @@ impl Written {
         }
         let (_, text) = touched.kept()?;
         (Mark::of(Some(&text)) == touched.before).then(|| draft.holding(text))
+    }
+
+    /// Forgets the files that hold what they held before: whoever meant to write them was killed. Answers them.
+    pub fn forget_untouched(&mut self) -> Vec<Touched> {
+        let is_untouched = |touched: &Touched| {
+            let now = std::fs::read_to_string(&touched.path).ok();
+            Mark::of(now.as_deref()) == touched.before
+        };
+        let all = std::mem::take(&mut self.0).into_iter();
+        let (untouched, rest) = all.partition(is_untouched);
+        self.0 = rest;
+        untouched
     }
 
     /// It is as it was, or setup has no part in it any more.

@@ -221,6 +221,40 @@ async fn a_certificate_that_was_there() {
     assert_eq!(place.files_but_trail(), [file]);
 }
 
+/// Killed when all files were put back, and before it was written down that they are.
+#[tokio::test]
+async fn an_undo_that_was_killed_at_its_end() {
+    let place = Place::new().await;
+    let pem = ".config/oxmox/home-ca.pem";
+    let files = [(CONFIG, "mode = \"ask\"\r\n"), (pem, "mine\n")];
+    for (file, text) in files {
+        place.write(file, text);
+    }
+    setup(&place, "home", &["--trust=ca"]).await;
+    let written = |name: &str| place.home("state/setup").join(name);
+    let kept = ["home.json", "written"].map(|name| (name, std::fs::read(written(name)).unwrap()));
+    undo(&place, "home").await;
+    std::fs::create_dir_all(place.home("state/setup")).unwrap();
+    for (name, text) in &kept {
+        std::fs::write(written(name), text).unwrap();
+    }
+    // First with what is left of it, then with what a setup makes of that.
+    for is_set_up_again in [false, true] {
+        if is_set_up_again {
+            std::fs::create_dir_all(place.home("state/setup")).unwrap();
+            std::fs::write(written("written"), &kept[1].1).unwrap();
+            setup(&place, "home", &["--trust=ca"]).await;
+        }
+        undo(&place, "home").await;
+        for (file, text) in files {
+            assert_eq!(place.text(file), text);
+        }
+        let mut files = place.files_but_trail();
+        files.retain(|file| file != "state/setup");
+        assert_eq!(files, [CONFIG, pem]);
+    }
+}
+
 /// What an oxmox wrote that did not write down how files were: only what is ours goes.
 #[tokio::test]
 async fn without_what_was_written_down() {
@@ -261,4 +295,12 @@ async fn permissions_and_links_stay() {
         place.files_but_trail(),
         [ZED, CURSOR, "dotfiles/cursor.json"]
     );
+}
+
+/// What cannot be understood of one cluster is in the way of no other.
+#[tokio::test]
+async fn beside_a_journal_that_is_broken() {
+    let place = Place::new().await;
+    place.write("state/setup/other.json", "{");
+    setup(&place, "home", &[]).await;
 }
