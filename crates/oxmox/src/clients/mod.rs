@@ -153,6 +153,16 @@ impl Client {
         Ok(self.only_ours_shown(draft.holding(after)))
     }
 
+    /// Whether its file could be written: if it cannot, this client can still be left out.
+    pub fn check(self, draft: &Draft) -> Result<(), Fault> {
+        draft.check().map_err(|fault| {
+            fault.hint(format!(
+                "make its directory writable for you, or leave {} out of --client",
+                self.word()
+            ))
+        })
+    }
+
     /// What this file said of oxmox.
     pub fn before(self, text: Option<&str>) -> Before {
         match text {

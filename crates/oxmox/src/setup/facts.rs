@@ -136,6 +136,10 @@ fn untold(request: &Request, error: pve::Error) -> Fault {
             "PVE itself has a trouble there: `journalctl -u pvedaemon -u pveproxy` on the node tells more; then run the same \
              command again"
         }
+        None if matches!(error, pve::Error::Decode { .. }) => {
+            "something between here and the node may answer in its place, such as a proxy; or this is a PVE that oxmox does not \
+             know yet: `pveversion` on the node tells which"
+        }
         _ => "",
     };
     let fault = unanswered::told(&request.to_string(), error);

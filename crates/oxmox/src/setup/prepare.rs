@@ -145,6 +145,9 @@ pub(super) async fn prepare(
             .map(|(client, draft)| (client, kept(draft)))
             .collect(),
     };
+    for (client, draft) in plan.entered() {
+        client.check(draft)?;
+    }
     for draft in plan.files() {
         draft.check()?;
     }

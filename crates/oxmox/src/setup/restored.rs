@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tools::fault::Fault;
+use tools::fault::{Fault, Kind};
 
 use super::journal::{Configured, Journal};
 use super::written::Written;
@@ -143,7 +143,12 @@ impl Restored {
     pub(super) fn write(&self) -> Result<(), Fault> {
         for draft in &self.drafts {
             out::say(format_args!("  {}", draft.path.display()));
-            draft.put_back()?;
+            draft.put_back().map_err(|fault| match fault.kind {
+                Kind::Failed => fault.hint(
+                    "see that it can be written, and run the command again: it goes on with the rest",
+                ),
+                _ => fault,
+            })?;
         }
         for copy in &self.done {
             let _ = fs::remove_file(copy);

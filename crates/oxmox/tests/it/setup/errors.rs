@@ -352,6 +352,35 @@ async fn a_question_that_pve_does_not_answer() {
     }
 }
 
+/// Nothing that can be understood, and what may be behind that.
+#[tokio::test]
+async fn an_answer_that_says_nothing() {
+    for path in ["/version", "/access/acl", "/access/permissions"] {
+        let place = Place::new().await;
+        place
+            .sim
+            .fault(Fault::answer("GET", path, serde_json::json!("x")));
+        let ran = place.setup(WORDS).await.exits(1);
+        nothing_left(&place, ran)
+            .says(&format!("the answer to GET {path} cannot be read"))
+            .says("such as a proxy");
+    }
+}
+
+/// This client can be left out: no other place for oxmox's own files helps here.
+#[tokio::test]
+async fn a_clients_directory_that_cannot_be_written() {
+    let place = Place::new().await;
+    std::fs::write(place.home(".cursor"), "").unwrap();
+    let words = [WORDS, &["--client=cursor"]].concat();
+    let ran = place
+        .setup(&words)
+        .await
+        .says("leave cursor out of --client");
+    assert_eq!(ran.code, 1, "{ran:#?}");
+    assert_eq!(place.sim.requests().len(), 0, "it is found out first");
+}
+
 /// What a terminal adds, or what has no end, is no secret, whichever way it comes.
 #[tokio::test]
 async fn a_secret_that_is_none() {
