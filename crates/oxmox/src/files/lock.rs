@@ -54,6 +54,16 @@ impl Locks {
         Ok(())
     }
 
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Only the first of them are still needed.
+    pub fn keep(&mut self, count: usize) {
+        self.0.truncate(count);
+    }
+
     /// The directories that were made for them, each before those in it.
     pub fn dirs(&self) -> Vec<PathBuf> {
         self.0.iter().flat_map(|lock| lock.dirs.clone()).collect()

@@ -202,15 +202,6 @@ impl Draft {
         self.write_and_keep(self.before.as_deref().filter(|_| self.keeps_copy()))
     }
 
-    /// Keeps what it holds, if that is to be kept, before it is written: for whoever writes down that it is.
-    pub fn keep_copy(&self) -> Result<(), Fault> {
-        let Some(before) = self.before.as_deref().filter(|_| self.keeps_copy()) else {
-            return Ok(());
-        };
-        let copy = self.backup();
-        replace(&copy, before, &self.path, false).map_err(|error| unwritable(&copy, &error))
-    }
-
     /// It came to nothing: what it held is what it holds, and needs no copy.
     pub fn drop_copy(&self) {
         let now = fs::read_to_string(&self.path).ok();

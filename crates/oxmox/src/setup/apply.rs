@@ -179,15 +179,13 @@ impl Work<'_> {
     }
 
     /// How the files are that are about to change. Before the journal names them: what it names without that was written by an
-    /// oxmox that did not write it down.
+    /// oxmox that did not write it down. Before there are copies, too, or nobody would know of those.
     fn write_down_files(&self) -> Result<(), Fault> {
         let mut written = self.written.clone();
         for draft in self.plan.files() {
             let mut clients = self.plan.entered();
             let client = clients.find(|(_, entered)| entered.path == draft.path);
             let entry = client.map(|(client, _)| client.before(draft.before.as_deref()));
-            // First: what is written down is there.
-            draft.keep_copy()?;
             written.about_to(draft, entry);
         }
         written.write(self.state)

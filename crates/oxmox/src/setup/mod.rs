@@ -58,7 +58,7 @@ use crate::files::{self, Locks};
 use apply::Work;
 use choices::Choices;
 use facts::Facts;
-use journal::At;
+use journal::{At, Journal};
 use look::Known;
 use plan::Plan;
 use prepare::{Reach, Settled, Way, prepare};
@@ -66,6 +66,7 @@ use talk::Talk;
 use trail::{Recorded, Trail};
 use trial::Trial;
 use wishes::{Here, Wishes};
+use written::Written;
 
 /// Asks what was not said, shows what it will do, and does it.
 pub async fn run(
@@ -145,6 +146,19 @@ pub fn clear_dead(environment: &Environment, here: &Here) {
     }
     for dir in [here.state.join("setup"), here.config_dir().join("secrets")] {
         files::clear_dir(&dir);
+    }
+    if Journal::known(&here.state).is_empty()
+        && let Ok(mut written) = Written::read(&here.state)
+    {
+        // It was about to forget them.
+        for copy in written
+            .forget_untouched()
+            .into_iter()
+            .filter_map(|it| it.copy)
+        {
+            let _ = std::fs::remove_file(copy);
+        }
+        let _ = written.write(&here.state);
     }
 }
 

@@ -36,7 +36,8 @@ pub async fn run(
     let mut journal = find(&wishes, &here.state)?;
     let changed = journal.changed().filter(|_| !wishes.dry_run);
     let changed = changed.map(Path::to_owned).collect();
-    let locks = super::locked(locks, changed).await?;
+    let own = locks.count();
+    let mut locks = super::locked(locks, changed).await?;
     let files = Restored::plan(&journal, shared(&journal, &here.state)?, &here.state)?;
     wishes.user = wishes.user.or_else(|| journal.login.clone());
     wishes.token = None;
@@ -72,6 +73,9 @@ pub async fn run(
         is_gone(remote, planned, &mut journal, &here.state).await?;
     }
     let in_keyring = take_back_here(&files, &journal, &here.state)?;
+    // As long as it is written down which they are.
+    locks.keep(own);
+    remove_empty(&journal.dirs);
     let rest = match remote {
         None => Rest::Unasked,
         Some(_) => handed::over(&mut journal, &here.state)?,

@@ -28,7 +28,7 @@ pub struct Touched {
     pub path: PathBuf,
     /// What it held before the first run.
     before: Mark,
-    /// Where that is kept, if there was anything.
+    /// Where that is kept, if there was anything. Certain to be there when the file holds something else.
     pub copy: Option<PathBuf>,
     /// What setup made of it, in any run. All of them: whoever is killed has written the last one, or the one before.
     wrote: Vec<Mark>,

@@ -238,6 +238,13 @@ async fn an_undo_that_was_killed_at_its_end() {
     for (name, text) in &kept {
         std::fs::write(written(name), text).unwrap();
     }
+    // Without the journal, nothing is left to take back, and nothing to know.
+    std::fs::remove_file(written("home.json")).unwrap();
+    place.undo().await.exits(1).says("nothing to take back");
+    assert!(!written("written").exists());
+    for (name, text) in &kept {
+        std::fs::write(written(name), text).unwrap();
+    }
     // First with what is left of it, then with what a setup makes of that.
     for is_set_up_again in [false, true] {
         if is_set_up_again {
