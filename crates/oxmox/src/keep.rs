@@ -173,6 +173,8 @@ impl Keep {
     }
 
     fn store_within(&self, limit: Duration, secret: &SecretString) -> Result<(), Fault> {
+        // What comes back is one line, and one of these programs is told whole lines.
+        config::is_text(secret)?;
         match self {
             Self::File { path } => {
                 let draft = Draft::open(path)?.private();
@@ -281,9 +283,13 @@ fn asked(
     program::run(&mut command, input, limit)
 }
 
-/// Why it did not, in its own words.
+/// Why it did not, in its own words, or else by how it ended.
 fn said(ended: &Ended) -> String {
-    clean::line(String::from_utf8_lossy(&ended.stderr).trim())
+    let said = clean::line(String::from_utf8_lossy(&ended.stderr).trim());
+    if said.is_empty() && !ended.status.success() {
+        return format!("its program said nothing, and failed ({})", ended.status);
+    }
+    said
 }
 
 fn refused(why: &str) -> Fault {
@@ -383,5 +389,23 @@ mod tests {
         let fault = keyring.remove_within(limit).unwrap_err();
         assert!(fault.message.contains("did not answer within"), "{fault}");
         assert!(fault.hint.is_some_and(|hint| hint.contains("unlock it")));
+    }
+
+    #[test]
+    fn a_keyring_that_fails_without_a_word_is_told_by_how_it_ended() {
+        let dir = tempfile::tempdir().unwrap();
+        let program = dir.path().join("secret-tool");
+        std::fs::write(&program, "#!/bin/sh\nexit 3\n").unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let keyring = Keep::Keyring {
+            program,
+            entry: "x".to_owned(),
+        };
+        for fault in [
+            keyring.store(&SecretString::from("hush")).unwrap_err(),
+            keyring.remove().unwrap_err(),
+        ] {
+            assert!(fault.message.contains("(exit status: 3)"), "{fault}");
+        }
     }
 }

@@ -13,6 +13,7 @@
 //! | `lasting` | answers that go on, and when they end |
 //! | [`syslog`] | copies of the audit trail for the system's log |
 //! | [`token`] | how callers over the network are known |
+//! | `unanswered` | what was asked and not answered, in words |
 //! | [`web`] | the page for people, and what it asks for |
 //! | [`generate`] | the documents that are made from the registry and the configuration |
 
@@ -34,4 +35,5 @@ pub mod session;
 pub mod setup;
 pub mod syslog;
 pub mod token;
+mod unanswered;
 pub mod web;

@@ -97,6 +97,6 @@ async fn signal() {
 #[cfg(not(unix))]
 async fn signal() {
     if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }

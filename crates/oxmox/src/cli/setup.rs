@@ -1,6 +1,6 @@
 //! `oxmox setup`: from nothing to a client that reaches a cluster. All of it can be said by flags, or is asked for.
 
-use std::io::Read as _;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -16,6 +16,7 @@ use crate::clients::Client;
 use crate::config::{Environment, SecretSource};
 use crate::files::Locks;
 use crate::keep::Wanted;
+use crate::program::MOST;
 use crate::setup::journal::Journal;
 use crate::setup::wishes::{Here, Trusting, Wishes};
 use crate::setup::{self, undo};
@@ -174,22 +175,33 @@ pub(super) fn secret(
     file: Option<&Path>,
     what: &str,
 ) -> Result<Option<SecretString>, Fault> {
-    let mut text = String::new();
-    match file {
-        Some(path) => {
-            text = std::fs::read_to_string(path).map_err(|error| {
-                Fault::bad_input(format!("the {what}: {}: {error}", path.display()))
-            })?;
-        }
-        None if stdin => {
-            let read = std::io::stdin().read_to_string(&mut text);
-            read.map_err(|error| Fault::bad_input(format!("the {what}: stdin: {error}")))?;
-        }
+    let what = format!("the {what}");
+    let read = match file {
+        Some(path) => std::fs::File::open(path)
+            .and_then(short)
+            .map_err(|error| format!("{}: {error}", path.display())),
+        None if stdin => short(std::io::stdin()).map_err(|error| format!("stdin: {error}")),
         None => return Ok(None),
+    };
+    let read = read.map_err(|why| Fault::bad_input(format!("{what}: {why}")));
+    let secret = read.and_then(|text| SecretSource::first_line(&text, &what));
+    secret.map(Some).map_err(|fault| match fault.hint {
+        Some(_) => fault,
+        None => {
+            fault.hint("it is the first line of what is named, and nothing else is needed there")
+        }
+    })
+}
+
+/// What is there, if it is as short as any secret: what has no end is not read to it.
+fn short(from: impl Read) -> std::io::Result<String> {
+    let mut text = String::new();
+    from.take(MOST as u64 + 1).read_to_string(&mut text)?;
+    if text.len() > MOST {
+        let what = format!("longer than {} KiB; a secret is one line", MOST >> 10);
+        return Err(std::io::Error::other(what));
     }
-    let secret = SecretSource::first_line(&text);
-    let empty = || Fault::bad_input(format!("the {what} is empty"));
-    secret.ok_or_else(empty).map(Some)
+    Ok(text)
 }
 
 /// What is written down is looked up from anywhere.
@@ -224,6 +236,7 @@ pub fn run(args: Args, global: &Global) -> Result<Exit, Fault> {
     }
     if !args.dry_run {
         locks.add(&Journal::all(&here.state))?;
+        setup::clear_dead(&environment, &here);
     }
     let take_back = args.undo;
     let wishes = args.wishes()?;

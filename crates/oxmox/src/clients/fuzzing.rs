@@ -1,10 +1,9 @@
 //! The door of the editor of clients' files; see [`crate::fuzzing`].
 
-use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::CstRootNode;
+use jsonc_parser::{ParseOptions, parse_to_serde_value};
 use serde_json::{Value, json};
 
-use super::document;
+use super::document::{self, Room};
 
 const KEY: &str = "mcpServers";
 const NAME: &str = "oxmox";
@@ -19,15 +18,24 @@ pub(crate) fn client_file(text: &str) {
         document::with(&entered, KEY, NAME, &ours).as_ref(),
         Ok(&entered)
     );
-    let left = document::without(&entered, KEY, NAME).expect("what was written is read");
-    assert_eq!(document::entry(&left, KEY, NAME), None);
-    assert_eq!(others(&left), others(text), "others' settings changed");
+    let once = document::words(text, KEY, NAME);
+    for room in [Room::None, Room::Object, Room::Servers] {
+        let left = document::without(&entered, KEY, NAME, room).expect("what was written is read");
+        assert_eq!(document::entry(&left, KEY, NAME), None);
+        assert_eq!(others(&left), others(text), "others' settings changed");
+    }
+    if let Some(once) = once {
+        let back = document::with_words(&entered, KEY, NAME, once);
+        assert_eq!(back.as_deref(), Ok(text), "the words are those of before");
+    }
 }
 
 /// What a file says besides oxmox; a list of servers that is not there says as much as an empty one.
 fn others(text: &str) -> Value {
-    let parsed = CstRootNode::parse(text, &ParseOptions::default()).expect("it was read");
-    let mut all = parsed.to_serde_value().unwrap_or_else(|| json!({}));
+    let text = text.trim_start_matches('\u{feff}');
+    let parsed = parse_to_serde_value(text, &ParseOptions::default());
+    let parsed: Option<Value> = parsed.expect("it was read");
+    let mut all = parsed.unwrap_or_else(|| json!({}));
     if let Some(servers) = all.get_mut(KEY).and_then(Value::as_object_mut) {
         servers.shift_remove(NAME);
         if servers.is_empty() {

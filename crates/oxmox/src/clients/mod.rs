@@ -21,6 +21,7 @@ use tools::fault::Fault;
 
 use crate::config::Places;
 use crate::files::Draft;
+use document::Room;
 
 /// The name that oxmox has in clients.
 pub const SERVER: &str = "oxmox";
@@ -73,10 +74,16 @@ pub enum Before {
     NoFile,
     /// The file held nothing but this.
     Blank(String),
+    /// Comments stood in it, and no object.
+    NoObject,
+    /// It had no servers at all.
+    NoServers,
     /// Nothing.
     Nothing,
-    /// This.
+    /// This, as it was written down once: without the way it stood there.
     Entry(Value),
+    /// This, in these words.
+    Words(String),
 }
 
 impl Server {
@@ -146,42 +153,65 @@ impl Client {
         Ok(self.only_ours_shown(draft.holding(after)))
     }
 
+    /// Whether its file could be written: if it cannot, this client can still be left out.
+    pub fn check(self, draft: &Draft) -> Result<(), Fault> {
+        draft.check().map_err(|fault| {
+            fault.hint(format!(
+                "make its directory writable for you, or leave {} out of --client",
+                self.word()
+            ))
+        })
+    }
+
     /// What this file said of oxmox.
     pub fn before(self, text: Option<&str>) -> Before {
         match text {
             None => Before::NoFile,
             Some(text) if document::is_blank(text) => Before::Blank(text.to_owned()),
-            Some(text) => (self.entry_in(text)).map_or(Before::Nothing, Before::Entry),
+            Some(text) => {
+                let key = self.format().servers;
+                if let Some(words) = document::words(text, key, SERVER) {
+                    return Before::Words(words.to_owned());
+                }
+                match document::room(text, key, SERVER) {
+                    Ok(Room::None) => Before::NoObject,
+                    Ok(Room::Object) => Before::NoServers,
+                    Ok(Room::Servers) | Err(_) => Before::Nothing,
+                }
+            }
         }
     }
 
-    /// Its file with what it said of oxmox before. Gone, if it was not there and holds nothing else.
+    /// Its file with what it said of oxmox before, and without what was made for that. Gone, if it was not there and holds
+    /// nothing else.
     pub fn left(self, file: &Path, before: &Before) -> Result<Draft, Fault> {
         let draft = Draft::open(file)?;
         let Some(text) = &draft.before else {
             return Ok(draft);
         };
         let key = self.format().servers;
+        let without = |room: Room| document::without(text, key, SERVER, room);
         let after = match before {
             Before::Entry(entry) => document::with(text, key, SERVER, entry),
-            Before::NoFile | Before::Blank(_) | Before::Nothing => {
-                document::without(text, key, SERVER)
-            }
+            Before::Words(words) => document::with_words(text, key, SERVER, words),
+            Before::NoFile | Before::Blank(_) | Before::NoObject => without(Room::None),
+            Before::NoServers => without(Room::Object),
+            Before::Nothing => without(Room::Servers),
         };
         let after = after.map_err(|why| {
             self.not_understood(file, &why)
                 .hint("mend the file, and run the command again")
         })?;
         let draft = match before {
-            Before::NoFile if document::is_bare(&after, key) => draft.gone(),
-            Before::Blank(once) if document::is_bare(&after, key) => draft.holding(once.clone()),
+            Before::NoFile if document::is_blank(&after) => draft.gone(),
+            Before::Blank(once) if document::is_blank(&after) => draft.holding(once.clone()),
             _ => draft.holding(after),
         };
         Ok(self.only_ours_shown(draft))
     }
 
     /// What others have in there, their keys included, is nobody's business here: of such a file only our own entry is shown.
-    fn only_ours_shown(self, draft: Draft) -> Draft {
+    pub fn only_ours_shown(self, draft: Draft) -> Draft {
         let entry = |text: &Option<String>| {
             let entry = text.as_deref().and_then(|text| self.entry_in(text));
             entry

@@ -250,17 +250,21 @@ impl ClusterConfig {
         let mut secret = |source: &SecretSource, what: &str| {
             let what = format!("the {what} of cluster {}", self.name);
             warnings.extend(source.warnings(&what));
-            match source {
-                SecretSource::Held(secret) => secret.clone().into(),
-                source => Secret::kept(Kept {
-                    cluster: self.name.clone(),
-                    what,
-                    key: self.login.key(),
-                    source: source.clone(),
-                    environment: environment.clone(),
-                    limit: self.prefers.secret_timeout,
-                }),
+            let limit = self.prefers.secret_timeout;
+            if let SecretSource::Held(_) = source
+                && let Ok(secret) = source.read(&what, environment, limit)
+            {
+                return secret.into();
             }
+            // One that cannot be used is told of when it is needed, too: the other clusters do not need it.
+            Secret::kept(Kept {
+                cluster: self.name.clone(),
+                what,
+                key: self.login.key(),
+                source: source.clone(),
+                environment: environment.clone(),
+                limit,
+            })
         };
         let credentials = match &self.login {
             Login::Token {

@@ -25,6 +25,9 @@ const CONNECTION: [&str; 11] = [
     "password_command",
 ];
 
+/// What some editors put before a text to say that it is UTF-8.
+const MARK: char = '\u{feff}';
+
 /// A configuration file that is being changed. Nothing is written before [`Edit::write`].
 #[derive(Debug)]
 pub struct Edit {
@@ -148,9 +151,18 @@ impl Edit {
         removed.is_some()
     }
 
-    /// As it would be written.
+    /// As it would be written: with the mark that it begins with, and lines that end as they did.
     pub fn text(&self) -> String {
-        self.document.to_string()
+        let before = self.draft.before.as_deref().unwrap_or_default();
+        let mut text = self.document.to_string();
+        let ends = before.matches('\n').count();
+        if ends > 0 && ends == before.matches("\r\n").count() {
+            text = text.replace("\r\n", "\n").replace('\n', "\r\n");
+        }
+        if before.starts_with(MARK) && !text.starts_with(MARK) {
+            text.insert(0, MARK);
+        }
+        text
     }
 
     /// Where what it held is kept.
@@ -213,6 +225,28 @@ mod tests {
         );
         assert!(edit.remove_cluster("branch") && !edit.remove_cluster("branch"));
         assert_eq!(edit.text(), BEFORE);
+    }
+
+    #[test]
+    fn line_ends_and_the_mark_at_the_beginning_stay() {
+        let windows = BEFORE.replace('\n', "\r\n");
+        for before in [
+            windows.clone(),
+            format!("{MARK}{windows}"),
+            format!("{MARK}{BEFORE}"),
+        ] {
+            let (_dir, mut edit) = edit(&before);
+            edit.set_cluster("branch", section()).unwrap();
+            edit.write().unwrap();
+            let after = fs::read_to_string(edit.path()).unwrap();
+            assert_eq!(after.starts_with(MARK), before.starts_with(MARK));
+            let is_windows = before.contains('\r');
+            let ends = if is_windows { "\r\n" } else { "\n" };
+            assert_eq!(after.matches(ends).count(), after.matches('\n').count());
+            let mut edit = Edit::open(edit.path()).unwrap();
+            assert!(edit.remove_cluster("branch"));
+            assert_eq!(edit.text(), before);
+        }
     }
 
     #[test]

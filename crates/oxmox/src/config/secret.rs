@@ -39,7 +39,7 @@ impl SecretSource {
             fault
         };
         let text = match self {
-            Self::Held(secret) => return Ok(secret.clone()),
+            Self::Held(secret) => secret.expose_secret().to_owned(),
             Self::File(path) => secret_file::text(path).map_err(named)?,
             Self::Variable(name) => environment
                 .get(name)
@@ -51,16 +51,23 @@ impl SecretSource {
                 .to_owned(),
             Self::Command(words) => printed(words, limit).map_err(named)?,
         };
-        let secret =
-            Self::first_line(&text).ok_or_else(|| Fault::bad_input(format!("{what} is empty")))?;
-        check(&secret).map_err(named)?;
-        Ok(secret)
+        Self::first_line(&text, what)
     }
 
     /// The secret in a text, wherever that comes from: what stands on its first line, without blanks around it.
-    pub fn first_line(text: &str) -> Option<SecretString> {
-        let line = text.lines().next()?.trim();
-        (!line.is_empty()).then(|| line.into())
+    pub fn first_line(text: &str, what: &str) -> Result<SecretString, Fault> {
+        let line = text.lines().next().unwrap_or_default().trim();
+        if line.is_empty() {
+            return Err(Fault::bad_input(format!("{what} is empty")));
+        }
+        let secret = SecretString::from(line);
+        match is_text(&secret) {
+            Ok(()) => Ok(secret),
+            Err(fault) => Err(Fault {
+                message: format!("{what}: {}", fault.message),
+                ..fault
+            }),
+        }
     }
 
     /// What a person should hear about it before it is read.
@@ -120,7 +127,7 @@ fn printed(words: &[String], limit: Duration) -> Result<String, Fault> {
 }
 
 /// A secret is text: what moves a cursor, or cannot be seen at all, came there by mistake, and no request can carry it.
-fn check(secret: &SecretString) -> Result<(), Fault> {
+pub fn is_text(secret: &SecretString) -> Result<(), Fault> {
     let is_stray =
         |one: &char| one.is_control() || matches!(one, '\u{feff}' | '\u{200b}'..='\u{200f}');
     let Some(stray) = secret.expose_secret().chars().find(is_stray) else {

@@ -137,7 +137,12 @@ async fn inventory(pve: &Reader, notes: &Notes) {
         }
         Err(error) => {
             let hint = "`oxmox call list_proxmox_resources` tells more";
-            notes.add(Finding::failed("inventory", error.into(), hint));
+            notes.add(Finding::unanswered(
+                "inventory",
+                "GET /cluster/resources",
+                error,
+                hint,
+            ));
         }
     }
 }

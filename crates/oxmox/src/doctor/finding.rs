@@ -5,6 +5,8 @@ use serde_json::Value;
 use tools::clean;
 use tools::fault::Fault;
 
+use crate::unanswered;
+
 /// How much it matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -96,6 +98,16 @@ impl Finding {
     pub fn failed(check: &'static str, fault: Fault, otherwise: &str) -> Self {
         let hint = fault.hint.unwrap_or_else(|| otherwise.to_owned());
         Self::problem(check, fault.message, hint)
+    }
+
+    /// What PVE did not answer.
+    pub(super) fn unanswered(
+        check: &'static str,
+        asked: &str,
+        error: pve::Error,
+        otherwise: &str,
+    ) -> Self {
+        Self::failed(check, unanswered::told(asked, error), otherwise)
     }
 
     /// With what to do about it.

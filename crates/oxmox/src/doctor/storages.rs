@@ -47,7 +47,8 @@ pub(super) async fn check(pve: &Reader, resources: &[Resource]) -> Vec<Finding> 
             Ok(storages) => found.extend(storages.iter().filter_map(|one| seen.judge(node, one))),
             Err(error) => {
                 let hint = format!("`pvesm status` on {node} tells more");
-                found.push(Finding::failed(CHECK, error.into(), &hint));
+                let asked = format!("GET /nodes/{node}/storage");
+                found.push(Finding::unanswered(CHECK, &asked, error, &hint));
             }
         }
     }

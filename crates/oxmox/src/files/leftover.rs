@@ -17,9 +17,16 @@ pub(super) fn sweep(path: &Path) {
         return;
     };
     for (left, of) in drafts(dir) {
-        if path.file_name().is_some_and(|name| *name == *of) && is_abandoned(&left) {
-            let _ = fs::remove_file(left);
+        if path.file_name().is_some_and(|name| *name == *of) {
+            remove(&left);
         }
+    }
+}
+
+/// Removes one, if nobody writes it any more.
+pub(super) fn remove(left: &Path) {
+    if is_abandoned(left) {
+        let _ = fs::remove_file(left);
     }
 }
 
@@ -31,8 +38,8 @@ pub fn leftovers(dir: &Path) -> Vec<PathBuf> {
     left
 }
 
-/// The drafts of other processes, and the names of the files that they are for.
-fn drafts(dir: &Path) -> Vec<(PathBuf, String)> {
+/// The drafts of processes that are gone, and the names of the files that they are for.
+pub(super) fn drafts(dir: &Path) -> Vec<(PathBuf, String)> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let drafts = entries.filter_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
@@ -54,9 +61,18 @@ fn is_abandoned(left: &Path) -> bool {
 fn is_running(id: i32) -> bool {
     use rustix::io::Errno;
     use rustix::process::{Pid, test_kill_process};
-    let id = Pid::from_raw(id);
+    let pid = Pid::from_raw(id);
     // One of somebody else is there as well, though nothing may be sent to it.
-    id.is_some_and(|id| test_kill_process(id) != Err(Errno::SRCH))
+    pid.is_some_and(|pid| test_kill_process(pid) != Err(Errno::SRCH)) && !has_ended(id)
+}
+
+/// Whether there is nothing left of it but its number: a container whose first process waits for nobody keeps those for good.
+#[cfg(unix)]
+fn has_ended(id: i32) -> bool {
+    let told = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    // Its name may hold anything.
+    let after_name = told.rsplit_once(") ").map(|(_, rest)| rest);
+    after_name.is_some_and(|rest| rest.starts_with(['Z', 'X']))
 }
 
 /// The lock has to tell.
@@ -103,6 +119,21 @@ mod tests {
         for path in stay {
             assert!(path.exists(), "{}", path.display());
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_nobody_has_waited_for_is_dead_as_well() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let id = i32::try_from(child.id()).unwrap();
+        let path = dir.path().join(format!("file.{id}.new"));
+        fs::write(&path, "half").unwrap();
+        while !has_ended(id) {
+            std::thread::yield_now();
+        }
+        assert_eq!(leftovers(dir.path()), [path]);
+        child.wait().unwrap();
     }
 
     #[test]

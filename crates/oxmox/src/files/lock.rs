@@ -2,9 +2,11 @@
 //!
 //! The lock is that of the system on a file beside the one that is meant, so that it ends with its process, however that
 //! ends. Programs other than oxmox do not know of it: what they write meanwhile is found out when the file is written.
+//!
+//! It tells who holds it, and which directories were made for it: whoever comes after one that was killed takes these over.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -52,6 +54,16 @@ impl Locks {
         Ok(())
     }
 
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Only the first of them are still needed.
+    pub fn keep(&mut self, count: usize) {
+        self.0.truncate(count);
+    }
+
     /// The directories that were made for them, each before those in it.
     pub fn dirs(&self) -> Vec<PathBuf> {
         self.0.iter().flat_map(|lock| lock.dirs.clone()).collect()
@@ -68,17 +80,22 @@ impl Lock {
         let about = behind_links(path);
         let beside = beside(&about);
         let mut lock = Self {
-            dirs: missing_dirs(&beside),
+            dirs: Vec::new(),
             held: None,
             about,
         };
         let until = Instant::now() + patience;
         let mut is_told = false;
         loop {
+            // Again each time: whoever had it may have taken them along since the last look.
+            for dir in missing_dirs(&beside) {
+                if !lock.dirs.contains(&dir) {
+                    lock.dirs.push(dir);
+                }
+            }
             match taken(&beside) {
                 Ok(Some(file)) => {
-                    held().push((beside.clone(), lock.dirs.clone()));
-                    lock.held = Some((beside, file));
+                    lock.hold(beside, file);
                     return Ok(lock);
                 }
                 Ok(None) if Instant::now() < until => {
@@ -105,10 +122,55 @@ impl Lock {
     }
 }
 
+impl Lock {
+    /// The lock on this file, if there is one that nobody holds any more: what is left of a process that was killed.
+    pub(super) fn abandoned(path: &Path) -> Option<Self> {
+        let about = behind_links(path);
+        let beside = beside(&about);
+        let mut file = fs::OpenOptions::new();
+        let file = file.read(true).write(true).open(&beside).ok()?;
+        file.try_lock().ok()?;
+        if !is_still(&beside, &file) {
+            return None;
+        }
+        let mut lock = Self {
+            about,
+            held: None,
+            dirs: Vec::new(),
+        };
+        lock.hold(beside, file);
+        Some(lock)
+    }
+
+    /// It is ours now, with the directories of one who was killed, if somebody was.
+    fn hold(&mut self, beside: PathBuf, mut file: File) {
+        let mut said = String::new();
+        let _ = file.read_to_string(&mut said);
+        for dir in said.lines().skip(1).map(PathBuf::from) {
+            if beside.starts_with(&dir) && !self.dirs.contains(&dir) {
+                self.dirs.push(dir);
+            }
+        }
+        said = std::process::id().to_string();
+        let dirs = self.dirs.iter().filter_map(|dir| dir.to_str());
+        for dir in dirs.filter(|dir| !dir.contains('\n')) {
+            said.push('\n');
+            said.push_str(dir);
+        }
+        let _ = file.set_len(0);
+        let _ = file.rewind();
+        let _ = file.write_all(said.as_bytes());
+        held().push((beside.clone(), self.dirs.clone()));
+        self.held = Some((beside, file));
+    }
+}
+
 impl Drop for Lock {
     fn drop(&mut self) {
         if let Some((beside, file)) = self.held.take() {
             held().retain(|(known, _)| *known != beside);
+            // Nobody was killed.
+            let _ = file.set_len(0);
             // While it is still held: whoever waits for it looks whether it is still there.
             unlink(&beside);
             drop(file);
@@ -154,7 +216,7 @@ fn taken(beside: &Path) -> io::Result<Option<File>> {
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = match options.open(beside) {
+    let file = match options.open(beside) {
         // Its directory went together with another one's lock.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened?,
@@ -166,13 +228,7 @@ fn taken(beside: &Path) -> io::Result<Option<File>> {
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
         Err(TryLockError::Error(error)) => return Err(error),
     }
-    if !is_still(beside, &file) {
-        return Ok(None);
-    }
-    // For the message of whoever comes next, and nothing else.
-    let _ = file.set_len(0);
-    let _ = write!(file, "{}", std::process::id());
-    Ok(Some(file))
+    Ok(is_still(beside, &file).then_some(file))
 }
 
 /// Whether a file is still the one at this path, and not one that was removed since it was opened.
@@ -205,10 +261,10 @@ fn is_closed(error: &io::Error) -> bool {
 }
 
 fn holder(beside: &Path) -> String {
-    let id = fs::read_to_string(beside).unwrap_or_default();
-    match id.parse::<u32>() {
-        Ok(id) => format!("another oxmox (process {id})"),
-        Err(_) => "another oxmox".to_owned(),
+    let said = fs::read_to_string(beside).unwrap_or_default();
+    match said.lines().next().map(str::parse::<u32>) {
+        Some(Ok(id)) => format!("another oxmox (process {id})"),
+        _ => "another oxmox".to_owned(),
     }
 }
 
@@ -216,6 +272,8 @@ fn holder(beside: &Path) -> String {
 mod tests {
     use super::*;
 
+    /// Elsewhere the file beside stays: see [`unlink`].
+    #[cfg(unix)]
     #[test]
     fn one_at_a_time_and_nothing_is_left_of_it() {
         let dir = tempfile::tempdir().unwrap();
@@ -230,6 +288,7 @@ mod tests {
         drop(Lock::within(&path, Duration::ZERO).unwrap());
     }
 
+    #[cfg(unix)]
     #[test]
     fn what_was_written_meanwhile_keeps_its_directory() {
         let dir = tempfile::tempdir().unwrap();

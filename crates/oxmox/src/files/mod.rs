@@ -1,5 +1,6 @@
 //! Files that belong to a person: shown before they are changed, changed whole or not at all, by one oxmox at a time.
 
+mod dead;
 mod diff;
 mod leftover;
 mod lock;
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use tools::fault::{Fault, Kind};
 use tools::store::create_private_dir;
 
+pub use dead::{clear_dir, clear_file};
 pub use leftover::leftovers;
 pub use lock::{Lock, Locks, let_go};
 use replace::replace;
@@ -21,6 +23,12 @@ const FIRST: &str = "before-oxmox";
 
 /// What it was called before the last change, where that is something else.
 const LAST: &str = "before-oxmox-last";
+
+/// The same before setup, which has to be there until setup is taken back: no later change replaces it.
+const SETUP: &str = "before-oxmox-setup";
+
+/// What is written to see whether anything can be.
+const PROBE: &str = ".oxmox-probe";
 
 /// A file as it is and as it shall be. Nothing is written before [`Draft::write`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +43,8 @@ pub struct Draft {
     pub private: bool,
     /// Whether oxmox has changed it before: the copy of what was there then stays.
     pub again: bool,
+    /// Whether the copy has to last until setup is taken back.
+    pub lasting: bool,
     /// The part of it, before and after, that is shown in the place of all that changes.
     pub shown: Option<(String, String)>,
 }
@@ -60,6 +70,7 @@ impl Draft {
             before,
             private: false,
             again: false,
+            lasting: false,
             shown: None,
         })
     }
@@ -92,6 +103,13 @@ impl Draft {
         self
     }
 
+    /// With a copy that lasts.
+    #[must_use]
+    pub fn lasting(mut self) -> Self {
+        self.lasting = true;
+        self
+    }
+
     /// Of which only this part is shown.
     #[must_use]
     pub fn showing(mut self, before: String, after: String) -> Self {
@@ -120,12 +138,35 @@ impl Draft {
 
     /// Where what it holds is kept when it is changed: what was there first is a person's own, and stays.
     pub fn backup(&self) -> PathBuf {
+        let fits = |copy: &PathBuf| match fs::read_to_string(copy) {
+            Ok(kept) => Some(&kept) == self.before.as_ref(),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        };
         let first = self.beside(FIRST);
-        match fs::read_to_string(&first) {
-            Ok(kept) if Some(&kept) == self.before.as_ref() => first,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => first,
-            _ => self.beside(LAST),
+        if fits(&first) {
+            return first;
         }
+        if !self.lasting {
+            return self.beside(LAST);
+        }
+        let mut copy = self.beside(SETUP);
+        for number in 2.. {
+            if fits(&copy) {
+                break;
+            }
+            copy = self.beside(&format!("{SETUP}-{number}"));
+        }
+        copy
+    }
+
+    /// The copies that there are, with what they hold.
+    pub fn copies(&self) -> Vec<(PathBuf, String)> {
+        let copies = [FIRST, SETUP].map(|name| self.beside(name)).into_iter();
+        let copies = copies.filter_map(|copy| {
+            let text = fs::read_to_string(&copy).ok()?;
+            Some((copy, text))
+        });
+        copies.collect()
     }
 
     fn beside(&self, last: &str) -> PathBuf {
@@ -139,7 +180,7 @@ impl Draft {
     pub fn check(&self) -> Result<(), Fault> {
         let dir = self.path.parent().unwrap_or(Path::new("."));
         let exists = dir.ancestors().find(|dir| dir.exists()).unwrap_or(dir);
-        let probe = exists.join(".oxmox-probe");
+        let probe = exists.join(PROBE);
         leftover::sweep(&probe);
         let probe = leftover::draft_of(&probe);
         let result = fs::OpenOptions::new()
@@ -161,16 +202,23 @@ impl Draft {
         self.write_and_keep(self.before.as_deref().filter(|_| self.keeps_copy()))
     }
 
+    /// It came to nothing: what it held is what it holds, and needs no copy.
+    pub fn drop_copy(&self) {
+        let now = fs::read_to_string(&self.path).ok();
+        if self.keeps_copy() && now == self.before {
+            let _ = fs::remove_file(self.backup());
+        }
+    }
+
     /// The same to how it was before oxmox came: nobody wants a copy of what was there meanwhile, nor one of what is there
     /// again.
     pub fn put_back(&self) -> Result<(), Fault> {
         self.write_and_keep(None)?;
-        let first = self.beside(FIRST);
-        let copy = fs::read_to_string(&first).ok();
-        if copy.is_some() && (self.after.is_none() || copy == self.after) {
-            let _ = fs::remove_file(first);
+        for (copy, text) in self.copies() {
+            if self.after.as_ref() == Some(&text) {
+                let _ = fs::remove_file(copy);
+            }
         }
-        let _ = fs::remove_file(self.beside(LAST));
         Ok(())
     }
 
@@ -215,7 +263,10 @@ pub fn missing_dirs(file: &Path) -> Vec<PathBuf> {
 
 /// Removes those of them that nobody else has put anything in.
 pub fn remove_empty(dirs: &[PathBuf]) {
-    for dir in dirs.iter().rev() {
+    // Several runs made them, perhaps: whatever is in another one goes before it.
+    let mut dirs: Vec<_> = dirs.iter().collect();
+    dirs.sort_by_key(|dir| std::cmp::Reverse(dir.components().count()));
+    for dir in dirs {
         // One that holds something stays.
         let _ = fs::remove_dir(dir);
     }
@@ -225,8 +276,8 @@ pub fn remove_empty(dirs: &[PathBuf]) {
 const MOST_LINKS: usize = 40;
 
 /// Where a file really is. People keep such files elsewhere and put a link in their place: the link stays, also while there
-/// is nothing at its end yet.
-fn behind_links(path: &Path) -> PathBuf {
+/// is nothing at its end yet. The same answer before and after something is there: by it a file is known again.
+pub fn behind_links(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
         if let Ok(real) = fs::canonicalize(&path) {
@@ -236,6 +287,11 @@ fn behind_links(path: &Path) -> PathBuf {
             break;
         };
         path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    for dir in path.ancestors().skip(1) {
+        if let (Ok(real), Ok(below)) = (fs::canonicalize(dir), path.strip_prefix(dir)) {
+            return real.join(below);
+        }
     }
     path
 }
@@ -267,9 +323,15 @@ fn unreadable(path: &Path, error: &io::Error) -> Fault {
 
 fn unwritable(path: &Path, error: &io::Error) -> Fault {
     let what = format!("{} cannot be written: {error}", path.display());
-    Fault::new(Kind::Failed, what).hint(
-        "make its directory writable for you, or name another place with --config and --state-dir",
-    )
+    let is_full = matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    );
+    Fault::new(Kind::Failed, what).hint(if is_full {
+        "make room there, and run the command again"
+    } else {
+        "make its directory writable for you, or name another place with --config and --state-dir"
+    })
 }
 
 #[cfg(test)]
@@ -380,5 +442,20 @@ mod tests {
         }
         let written = fs::read_to_string(dir.path().join("new/file"));
         assert_eq!(written.unwrap(), "c");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_is_known_again_when_it_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("real/deep")).unwrap();
+        std::os::unix::fs::symlink("real", dir.path().join("home")).unwrap();
+        std::os::unix::fs::symlink("../new/x", dir.path().join("real/deep/link")).unwrap();
+        for name in ["home/file", "home/a/b/file", "home/deep/link"] {
+            let path = dir.path().join(name);
+            let draft = Draft::open(&path).unwrap().holding("x".to_owned());
+            draft.write().unwrap();
+            assert_eq!(Draft::open(&path).unwrap().path, draft.path, "{name}");
+        }
     }
 }

@@ -12,8 +12,9 @@ use super::plan::{Last, Plan};
 use super::signals;
 use super::trail::Recorded;
 use super::trial::Trial;
+use super::written::Written;
 use crate::cli::out;
-use crate::config::Edit;
+use crate::config::{Edit, is_text};
 use crate::files::{Draft, missing_dirs, remove_empty};
 use crate::keep::Keep;
 
@@ -27,6 +28,8 @@ pub struct Work<'a> {
     pub state: &'a Path,
     /// How the token will reach the cluster.
     pub trial: &'a Trial,
+    /// The files that earlier runs wrote.
+    pub written: Written,
     /// The token's secret, if it is known already.
     pub secret: Option<SecretString>,
     /// The directories that were made before it began, each before those in it.
@@ -77,7 +80,7 @@ impl Work<'_> {
                 Some(before) => before.write(self.state),
                 None => Journal::forget(self.state, &self.plan.cluster),
             };
-            match written {
+            match written.and_then(|()| self.written.write(self.state)) {
                 Ok(()) => remove_empty(made_dirs),
                 Err(also) => left.push(format!("what setup wrote down ({})", also.message)),
             }
@@ -164,14 +167,33 @@ impl Work<'_> {
                         "PVE made the token and did not tell its secret",
                     )
                 })?;
-                self.secret = Some(value.into());
+                let secret = value.into();
+                is_text(&secret).map_err(|fault| Fault {
+                    message: format!("the secret that PVE told: {}", fault.message),
+                    ..fault
+                })?;
+                self.secret = Some(secret);
             }
         }
         Ok(())
     }
 
+    /// How the files are that are about to change. Before the journal names them: what it names without that was written by an
+    /// oxmox that did not write it down. Before there are copies, too, or nobody would know of those.
+    fn write_down_files(&self) -> Result<(), Fault> {
+        let mut written = self.written.clone();
+        for draft in self.plan.files() {
+            let mut clients = self.plan.entered();
+            let client = clients.find(|(_, entered)| entered.path == draft.path);
+            let entry = client.map(|(client, _)| client.before(draft.before.as_deref()));
+            written.about_to(draft, entry);
+        }
+        written.write(self.state)
+    }
+
     /// What is about to change on this machine.
     fn write_down(&self, journal: &mut Journal) -> Result<(), Fault> {
+        self.write_down_files()?;
         // How it was before the first run counts.
         let (path, name) = (&self.plan.config.path, &self.plan.cluster);
         if journal.config.is_none() {
@@ -215,12 +237,10 @@ impl Work<'_> {
     /// It works: what it takes the place of goes. From here on a failure leaves something to do, and takes nothing back.
     async fn finish(&self, mut journal: Journal) -> Result<(), Fault> {
         journal.hosts = self.trial.settings.hosts.iter().map(At::from).collect();
-        if self
-            .plan
-            .authority
-            .as_ref()
-            .is_some_and(|it| it.after.is_none())
-        {
+        let authority = self.plan.authority.as_ref();
+        // What somebody had there before comes back when all is taken back.
+        let is_gone = |it: &Draft| it.after.is_none() && self.written.of(&it.path).is_none();
+        if authority.is_some_and(is_gone) {
             journal.ca_file = None;
         }
         journal.write(self.state)?;
@@ -273,6 +293,9 @@ impl Work<'_> {
             if back.put_back().is_err() {
                 left.push(path);
             }
+        }
+        for draft in self.plan.files() {
+            draft.drop_copy();
         }
         if let Some(keep) = self.plan.secret.as_ref().filter(|_| done.stored)
             && keep.remove().is_err()

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pve::{ClusterStatus, Reader, Request, Version, lenient};
+use pve::{ClusterStatus, Permissions, Reader, Request, Version, lenient};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use tools::fault::{Fault, explain};
+use tools::fault::Fault;
 
 use super::nodes::{self, Authority};
+use crate::unanswered;
 
 /// What it is.
 #[derive(Debug)]
@@ -112,6 +113,20 @@ async fn asked<T: DeserializeOwned>(reader: &Reader, request: Request) -> Result
     answer.map_err(|error| untold(&request, error))
 }
 
+/// What we may do on a path, all ways to a right counted in.
+pub(super) async fn held_on(reader: &Reader, path: &str) -> Result<Permissions, Fault> {
+    let held = reader.permissions_on(path).await;
+    held.map_err(|error| untold(&Request::get(PERMISSIONS), error))
+}
+
+/// What we may do anywhere.
+pub(super) async fn held(reader: &Reader) -> Result<Permissions, Fault> {
+    let held = reader.permissions().await;
+    held.map_err(|error| untold(&Request::get(PERMISSIONS), error))
+}
+
+const PERMISSIONS: &str = "/access/permissions";
+
 fn untold(request: &Request, error: pve::Error) -> Fault {
     let hint = match error.status() {
         Some(403) => {
@@ -121,18 +136,13 @@ fn untold(request: &Request, error: pve::Error) -> Fault {
             "PVE itself has a trouble there: `journalctl -u pvedaemon -u pveproxy` on the node tells more; then run the same \
              command again"
         }
+        None if matches!(error, pve::Error::Decode { .. }) => {
+            "something between here and the node may answer in its place, such as a proxy; or this is a PVE that oxmox does not \
+             know yet: `pveversion` on the node tells which"
+        }
         _ => "",
     };
-    let (said, asked) = (explain(&error), request.to_string());
-    let message = if said.contains(&asked) {
-        said
-    } else {
-        format!("{asked}: {said}")
-    };
-    let fault = Fault {
-        message,
-        ..Fault::from(error)
-    };
+    let fault = unanswered::told(&request.to_string(), error);
     if hint.is_empty() {
         fault
     } else {

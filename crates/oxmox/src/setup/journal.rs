@@ -313,6 +313,20 @@ impl Journal {
         names
     }
 
+    /// The files that were changed for any of them, as far as that can be read.
+    pub fn changed_by_any(state: &Path) -> Vec<PathBuf> {
+        let known = Self::known(state).into_iter();
+        let known = known.filter_map(|name| Self::read(state, &name).ok()?);
+        let files = |journal: Self| journal.changed().map(Path::to_owned).collect::<Vec<_>>();
+        known.flat_map(files).collect()
+    }
+
+    /// What was written down for any of them.
+    pub fn all_of(state: &Path) -> Result<Vec<Self>, Fault> {
+        let read = |name: String| Self::read(state, &name).transpose();
+        Self::known(state).into_iter().filter_map(read).collect()
+    }
+
     /// Writes it down.
     pub fn write(&self, state: &Path) -> Result<(), Fault> {
         let text = serde_json::to_string_pretty(self)
@@ -377,11 +391,12 @@ impl Journal {
         }
     }
 
-    /// Whether a person's file has been changed before.
-    pub fn has_changed(&self, file: &Path) -> bool {
+    /// The files of a person that were changed.
+    pub fn changed(&self) -> impl Iterator<Item = &Path> {
         let config = self.config.iter().map(|config| &config.path);
         let clients = self.clients.iter().map(|entered| &entered.file);
-        config.chain(clients).any(|changed| changed == file)
+        let files = config.chain(clients).chain(&self.ca_file);
+        files.map(PathBuf::as_path)
     }
 
     /// Whether the cluster was reached there.

@@ -127,7 +127,18 @@ mod echo {
 
 #[cfg(not(unix))]
 mod echo {
-    pub(super) fn off() {}
+    /// Nothing has to be told beforehand here.
+    pub(super) struct Off;
+
+    impl Drop for Off {
+        fn drop(&mut self) {
+            restore();
+        }
+    }
+
+    pub(super) fn off() -> Off {
+        Off
+    }
 
     pub(super) fn restore() {}
 

@@ -12,7 +12,8 @@
 //! | `choices`, [`tokens`], `prepare` | from there to a plan |
 //! | [`plan`], [`words`] | what will be done, as data and for people |
 //! | [`apply`], [`trial`], [`journal`] | doing it, trying it, writing down what was made |
-//! | [`undo`], `reached`, `handed` | taking it back, the way back to where it is, and what others need of it |
+//! | [`written`] | what it takes to put a person's files back exactly |
+//! | [`undo`], `restored`, `reached`, `handed` | taking it back: files, the way back to the cluster, and what others need of it |
 //! | `signals` | what ends it in the middle |
 
 pub mod apply;
@@ -29,6 +30,7 @@ pub mod plan;
 mod prepare;
 mod probe;
 mod reached;
+mod restored;
 mod rights;
 pub mod role;
 mod signals;
@@ -39,6 +41,7 @@ pub mod trial;
 pub mod undo;
 pub mod wishes;
 pub mod words;
+pub mod written;
 
 use std::path::PathBuf;
 
@@ -49,12 +52,13 @@ use tools::fault::{Fault, Kind};
 
 use crate::cli::exit::Exit;
 use crate::cli::out;
-use crate::config::{Config, Environment};
-use crate::files::Locks;
+use crate::clients::Client;
+use crate::config::{Config, Environment, System};
+use crate::files::{self, Locks};
 use apply::Work;
 use choices::Choices;
 use facts::Facts;
-use journal::At;
+use journal::{At, Journal};
 use look::Known;
 use plan::Plan;
 use prepare::{Reach, Settled, Way, prepare};
@@ -62,6 +66,7 @@ use talk::Talk;
 use trail::{Recorded, Trail};
 use trial::Trial;
 use wishes::{Here, Wishes};
+use written::Written;
 
 /// Asks what was not said, shows what it will do, and does it.
 pub async fn run(
@@ -129,6 +134,32 @@ pub async fn run(
     }
     finished(&plan);
     Ok(Exit::Done)
+}
+
+/// Clears what one that was killed left behind, wherever it may have been at work. What it wrote down stays: that is taken
+/// back on demand.
+pub fn clear_dead(environment: &Environment, here: &Here) {
+    let clients = environment.places(System::HERE).into_iter();
+    let clients = clients.flat_map(|places| Client::ALL.map(|client| client.file(&places)));
+    for file in clients.chain([here.config.clone()]) {
+        files::clear_file(&file);
+    }
+    for dir in [here.state.join("setup"), here.config_dir().join("secrets")] {
+        files::clear_dir(&dir);
+    }
+    if Journal::known(&here.state).is_empty()
+        && let Ok(mut written) = Written::read(&here.state)
+    {
+        // It was about to forget them.
+        for copy in written
+            .forget_untouched()
+            .into_iter()
+            .filter_map(|it| it.copy)
+        {
+            let _ = std::fs::remove_file(copy);
+        }
+        let _ = written.write(&here.state);
+    }
 }
 
 /// What the plan is carried out with.
@@ -236,6 +267,7 @@ async fn perform(
         writer: Recorded { writer, trail },
         state: &here.state,
         trial,
+        written: reach.written,
         secret: given.or(reach.secret),
         dirs: sent.dirs,
         stop: sent.stop,

@@ -1,6 +1,6 @@
 //! From what was said and found to a plan.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pve::{Host, Reader, TokenId};
 use secrecy::SecretString;
@@ -18,6 +18,7 @@ use super::rights;
 use super::role::USER;
 use super::tokens::{self, State};
 use super::wishes::{Here, Trusting, Wishes};
+use super::written::Written;
 use crate::config::{
     ClusterConfig, Config, Edit, Environment, Login, Reference, SecretSource, Section,
 };
@@ -49,6 +50,8 @@ pub(super) struct Reach {
     pub(super) secret: Option<SecretString>,
     /// What earlier runs wrote down.
     pub(super) journal: Option<Journal>,
+    /// The files that they wrote.
+    pub(super) written: Written,
 }
 
 /// What is to be done about the token.
@@ -100,12 +103,16 @@ pub(super) async fn prepare(
         let reference = keep.reference();
         (Some(keep), reference, None)
     };
+    let mut written = Written::read(&settled.here.state)?;
+    // One that was killed may have come no further than to write them down, or not so far as to forget them.
+    let untouched = written.forget_untouched();
     let asked = authority.as_ref().filter(|draft| draft.after.is_some());
     let reach = Reach {
         hosts,
         ca_file: asked.map(|draft| draft.path.clone()),
         secret: kept,
         journal,
+        written,
     };
     let section = Section {
         hosts: reach.hosts.clone(),
@@ -114,9 +121,12 @@ pub(super) async fn prepare(
         secret: reference,
     };
     edit.set_cluster(&choices.name, section.table())?;
-    let is_known = |file: &Path| {
-        let journal = reach.journal.as_ref();
-        journal.is_some_and(|journal| journal.has_changed(file))
+    let earlier = Journal::changed_by_any(&settled.here.state);
+    let kept = |draft: Draft| {
+        let is_untouched = untouched.iter().any(|it| it.path == draft.path);
+        let is_known = reach.written.of(&draft.path).is_some();
+        let again = is_known || earlier.contains(&draft.path) && !is_untouched;
+        draft.again(again).lasting()
     };
     let clients = choices
         .entered(settled.environment, settled.here)?
@@ -129,15 +139,15 @@ pub(super) async fn prepare(
         stays: access.remote.stays,
         notes,
         secret,
-        authority,
-        config: edit.draft().again(is_known(edit.path())),
+        authority: authority.map(kept),
+        config: kept(edit.draft()),
         clients: clients
-            .map(|(client, draft)| {
-                let again = is_known(&draft.path);
-                (client, draft.again(again))
-            })
+            .map(|(client, draft)| (client, kept(draft)))
             .collect(),
     };
+    for (client, draft) in plan.entered() {
+        client.check(draft)?;
+    }
     for draft in plan.files() {
         draft.check()?;
     }

@@ -28,8 +28,8 @@ pub(super) fn files(
         }
         return Ok(());
     };
-    for (_, draft) in entered(clients, environment, here)? {
-        draft.check()?;
+    for (client, draft) in entered(clients, environment, here)? {
+        client.check(&draft)?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use pve::Reader;
 use tools::fault::{Fault, Kind};
 use tools::words;
 
-use super::facts::Accounts;
+use super::facts::{self, Accounts};
 use super::role::{Grant, USER};
 
 /// What a person should know about the rights before they say yes.
@@ -94,7 +94,7 @@ pub(super) async fn may_grant(
     wanted.extend(paths.map(|path| (path.clone(), "Permissions.Modify")));
     let mut missing = Vec::new();
     for (path, privilege) in wanted {
-        if !reader.permissions_on(&path).await?.has(&path, privilege) {
+        if !facts::held_on(reader, &path).await?.has(&path, privilege) {
             missing.push(format!("{privilege} on {path}"));
         }
     }
@@ -119,7 +119,7 @@ pub(super) async fn lacking(
 ) -> Result<Vec<String>, Fault> {
     let mut notes = Vec::new();
     for path in &grant.paths {
-        let held = reader.permissions_on(path).await?;
+        let held = facts::held_on(reader, path).await?;
         let lacks = grant.privileges.iter().filter(|it| !held.has(path, it));
         let lacks: Vec<_> = lacks.copied().collect();
         if !lacks.is_empty() {
@@ -134,7 +134,7 @@ pub(super) async fn lacking(
 
 /// A token that can do nothing at all is none.
 pub(super) async fn has_some(reader: &Reader, token: &str) -> Result<(), Fault> {
-    if reader.permissions().await?.paths().next().is_none() {
+    if facts::held(reader).await?.paths().next().is_none() {
         let what = format!("{token} gets in, and may do nothing there");
         return Err(Fault::new(Kind::Forbidden, what).hint(format!(
             "a token with privilege separation has no rights until it is given some, and never more than its user: on a node, \

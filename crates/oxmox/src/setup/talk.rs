@@ -7,6 +7,7 @@ use tools::fault::Fault;
 
 use super::keyboard;
 use crate::cli::{out, person};
+use crate::config::is_text;
 
 /// How often a question is put again whose answer is none.
 const TRIES: usize = 3;
@@ -78,10 +79,11 @@ impl Talk {
             || keyboard::hidden(prompt.clone()),
             |line| {
                 if line.is_empty() {
-                    Err("nothing was typed".to_owned())
-                } else {
-                    Ok(SecretString::from(line))
+                    return Err("nothing was typed".to_owned());
                 }
+                let secret = SecretString::from(line);
+                is_text(&secret).map_err(|fault| fault.message)?;
+                Ok(secret)
             },
         );
         answer.await

@@ -8,6 +8,7 @@ use tools::fault::{Fault, Kind, explain};
 use tools::rights::{Key, Rights};
 use tools::words;
 
+use super::facts;
 use super::role::Grant;
 
 /// What the token has to show.
@@ -61,7 +62,7 @@ impl Trial {
     /// A role that was given need not arrive: a token has no more than its user, and a rule below hides one above.
     async fn may(&self, grant: &Grant, reader: &Reader) -> Result<(), Fault> {
         for path in &grant.paths {
-            let held = reader.permissions_on(path).await?;
+            let held = facts::held_on(reader, path).await?;
             let lacks = grant.privileges.iter().filter(|it| !held.has(path, it));
             let lacks: Vec<_> = lacks.copied().collect();
             if !lacks.is_empty() {

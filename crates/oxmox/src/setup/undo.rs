@@ -10,8 +10,9 @@ use tools::rights;
 
 use super::facts::{Accounts, Rule};
 use super::handed::{self, Rest};
-use super::journal::{Configured, Journal, Made};
+use super::journal::{Journal, Made};
 use super::keyboard;
+use super::restored::{Restored, Shared};
 use super::role::USER;
 use super::talk::Talk;
 use super::trail::{Recorded, Trail};
@@ -19,9 +20,8 @@ use super::wishes::{Here, Wishes};
 use super::{login, reached, signals, words};
 use crate::cli::exit::Exit;
 use crate::cli::out;
-use crate::clients::Client;
-use crate::config::{Config, Edit, System};
-use crate::files::{Draft, Locks, remove_empty};
+use crate::config::{Config, System};
+use crate::files::{Locks, remove_empty};
 use crate::keep::Keep;
 
 /// Shows what would be taken back, asks, and takes it back.
@@ -34,11 +34,11 @@ pub async fn run(
     let talk = Talk::new(wishes.yes);
     let leaving = keyboard::may_leave();
     let mut journal = find(&wishes, &here.state)?;
-    let clients = journal.clients.iter().map(|entered| entered.file.clone());
-    let clients = clients.filter(|_| !wishes.dry_run).collect();
-    let locks = super::locked(locks, clients).await?;
-    let heir = heir(&journal, &here.state)?;
-    let files = files(&journal, !heir.as_ref().is_some_and(is_in_use))?;
+    let changed = journal.changed().filter(|_| !wishes.dry_run);
+    let changed = changed.map(Path::to_owned).collect();
+    let own = locks.count();
+    let mut locks = super::locked(locks, changed).await?;
+    let files = Restored::plan(&journal, shared(&journal, &here.state)?, &here.state)?;
     wishes.user = wishes.user.or_else(|| journal.login.clone());
     wishes.token = None;
     let remote = if journal.made.is_empty() || wishes.local_only {
@@ -73,11 +73,15 @@ pub async fn run(
         is_gone(remote, planned, &mut journal, &here.state).await?;
     }
     let in_keyring = take_back_here(&files, &journal, &here.state)?;
+    // As long as it is written down which they are.
+    locks.keep(own);
+    remove_empty(&journal.dirs);
     let rest = match remote {
         None => Rest::Unasked,
         Some(_) => handed::over(&mut journal, &here.state)?,
     };
     let dirs = close(journal, rest, &here.state)?;
+    files.forget(&here.state)?;
     for hint in in_keyring {
         out::hint(hint);
     }
@@ -184,12 +188,9 @@ async fn is_gone(
 }
 
 /// Answers how to clear by hand what could not be cleared here.
-fn take_back_here(files: &[Draft], journal: &Journal, state: &Path) -> Result<Vec<String>, Fault> {
+fn take_back_here(files: &Restored, journal: &Journal, state: &Path) -> Result<Vec<String>, Fault> {
     let mut by_hand = Vec::new();
-    for draft in files {
-        out::say(format_args!("  {}", draft.path.display()));
-        draft.put_back()?;
-    }
+    files.write()?;
     for keep in &journal.secrets {
         match (keep.remove(), unreachable_keyring(keep)) {
             (Ok(()), _) => {}
@@ -294,6 +295,17 @@ fn heir(journal: &Journal, state: &Path) -> Result<Option<Journal>, Fault> {
     Ok(found)
 }
 
+/// Who else needs the files.
+fn shared(journal: &Journal, state: &Path) -> Result<Shared, Fault> {
+    let mut others = Journal::all_of(state)?;
+    others.retain(|other| other.cluster != journal.cluster);
+    let file = |journal: &Journal| journal.config.as_ref().map(|it| it.path.clone());
+    Ok(Shared {
+        config: others.iter().any(|other| file(other) == file(journal)),
+        clients: others.iter().any(is_in_use),
+    })
+}
+
 /// Whether it is in a configuration, and not only left on a cluster.
 pub(super) fn is_in_use(journal: &Journal) -> bool {
     journal.config.is_some()
@@ -383,43 +395,7 @@ fn choose(made: &[Made], accounts: &Accounts) -> (Vec<Made>, Vec<String>) {
     (undo, stays)
 }
 
-/// The files as they will be.
-fn files(journal: &Journal, is_last: bool) -> Result<Vec<Draft>, Fault> {
-    let mut drafts = Vec::new();
-    if let Some(Configured { path, before }) = &journal.config {
-        let mut edit = Edit::open(path)?;
-        let name = &journal.cluster;
-        let is_back = (before.as_ref()).is_some_and(|before| edit.put_section(name, before));
-        if !is_back {
-            edit.remove_cluster(name);
-        }
-        let draft = edit.draft();
-        drafts.push(if edit.text().trim().is_empty() {
-            draft.gone()
-        } else {
-            draft
-        });
-    }
-    if let Some(file) = &journal.ca_file {
-        let draft = Draft::open(file)?;
-        drafts.push(match std::fs::read_to_string(draft.backup()) {
-            Ok(once) => draft.holding(once),
-            Err(_) => draft.gone(),
-        });
-    }
-    for entered in &journal.clients {
-        // The clients start oxmox for all of its clusters: see `close`.
-        if let Some(client) = Client::parse(&entered.client)
-            && is_last
-        {
-            drafts.push(client.left(&entered.file, &entered.before)?);
-        }
-    }
-    drafts.retain(Draft::is_change);
-    Ok(drafts)
-}
-
-fn shown(journal: &Journal, remote: Option<&Remote>, files: &[Draft]) -> String {
+fn shown(journal: &Journal, remote: Option<&Remote>, files: &Restored) -> String {
     let mut lines = vec![format!("to take back for {}:", journal.cluster)];
     for made in remote.iter().flat_map(|remote| &remote.undo) {
         lines.push(format!("  - {}", made.says()));
@@ -428,10 +404,7 @@ fn shown(journal: &Journal, remote: Option<&Remote>, files: &[Draft]) -> String 
     for keep in &journal.secrets {
         lines.push(format!("  - the secret in {keep}"));
     }
-    for draft in files {
-        lines.push(format!("  - {}:", draft.path.display()));
-        lines.extend(draft.diff().lines().map(|line| format!("      {line}")));
-    }
+    lines.extend(files.shown());
     let stays = remote.iter().flat_map(|remote| &remote.stays);
     lines.extend(stays.map(|stays| format!("  stays: {stays}")));
     if remote.is_none() && !journal.made.is_empty() {

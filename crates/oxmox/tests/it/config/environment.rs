@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use oxmox::config::{Config, Environment, Login, Overrides};
-use pve::Trust;
+use pve::{Credentials, Trust};
+use secrecy::ExposeSecret as _;
 
 use super::{CANARY, PIN, cluster, of_environment, only, refused};
 
@@ -43,6 +44,53 @@ fn a_tokens_full_name_is_understood_and_a_password_too() {
         of_environment([("PROXMOX_USER", "root@pam"), ("PROXMOX_PASSWORD", CANARY)]).unwrap();
     assert!(matches!(&only(&config).login, Login::Password { .. }));
     assert!(config.warnings.is_empty());
+}
+
+/// It is told of when the cluster is asked: the others can do without it.
+#[tokio::test]
+async fn a_secret_is_checked_as_one_from_anywhere_else() {
+    for (value, says) in [
+        (format!("{CANARY}\u{1b}[A"), "(U+001B)"),
+        (format!("\u{200b}{CANARY}"), "(U+200B)"),
+        ("  ".to_owned(), "is empty"),
+    ] {
+        for (name, secret, what) in [
+            ("PROXMOX_TOKEN_NAME", "PROXMOX_TOKEN_VALUE", "token secret"),
+            ("PROXMOX_USER", "PROXMOX_PASSWORD", "password"),
+        ] {
+            let config = of_environment([
+                (
+                    name,
+                    if what == "password" {
+                        "a@pve"
+                    } else {
+                        "a@pve!b"
+                    },
+                ),
+                (secret, &value),
+            ]);
+            let config = config.unwrap();
+            let settings = only(&config).settings(&Environment::default(), &mut Vec::new());
+            let told = settings.credentials.fetch().await.unwrap_err().to_string();
+            assert!(
+                told.contains(&format!("the {what} of cluster default")),
+                "{told}"
+            );
+            assert!(told.contains(says) && !told.contains(CANARY), "{told}");
+        }
+    }
+    // A line end behind it, as one from a file has it, is no part of it.
+    let value = format!("{CANARY}\n");
+    let config = of_environment([
+        ("PROXMOX_TOKEN_NAME", "a@pve!b"),
+        ("PROXMOX_TOKEN_VALUE", &value),
+    ]);
+    let config = config.unwrap();
+    let settings = only(&config).settings(&Environment::default(), &mut Vec::new());
+    let Credentials::Token { secret, .. } = settings.credentials else {
+        panic!("a token was described");
+    };
+    assert_eq!(secret.get().await.unwrap().expose_secret(), CANARY);
 }
 
 #[test]

@@ -261,3 +261,25 @@ async fn a_key_that_cannot_be_used_is_told_by_its_file() {
     let hint = found[0]["hint"].as_str().unwrap();
     assert!(hint.contains(key.to_str().unwrap()), "{hint}");
 }
+
+/// Whatever is asked and not answered is named.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_that_pve_does_not_answer() {
+    for path in [
+        "/access/permissions",
+        "/cluster/resources",
+        "/nodes/pve1/storage",
+    ] {
+        let sim = homelab_sim().await;
+        sim.fault(sim::Fault::refuse(500, "no").on("GET", path));
+        let clinic = Clinic::new();
+        let (token, secret) = root();
+        clinic.configure(&[of_sim("lab", &sim, &token)], secret);
+        let ran = clinic.doctor(&[]).exits(1);
+        assert!(
+            ran.stdout.contains(&format!("GET {path}: ")),
+            "{}",
+            ran.stdout
+        );
+    }
+}

@@ -141,3 +141,61 @@ async fn an_interrupted_undo_goes_on_where_it_was() {
     let rules = place.sim.requests().into_iter();
     assert_eq!(rules.filter(|it| it.method == "PUT").count(), 0);
 }
+
+/// Killed where nothing can be cleared any more: whoever comes next does it.
+#[tokio::test]
+async fn what_a_killed_one_left_goes_with_the_next() {
+    let place = Place::new().await;
+    let mut all = words(&place);
+    all.push("--client=zed,cursor".to_owned());
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    let lock = place.home(".config/zed/.settings.json.oxmox-lock");
+    let again = [
+        "--name=home",
+        "--client=cursor",
+        "--level=read",
+        "--secret-store=file",
+        "--yes",
+    ];
+    // Before anything was written down, and in the middle of what is sent.
+    for (method, path) in [("GET", "/access/acl"), ("PUT", "/access/acl")] {
+        place.sim.clear_faults();
+        place.sim.fault(slow(method, path));
+        let (_password, child) = begin(&place, &all);
+        let is_there = || method == "GET" || place.ours().iter().any(|it| it.starts_with("token"));
+        until(|| lock.exists() && is_there()).await;
+        let (output, _) = signalled(child, "-KILL").await;
+        assert_eq!(output.status.code(), None);
+        assert!(lock.exists());
+        place.sim.clear_faults();
+        let ran = place.undo().await;
+        assert_eq!(ran.code, i32::from(method == "GET"), "{ran:#?}");
+        assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+    }
+    // By a setup of something else.
+    place.sim.fault(slow("GET", "/access/acl"));
+    let (_password, child) = begin(&place, &all);
+    until(|| lock.exists()).await;
+    signalled(child, "-KILL").await;
+    place.sim.clear_faults();
+    place.setup(&again).await.exits(0);
+    let left: Vec<_> = place
+        .files()
+        .into_iter()
+        .filter(|it| it.contains("zed") || it.contains("lock"))
+        .collect();
+    assert_eq!(left, [""; 0]);
+    place.undo().await.exits(0);
+    assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+}
+
+/// Of one that lives nothing goes.
+#[tokio::test]
+async fn what_a_living_one_holds_stays() {
+    let place = Place::new().await;
+    let file = place.home(".config/zed/settings.json");
+    let _living = oxmox::files::Lock::on(&file).unwrap();
+    let held = place.files();
+    place.undo().await.exits(1).says("nothing to take back");
+    assert_eq!(place.files(), held);
+}

@@ -341,6 +341,7 @@ async fn a_question_that_pve_does_not_answer() {
         (500, "/pools", "journalctl"),
         (403, "/access/acl", "root@pam"),
         (500, "/access/roles", "journalctl"),
+        (500, "/access/permissions", "journalctl"),
     ] {
         let place = Place::new().await;
         place.sim.fault(Fault::refuse(status, "no").on("GET", path));
@@ -349,4 +350,64 @@ async fn a_question_that_pve_does_not_answer() {
             .says(&format!("GET {path}"))
             .says(hint);
     }
+}
+
+/// Nothing that can be understood, and what may be behind that.
+#[tokio::test]
+async fn an_answer_that_says_nothing() {
+    for path in ["/version", "/access/acl", "/access/permissions"] {
+        let place = Place::new().await;
+        place
+            .sim
+            .fault(Fault::answer("GET", path, serde_json::json!("x")));
+        let ran = place.setup(WORDS).await.exits(1);
+        nothing_left(&place, ran)
+            .says(&format!("the answer to GET {path} cannot be read"))
+            .says("such as a proxy");
+    }
+}
+
+/// This client can be left out: no other place for oxmox's own files helps here.
+#[tokio::test]
+async fn a_clients_directory_that_cannot_be_written() {
+    let place = Place::new().await;
+    std::fs::write(place.home(".cursor"), "").unwrap();
+    let words = [WORDS, &["--client=cursor"]].concat();
+    let ran = place
+        .setup(&words)
+        .await
+        .says("leave cursor out of --client");
+    assert_eq!(ran.code, 1, "{ran:#?}");
+    assert_eq!(place.sim.requests().len(), 0, "it is found out first");
+}
+
+/// What a terminal adds, or what has no end, is no secret, whichever way it comes.
+#[tokio::test]
+async fn a_secret_that_is_none() {
+    let place = Place::new().await;
+    let ran = place.setup_with(WORDS, "simulated\u{1b}[D").await.exits(2);
+    nothing_left(&place, ran)
+        .says("the password: it holds a character that cannot be seen (U+001B)");
+    let ran = place
+        .with_token("root@pam!oxmox", &["--name=home"], "\u{feff}x")
+        .await;
+    nothing_left(&place, ran.exits(2)).says("the token's secret: it holds a character that");
+    let endless = ["--user=root@pam", "--password-file=/dev/zero", "--yes"];
+    let words = place.address().into_iter();
+    let words = words.chain(endless.map(str::to_owned)).collect();
+    let ran = place.fed(words, "").await.exits(2);
+    nothing_left(&place, ran).says("the password: /dev/zero: longer than 64 KiB");
+}
+
+/// What a PVE, or something in between, tells for a secret goes into no file and no command.
+#[tokio::test]
+async fn a_secret_of_pve_that_is_none() {
+    let place = Place::new().await;
+    let answer = serde_json::json!({ "value": "a\nb", "full-tokenid": "x", "info": {} });
+    place
+        .sim
+        .fault(Fault::answer("POST", "/access/users/*", answer));
+    let ran = place.setup(WORDS).await.exits(2);
+    ran.says("the secret that PVE told: it holds a character that cannot be seen (U+000A)")
+        .says("taken back");
 }

@@ -145,3 +145,21 @@ async fn killed_before_the_authoritys_file_is_there() {
     place.undo().await.exits(0);
     assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
 }
+
+/// Nothing of a person's was written yet, and it was written down that it would be.
+#[tokio::test]
+async fn killed_before_the_files_are_written() {
+    let (keyring, place) = place().await;
+    let (file, text) = (".cursor/mcp.json", "{\"mcpServers\":{ }}");
+    place.write(file, text);
+    let words = [WORDS, &["--client=cursor"]].concat();
+    std::fs::write(keyring.path().join("deadly"), "").unwrap();
+    place.setup(&words).await.exits(-1);
+    assert_eq!(place.text(file), text);
+    std::fs::remove_file(keyring.path().join("deadly")).unwrap();
+    place.setup(&words).await.exits(0);
+    assert!(place.text(file).contains("oxmox"));
+    place.undo().await.exits(0);
+    assert_eq!(place.text(file), text);
+    assert_eq!(place.files_but_trail(), [file]);
+}

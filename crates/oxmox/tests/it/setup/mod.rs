@@ -5,6 +5,7 @@ mod certificates;
 mod ended;
 mod entered;
 mod errors;
+mod exactly;
 mod gone;
 mod hostile;
 mod inherited;

@@ -1,0 +1,179 @@
+//! What setup wrote on this machine, as it will be when that is taken back. A file that nobody else wrote since is again
+//! exactly what it was; of any other only what setup entered goes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tools::fault::{Fault, Kind};
+
+use super::journal::{Configured, Journal};
+use super::written::Written;
+use crate::cli::out;
+use crate::clients::Client;
+use crate::config::Edit;
+use crate::files::{Draft, behind_links};
+
+/// Whether others need the files, too.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shared {
+    /// Another cluster stands in the same configuration.
+    pub(super) config: bool,
+    /// Another cluster is in use: the clients start oxmox for all of them.
+    pub(super) clients: bool,
+}
+
+/// The files as they will be, and what becomes of their copies.
+pub(super) struct Restored {
+    drafts: Vec<Draft>,
+    /// Copies that are of no use any more.
+    done: Vec<PathBuf>,
+    /// Those that may be, with why.
+    stays: Vec<String>,
+    written: Written,
+}
+
+impl Restored {
+    pub(super) fn plan(journal: &Journal, shared: Shared, state: &Path) -> Result<Self, Fault> {
+        let mut all = Self {
+            drafts: Vec::new(),
+            done: Vec::new(),
+            stays: Vec::new(),
+            written: Written::read(state)?,
+        };
+        if let Some(config) = &journal.config {
+            let edited = || without_section(config, &journal.cluster);
+            all.add(&config.path, shared.config, edited, &|draft| draft)?;
+        }
+        if let Some(file) = &journal.ca_file {
+            let is_known = all.written.of(&behind_links(file)).is_some();
+            // What somebody else put there since is theirs.
+            let edited = || {
+                let draft = Draft::open(file)?;
+                Ok(if is_known { draft } else { draft.gone() })
+            };
+            all.add(file, false, edited, &|draft| draft)?;
+        }
+        let mut seen = Vec::new();
+        for entered in journal.clients.iter().filter(|_| !shared.clients) {
+            let Some(client) = Client::parse(&entered.client) else {
+                continue;
+            };
+            let file = behind_links(&entered.file);
+            // Two clusters, perhaps, of which the second found what the first had entered.
+            if seen.contains(&file) {
+                continue;
+            }
+            let touched = all.written.of(&file);
+            let first = touched.and_then(|touched| touched.entry.clone());
+            let before = first.unwrap_or_else(|| entered.before.clone());
+            let edited = || client.left(&entered.file, &before);
+            let shown = |draft| client.only_ours_shown(draft);
+            all.add(&entered.file, false, edited, &shown)?;
+            seen.push(file);
+        }
+        if !shared.config && !shared.clients {
+            let untouched = all.written.forget_untouched().into_iter();
+            all.done.extend(untouched.filter_map(|it| it.copy));
+        }
+        Ok(all)
+    }
+
+    /// One file: exactly as it was, or else `edited`.
+    fn add(
+        &mut self,
+        file: &Path,
+        is_shared: bool,
+        edited: impl FnOnce() -> Result<Draft, Fault>,
+        shown: &dyn Fn(Draft) -> Draft,
+    ) -> Result<(), Fault> {
+        let exact = if is_shared {
+            None
+        } else {
+            self.written.put_back(&Draft::open(file)?)
+        };
+        let draft = match exact {
+            Some(exact) => shown(exact),
+            None => edited()?,
+        };
+        if is_shared {
+            self.written.rewrite(&draft);
+        } else {
+            let copies = match self.written.forget(&draft.path) {
+                Some(touched) => touched.kept().into_iter().collect(),
+                // Written by an oxmox that did not write it down.
+                None => draft.copies(),
+            };
+            for (copy, text) in copies {
+                self.copy(&draft, copy, &text);
+            }
+        }
+        if draft.is_change() {
+            self.drafts.push(draft);
+        }
+        Ok(())
+    }
+
+    fn copy(&mut self, draft: &Draft, copy: PathBuf, text: &str) {
+        if draft.after.as_deref() == Some(text) {
+            self.done.push(copy);
+            return;
+        }
+        let (file, shown) = (draft.path.display(), copy.display());
+        let stays = format!(
+            "{shown}: what {file} held before oxmox changed it; somebody else has changed that file since, so that it is not \
+             put back whole. Remove the copy when you miss nothing"
+        );
+        if !self.stays.contains(&stays) {
+            self.stays.push(stays);
+        }
+    }
+
+    /// For people: the files with what changes in them, and what stays.
+    pub(super) fn shown(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for draft in &self.drafts {
+            lines.push(format!("  - {}:", draft.path.display()));
+            lines.extend(draft.diff().lines().map(|line| format!("      {line}")));
+        }
+        lines.extend(self.stays.iter().map(|stays| format!("  stays: {stays}")));
+        lines
+    }
+
+    /// Does it. How the files were stays written down: whoever is killed before the journal is closed comes back.
+    pub(super) fn write(&self) -> Result<(), Fault> {
+        for draft in &self.drafts {
+            out::say(format_args!("  {}", draft.path.display()));
+            draft.put_back().map_err(|fault| match fault.kind {
+                Kind::Failed => fault.hint(
+                    "see that it can be written, and run the command again: it goes on with the rest",
+                ),
+                _ => fault,
+            })?;
+        }
+        for copy in &self.done {
+            let _ = fs::remove_file(copy);
+        }
+        Ok(())
+    }
+
+    /// It is over.
+    pub(super) fn forget(&self, state: &Path) -> Result<(), Fault> {
+        self.written.write(state)
+    }
+}
+
+/// The configuration with what its section said before, or without it.
+fn without_section(config: &Configured, cluster: &str) -> Result<Draft, Fault> {
+    let mut edit = Edit::open(&config.path)?;
+    let before = config.before.as_ref();
+    let is_back = before.is_some_and(|before| edit.put_section(cluster, before));
+    if !is_back && !edit.remove_cluster(cluster) {
+        return Draft::open(&config.path);
+    }
+    let draft = edit.draft();
+    Ok(if edit.text().trim().is_empty() {
+        draft.gone()
+    } else {
+        draft
+    })
+}
