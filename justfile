@@ -44,6 +44,10 @@ fuzz target="rfb" seconds="60":
 bench *options:
     .ci/bench {{ options }}
 
+# Do the tests notice when engine, policy, plan or audit are wrong? Tries every small change of them (hours; `--sample 50` is quicker)
+mutants *options:
+    .ci/mutants/run {{ options }}
+
 # Packages of the debug binary, judged; `packaging/release` builds the real ones
 package:
     .ci/run build package

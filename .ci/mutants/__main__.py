@@ -1,0 +1,95 @@
+"""Do the tests notice when the code is wrong? Every small change that cargo-mutants can think of, tried on the modules that
+must not be wrong: engine, policy, plan, audit.
+
+    just mutants                  all of them; takes hours on two cores
+    just mutants --only policy    those whose names contain this
+    just mutants --again          only those that nobody noticed the last time
+    just mutants --sample 40      some of them, spread evenly
+
+cargo-mutants lists the changes, but to build the tests anew for each would take days. So all of them are built into one copy
+of the tests, each behind a switch (switches.py), and every test runs in a process of its own in which one is on (trials.py).
+A change is tried only by tests that come to it. It needs cargo-mutants, and tree-sitter from PyPI, as `.ci/mutants/run` installs them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+import builds  # noqa: E402
+import trials  # noqa: E402
+from switches import Mutant  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = ["engine/**", "policy.rs", "policy/**", "plan/**", "store/audit.rs"]
+
+
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="mutants", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", metavar="PART", help="only those whose name contains this")
+    parser.add_argument("--sample", type=int, metavar="N", help="only so many of them")
+    parser.add_argument("--again", action="store_true", help="only those that nobody noticed the last time")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at a time")
+    parser.add_argument("--budget", type=float, default=60.0, metavar="SECONDS", help="of tests for one of them; then it counts as not noticed")
+    return parser.parse_args()
+
+
+def listed() -> list[Mutant]:
+    """What cargo-mutants would try."""
+    globs = [word for module in MODULES for word in ("-f", f"crates/tools/src/{module}")]
+    command = ["cargo", "mutants", "--list", "--json", "-p", "oxmox-tools", *globs]
+    found = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+    return [Mutant.of(number, one) for number, one in enumerate(found, 1)]
+
+
+def main() -> None:
+    chosen = options()
+    scratch = Path(os.environ.get("CARGO_TARGET_DIR", Path.home() / ".cache/oxmox-target")) / "mutants"
+    results = scratch / "results.json"
+    before = json.loads(results.read_text()) if results.exists() else {}
+    mutants = listed()
+    builds.copy(ROOT, scratch / "tree")
+    binaries = builds.build(scratch, mutants)
+    tests = trials.survey(binaries, scratch / "survey.json")
+    wanted = [one for one in mutants if one.is_built and (not chosen.only or chosen.only in one.name)]
+    if chosen.again:
+        wanted = [one for one in wanted if before.get(one.name, {}).get("fate") not in ("noticed", "hung")]
+    if chosen.sample:
+        wanted = wanted[:: max(1, len(wanted) // chosen.sample)]
+    for one, fate in trials.run(wanted, tests, chosen.jobs, chosen.budget):
+        before[one.name] = fate
+        results.write_text(json.dumps(before, indent=1))
+    report(mutants, before)
+
+
+def report(mutants: list[Mutant], fates: dict[str, dict]) -> None:
+    """Counts by module, then every change that nobody noticed."""
+    rows: dict[str, dict[str, int]] = {}
+    for one in mutants:
+        row = rows.setdefault(one.module, {"noticed": 0, "hung": 0, "unnoticed": 0, "unreached": 0, "untried": 0})
+        row[fates.get(one.name, {}).get("fate", "untried") if one.is_built else "untried"] += 1
+    print("| module | changes | noticed | of these by hanging | not noticed | not reached | not tried | score |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+    for module, row in sorted(rows.items()) + [("all", {key: sum(r[key] for r in rows.values()) for key in next(iter(rows.values()))})]:
+        tried = sum(row.values()) - row["untried"]
+        killed = row["noticed"] + row["hung"]
+        score = f"{100 * killed / tried:.1f} %" if tried else "–"
+        print(f"| {module} | {sum(row.values())} | {killed} | {row['hung']} | {row['unnoticed']} | {row['unreached']} | {row['untried']} | {score} |")
+    print()
+    for one in mutants:
+        fate = fates.get(one.name, {}).get("fate")
+        if one.is_built and fate in ("unnoticed", "unreached"):
+            print(f"{fate}: {one.name}")
+    for one in mutants:
+        if not one.is_built:
+            print(f"not tried ({one.why}): {one.name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""Tests against changes: which tests come to which, and whether one of them fails."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import dataclasses
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from switches import Mutant
+
+# The first of them alone: most changes are noticed at once.
+BATCHES = [1, 4, 12, 24, 48]
+# What the names of changes are full of.
+PASSED_OVER = {"crat", "tool", "repl", "with", "dele", "true", "fals", "defa", "beha", "swee", "resu", "opti", "stri"}
+
+
+@dataclasses.dataclass
+class Test:
+    binary: str
+    directory: str
+    name: str
+    seconds: float
+    comes_to: set[int]
+
+
+def run_tests(binary: str, directory: str, names: list[str], limit: float, **env: str) -> bool | None:
+    """Whether they pass; None: they were ended."""
+    command = [binary, "--exact", "-q", "--test-threads", "2", *names]
+    env = os.environ | {"INSTA_UPDATE": "no", "RUST_BACKTRACE": "0", "OXMOX_REFERENCE": reference()} | env
+    with subprocess.Popen(command, cwd=directory, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, start_new_session=True) as process:
+        try:
+            return process.wait(limit) == 0
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 9)
+            return None
+
+
+def reference() -> str:
+    """The schemas that some tests read lie beside the project, not beside the copy."""
+    return os.environ.get("OXMOX_REFERENCE", str(Path(__file__).resolve().parents[3] / "shared"))
+
+
+def survey(binaries: dict[str, str], keep: Path) -> list[Test]:
+    """Every test once, with nothing switched on. Those that fail then are of no use here."""
+    stamps = {binary: os.stat(binary).st_mtime for binary in binaries}
+    if keep.exists() and (kept := json.loads(keep.read_text()))["stamps"] == stamps:
+        return [Test(*one[:4], set(one[4])) for one in kept["tests"]]
+    jobs = []
+    for binary, directory in binaries.items():
+        told = subprocess.run([binary, "--list", "--format", "terse"], cwd=directory, check=True, capture_output=True, text=True).stdout
+        jobs += [(binary, directory, line.removesuffix(": test")) for line in told.splitlines() if line.endswith(": test")]
+    print(f"running {len(jobs)} tests once", file=sys.stderr, flush=True)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        tests = [test for test in pool.map(lambda job: look(*job), jobs) if test]
+    keep.write_text(json.dumps({"stamps": stamps, "tests": [[*dataclasses.astuple(one)[:4], sorted(one.comes_to)] for one in tests]}))
+    return tests
+
+
+def look(binary: str, directory: str, name: str) -> Test | None:
+    with tempfile.TemporaryDirectory() as scratch:
+        log = Path(scratch) / "seen"
+        began = time.monotonic()
+        if not run_tests(binary, directory, [name], 600, MUTANTS_SEEN=str(log)):
+            print(f"fails with nothing changed, and is left out: {name}", file=sys.stderr, flush=True)
+            return None
+        seconds = time.monotonic() - began
+        comes_to = {int(line) for line in log.read_text().splitlines()} if log.exists() else set()
+    return Test(binary, directory, name, seconds, comes_to)
+
+
+def run(mutants: list[Mutant], tests: list[Test], jobs: int, budget: float) -> Iterator[tuple[Mutant, dict]]:
+    """What became of each, as it is known."""
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        waiting = {pool.submit(fate, one, tests, budget): one for one in mutants}
+        for number, done in enumerate(concurrent.futures.as_completed(waiting), 1):
+            one, found = waiting[done], done.result()
+            if found["fate"] in ("unnoticed", "unreached"):
+                print(f"{found['fate']}: {one.name}", file=sys.stderr, flush=True)
+            if number % 50 == 0:
+                print(f"{number} of {len(mutants)}", file=sys.stderr, flush=True)
+            yield one, found
+
+
+def in_common(one: str, other: str) -> int:
+    """How many words of two names begin alike."""
+    words = lambda name: {word[:4].lower() for word in re.findall(r"[A-Za-z]{4,}", name)} - PASSED_OVER  # noqa: E731
+    return len(words(one) & words(other))
+
+
+def fate(one: Mutant, tests: list[Test], budget: float) -> dict:
+    """Those first whose names speak of it, then the quickest: most changes are noticed by many."""
+    able = sorted((test for test in tests if one.id in test.comes_to), key=lambda test: test.seconds / (1 + 10 * in_common(one.name, test.name)))
+    if not able:
+        return {"fate": "unreached"}
+    ran = 0
+    sizes = iter(BATCHES)
+    while able and budget > 0:
+        size = next(sizes, 48)
+        batch = [test for test in able[:size] if test.binary == able[0].binary]
+        able = [test for test in able if test not in batch]
+        seconds = sum(test.seconds for test in batch)
+        budget -= seconds
+        ran += len(batch)
+        passed = run_tests(batch[0].binary, batch[0].directory, [test.name for test in batch], 15 + 4 * seconds, MUTANT=str(one.id))
+        if passed is None:
+            return {"fate": "hung", "by": [test.name for test in batch]}
+        if not passed:
+            return {"fate": "noticed", "by": [test.name for test in batch]}
+    return {"fate": "unnoticed", "tests": ran, "left": len(able)}
