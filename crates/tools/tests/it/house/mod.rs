@@ -22,7 +22,7 @@ use tools::engine::{Call, Engine, Reply, Setup, State, Talk};
 use tools::fault::Fault;
 use tools::policy::{Mode, Policy};
 use tools::spec::Toolset;
-use tools::store::{AuditEntry, PlanState};
+use tools::store::{AuditEntry, Link, PlanState};
 use tools::tool::Rendered;
 
 use files::{scripts, uploads};
@@ -306,19 +306,17 @@ impl House {
             .collect()
     }
 
-    /// The audit trail as (opened, closed results).
+    /// The audit trail.
+    pub(crate) async fn trail(&self) -> Vec<Link> {
+        let store = self.engine.store().await.unwrap();
+        store.audit_trail(1000).await.unwrap()
+    }
+
+    /// The same as (opened, closed results).
     pub(crate) async fn audit(&self) -> (usize, Vec<String>) {
         let mut opened = 0;
         let mut closed = Vec::new();
-        for link in self
-            .engine
-            .store()
-            .await
-            .unwrap()
-            .audit_trail(1000)
-            .await
-            .unwrap()
-        {
+        for link in self.trail().await {
             match link.entry {
                 AuditEntry::Opened { .. } => opened += 1,
                 AuditEntry::Closed { result, .. } => closed.push(result),

@@ -40,17 +40,7 @@ async fn secrets_come_back_nowhere() {
             Err(fault) => format!("{fault:?}"),
         });
     }
-    seen.push(format!(
-        "{:?}",
-        house
-            .engine
-            .store()
-            .await
-            .unwrap()
-            .audit_trail(1000)
-            .await
-            .unwrap()
-    ));
+    seen.push(format!("{:?}", house.trail().await));
     for text in seen {
         assert!(!text.contains(canary), "{text}");
     }
