@@ -19,9 +19,12 @@ LIB = "crates/tools/src/lib.rs"
 def copy(root: Path, tree: Path) -> None:
     """What git knows of, as it is now. Files that are the same stay as they are, or everything would be built anew."""
     names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=root, check=True, capture_output=True, text=True).stdout
-    for name in names.splitlines():
-        if (root / name).is_file():
-            put(tree / name, (root / name).read_bytes())
+    there = {name for name in names.splitlines() if (root / name).is_file()}
+    for name in there:
+        put(tree / name, (root / name).read_bytes())
+    for file in tree.rglob("*"):
+        if file.is_file() and str(file.relative_to(tree)) not in there:
+            file.unlink()
 
 
 def put(path: Path, content: bytes) -> None:
