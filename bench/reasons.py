@@ -15,7 +15,7 @@ REASONS: dict[tuple[str, str], str] = {
     ("calls", "a path below a node"): "It asks first whether a cluster has this node and whether it is online: two requests, one after the other.",
     ("calls", "status of a VM"): "It finds the VM by its id, every time anew, then reads its state, then its configuration: three requests, one "
     "after another, where one of them is what it is compared with.",
-    **{("estates", f"{what}, instructions"): "An answer above 1 MiB is looked through before it is read, for what it would take in memory; those of the smaller clusters are shorter, and are not."
+    **{("estates", f"{what}, instructions"): "Not profiled yet. Perhaps because an answer above 1 MiB is looked through before it is read, for what it would take in memory, and those of the smaller clusters are shorter."
        for what in ("list", "filter", "digest")},
 }
 
