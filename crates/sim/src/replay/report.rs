@@ -57,11 +57,20 @@ impl Report {
     pub fn matched(&self) -> usize {
         self.count("", &Verdict::Match)
     }
+
+    /// How many exchanges there are, but for those with this verdict.
+    pub fn all_but(&self, verdict: Option<&Verdict>) -> usize {
+        self.verdicts.len() - verdict.map_or(0, |verdict| self.count("", verdict))
+    }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "scenario          match differ block  none   dev")?;
+        writeln!(
+            f,
+            "| scenario | alike | different | builds on what is not modelled | not modelled | deviates itself |"
+        )?;
+        writeln!(f, "|---|---:|---:|---:|---:|---:|")?;
         let mut names: Vec<&str> = self
             .verdicts
             .values()
@@ -77,9 +86,9 @@ impl fmt::Display for Report {
             Verdict::Deviates,
         ];
         for name in names.into_iter().chain([""]) {
-            write!(f, "{:<17}", if name.is_empty() { "all" } else { name })?;
+            write!(f, "| {} |", if name.is_empty() { "all" } else { name })?;
             for column in &columns {
-                write!(f, " {:>5}", self.count(name, column))?;
+                write!(f, " {} |", self.count(name, column))?;
             }
             writeln!(f)?;
         }

@@ -1,16 +1,15 @@
-//! `docs/simulator.md` lists the modelled routes; here it is compared with the tables, and written anew on request.
+//! `docs/simulator.md` lists the modelled routes; here it is compared with the tables, and written anew on request. What the
+//! replay found is held there in the same way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 use sim::api::TABLES;
 
 use crate::reference;
-
-const BEGIN: &str = "<!-- routes begin -->\n";
-const END: &str = "<!-- routes end -->";
 
 /// Parts of the API, longest first: a path belongs to the first that it begins with.
 const BRANCHES: &[&str] = &[
@@ -45,20 +44,29 @@ fn the_document_lists_what_is_modelled() {
         return;
     };
     let schema: Vec<Value> = serde_json::from_str(&text).expect("a schema");
+    holds("routes", &section(&schema));
+}
+
+/// `docs/simulator.md` has this between the marks of this name. It is put there where somebody asks for it.
+pub(crate) fn holds(block: &str, content: &str) {
+    static WRITING: Mutex<()> = Mutex::new(());
+    let _alone = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/simulator.md");
     let document = std::fs::read_to_string(&file).expect("docs/simulator.md");
-    let (before, rest) = document
-        .split_once(BEGIN)
-        .expect("the beginning of the list");
-    let (_, after) = rest.split_once(END).expect("the end of the list");
-    let expected = format!("{before}{BEGIN}{}{END}{after}", section(&schema));
+    let (begin, end) = (
+        format!("<!-- {block} begin -->\n"),
+        format!("<!-- {block} end -->"),
+    );
+    let (before, rest) = document.split_once(&begin).expect("the block begins");
+    let (_, after) = rest.split_once(&end).expect("the block ends");
+    let expected = format!("{before}{begin}{content}{end}{after}");
     if std::env::var_os("OXMOX_WRITE_DOCS").is_some() {
         std::fs::write(&file, expected).expect("docs/simulator.md can be written");
         return;
     }
     assert!(
         document == expected,
-        "docs/simulator.md is behind the routes: run `OXMOX_WRITE_DOCS=1 cargo test -p oxmox-sim docs`"
+        "docs/simulator.md is behind in its {block}: run `OXMOX_WRITE_DOCS=1 cargo test -p oxmox-sim --test it`"
     );
 }
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use sim::replay;
+use sim::replay::{self, Verdict};
 
-use crate::reference;
+use crate::{docs, reference};
 
 #[test]
 fn replay_differs_only_where_accepted() {
@@ -14,7 +14,17 @@ fn replay_differs_only_where_accepted() {
     let exchanges = replay::exchange::parse(&text).expect("a recording");
     let script = replay::script::parse(include_str!("replay.toml")).expect("a script");
     let report = replay::run(&exchanges, &script);
-    eprintln!("{report}");
+    let (alike, all) = (report.matched(), report.all_but(None));
+    let faithful = report.all_but(Some(&Verdict::Deviates));
+    let percent = |part: usize, whole: usize| part as f64 * 100.0 / whole as f64;
+    docs::holds(
+        "replay",
+        &format!(
+            "{alike} of {all} exchanges ({:.1} %), and of the {faithful} in which the recorded cluster itself was like any other {:.1} %.\n\n{report}",
+            percent(alike, all),
+            percent(alike, faithful),
+        ),
+    );
     for (id, how) in report.mismatches() {
         eprintln!("{id}: {}", how.join("; "));
     }
