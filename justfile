@@ -33,12 +33,9 @@ generate:
 judges:
     .ci/run build conformance inspector tdqs scanner clients proxmoxer fakepve
 
-# Fuzz what reads others' words (a name of fuzz/targets) for some seconds; needs a nightly toolchain and cargo-fuzz
-fuzz target="rfb" seconds="60":
-    mkdir -p {{ CARGO_TARGET_DIR }}/fuzz-corpus/{{ target }}
-    ASAN_OPTIONS=quarantine_size_mb=16 cargo +nightly fuzz run {{ target }} \
-        {{ CARGO_TARGET_DIR }}/fuzz-corpus/{{ target }} fuzz/corpus/{{ target }} \
-        -- -max_total_time={{ seconds }} -max_len=4096 -timeout=5 -rss_limit_mb=512 -malloc_limit_mb=128
+# Fuzz what reads others' words: all of fuzz/targets or those named, `--cpu SECONDS` each; needs a nightly toolchain and cargo-fuzz
+fuzz *options:
+    fuzz/run {{ options }}
 
 # What oxmox costs: start-up, memory, calls, load, tokens; `--rivals` beside others, `--json`, `--soak SECONDS`, `--write docs/performance.md`
 bench *options:
