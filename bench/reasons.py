@@ -13,10 +13,8 @@ REASONS: dict[tuple[str, str], str] = {
     ("crowd", "256 clients"): "oxmox shares the cores with the simulator and with wrk, which take their part of every read; the last column is what "
     "would be left to it without them.",
     ("calls", "a path below a node"): "It asks first whether a cluster has this node and whether it is online: two requests, one after the other.",
-    ("calls", "status of a VM"): "It finds the VM by its id, every time anew, then reads its state, then its configuration: three requests, one "
-    "after another, where one of them is what it is compared with.",
-    **{("estates", f"{what}, instructions"): "Not profiled yet. Perhaps because an answer above 1 MiB is looked through before it is read, for what it would take in memory, and those of the smaller clusters are shorter."
-       for what in ("list", "filter", "digest")},
+    ("calls", "status of a VM"): "It finds the VM by its id, every time anew, then reads its state and its configuration side by side: three requests, "
+    "two of them one after the other, where one is what it is compared with.",
 }
 
 

@@ -97,11 +97,12 @@ impl Reads for GetVmStatus {
             ));
             return Ok(report);
         }
-        match guest.pve().guest_status(&guest.at).await {
+        let (status, config) = tokio::join!(guest.pve().guest_status(&guest.at), guest.config());
+        match status {
             Ok(status) => report.fill_status(status),
             Err(error) => report.notes.push(format!("status: {}", Fault::from(error))),
         }
-        match guest.config().await {
+        match config {
             Ok(config) => {
                 report.fill_config(&config);
                 if self.include.contains(&Part::Config) {
