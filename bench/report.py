@@ -34,7 +34,7 @@ def text(results: Results) -> str:
 
 
 def markdown(results: Results) -> str:
-    busy = machine.PROVISIONAL in results.machine["load before"]
+    busy = machine.PROVISIONAL in results.machine[machine.BUSY]
     lines = ["**Provisional: this machine had other work to do.**", ""] if busy else []
     lines += ["| | |", "|---|---|"]
     lines += [f"| {name} | {f'`{value}`' if name == 'command' else value} |" for name, value in results.machine.items()]
