@@ -4,7 +4,9 @@ mod dead;
 mod diff;
 mod leftover;
 mod lock;
+mod places;
 mod replace;
+mod trouble;
 
 use std::fs;
 use std::io;
@@ -16,7 +18,9 @@ use tools::store::create_private_dir;
 pub use dead::{clear_dir, clear_file};
 pub use leftover::leftovers;
 pub use lock::{Lock, Locks, let_go};
+pub use places::{behind_links, missing_dirs, remove_empty};
 use replace::replace;
+use trouble::{no_file, unreadable, unwritable};
 
 /// What a file was called before oxmox first changed it. That copy is never replaced.
 const FIRST: &str = "before-oxmox";
@@ -250,88 +254,6 @@ impl Draft {
         }
         replace(&self.path, after, &self.path, self.private).map_err(unwritable)
     }
-}
-
-/// The directories that have to be made for this file, each before those in it.
-pub fn missing_dirs(file: &Path) -> Vec<PathBuf> {
-    let above = file.ancestors().skip(1);
-    let missing = above.take_while(|dir| !dir.as_os_str().is_empty() && !dir.exists());
-    let mut dirs: Vec<_> = missing.map(Path::to_owned).collect();
-    dirs.reverse();
-    dirs
-}
-
-/// Removes those of them that nobody else has put anything in.
-pub fn remove_empty(dirs: &[PathBuf]) {
-    // Several runs made them, perhaps: whatever is in another one goes before it.
-    let mut dirs: Vec<_> = dirs.iter().collect();
-    dirs.sort_by_key(|dir| std::cmp::Reverse(dir.components().count()));
-    for dir in dirs {
-        // One that holds something stays.
-        let _ = fs::remove_dir(dir);
-    }
-}
-
-/// How many links may follow one another; Linux itself goes as far.
-const MOST_LINKS: usize = 40;
-
-/// Where a file really is. People keep such files elsewhere and put a link in their place: the link stays, also while there
-/// is nothing at its end yet. The same answer before and after something is there: by it a file is known again.
-pub fn behind_links(path: &Path) -> PathBuf {
-    let mut path = path.to_owned();
-    for _ in 0..MOST_LINKS {
-        if let Ok(real) = fs::canonicalize(&path) {
-            return real;
-        }
-        let Ok(target) = fs::read_link(&path) else {
-            break;
-        };
-        path = path.parent().unwrap_or(Path::new("")).join(target);
-    }
-    for dir in path.ancestors().skip(1) {
-        if let (Ok(real), Ok(below)) = (fs::canonicalize(dir), path.strip_prefix(dir)) {
-            return real.join(below);
-        }
-    }
-    path
-}
-
-fn no_file(path: &Path, is_dir: bool) -> Fault {
-    let is = if is_dir {
-        "a directory"
-    } else {
-        "a pipe, a socket or a device"
-    };
-    let what = format!("{} is {is}, where a file should be", path.display());
-    Fault::bad_input(what).hint("put a file in its place, or remove it")
-}
-
-fn unreadable(path: &Path, error: &io::Error) -> Fault {
-    if error.kind() == io::ErrorKind::InvalidData {
-        let what = format!(
-            "{} is not text in UTF-8, and was left as it is",
-            path.display()
-        );
-        return Fault::bad_input(what).hint("save it as UTF-8");
-    }
-    Fault::new(
-        Kind::Failed,
-        format!("{} cannot be read: {error}", path.display()),
-    )
-    .hint("make it readable for you, or name another place with --config and --state-dir")
-}
-
-fn unwritable(path: &Path, error: &io::Error) -> Fault {
-    let what = format!("{} cannot be written: {error}", path.display());
-    let is_full = matches!(
-        error.kind(),
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
-    );
-    Fault::new(Kind::Failed, what).hint(if is_full {
-        "make room there, and run the command again"
-    } else {
-        "make its directory writable for you, or name another place with --config and --state-dir"
-    })
 }
 
 #[cfg(test)]

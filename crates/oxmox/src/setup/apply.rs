@@ -7,7 +7,8 @@ use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 use tools::fault::{Fault, Kind};
 
-use super::journal::{At, Configured, Entered, Journal, Made};
+use super::journal::{At, Configured, Entered, Journal};
+use super::made::Made;
 use super::plan::{Last, Plan};
 use super::signals;
 use super::trail::Recorded;

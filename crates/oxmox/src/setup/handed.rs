@@ -6,7 +6,8 @@ use std::path::Path;
 use tools::fault::Fault;
 
 use super::facts::Accounts;
-use super::journal::{Journal, Made};
+use super::journal::Journal;
+use super::made::Made;
 use super::undo::is_in_use;
 
 /// What is left there, and who knows of it.

@@ -25,6 +25,7 @@ pub mod journal;
 pub mod keyboard;
 pub mod login;
 pub mod look;
+mod made;
 pub mod nodes;
 pub mod plan;
 mod prepare;

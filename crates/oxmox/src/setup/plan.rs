@@ -4,7 +4,7 @@ use pve::{Request, TokenId, encode_segment};
 
 use super::facts::{Accounts, Rule};
 use super::inherited;
-use super::journal::{Made, acl};
+use super::made::{Made, acl};
 use super::role::{self, Grant, USER};
 use super::tokens::Choice;
 use crate::clients::Client;

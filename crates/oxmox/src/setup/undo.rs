@@ -10,8 +10,9 @@ use tools::rights;
 
 use super::facts::{Accounts, Rule};
 use super::handed::{self, Rest};
-use super::journal::{Journal, Made};
+use super::journal::Journal;
 use super::keyboard;
+use super::made::Made;
 use super::restored::{Restored, Shared};
 use super::role::USER;
 use super::talk::Talk;
