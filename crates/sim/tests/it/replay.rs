@@ -16,11 +16,14 @@ fn replay_differs_only_where_accepted() {
     let report = replay::run(&exchanges, &script);
     let (alike, all) = (report.matched(), report.all_but(None));
     let faithful = report.all_but(Some(&Verdict::Deviates));
-    let percent = |part: usize, whole: usize| part as f64 * 100.0 / whole as f64;
+    let percent = |part: usize, whole: usize| {
+        let tenths = (part * 1000 + whole / 2) / whole;
+        format!("{}.{} %", tenths / 10, tenths % 10)
+    };
     docs::holds(
         "replay",
         &format!(
-            "{alike} of {all} exchanges ({:.1} %), and of the {faithful} in which the recorded cluster itself was like any other {:.1} %.\n\n{report}",
+            "{alike} of {all} exchanges ({}), and of the {faithful} in which the recorded cluster itself was like any other {}.\n\n{report}",
             percent(alike, all),
             percent(alike, faithful),
         ),
