@@ -3,7 +3,7 @@ must not be wrong: engine, policy, plan, audit.
 
     just mutants                  all of them; takes hours on two cores
     just mutants --only policy    those whose names contain this
-    just mutants --again          only those that nobody noticed the last time
+    just mutants --again          only those that nobody noticed the last time; new tests are looked at, old ones are known
     just mutants --sample 40      some of them, spread evenly
 
 cargo-mutants lists the changes, but to build the tests anew for each would take days. So all of them are built into one copy
@@ -14,6 +14,7 @@ A change is tried only by tests that come to it. It needs cargo-mutants, and tre
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import subprocess
@@ -56,7 +57,8 @@ def main() -> None:
     mutants = listed()
     builds.copy(ROOT, scratch / "tree")
     binaries = builds.build(scratch, mutants)
-    tests = trials.survey(binaries, scratch / "survey.json")
+    listing = hashlib.sha256("\n".join(f"{one.id} {one.name} {one.why}" for one in mutants).encode()).hexdigest()
+    tests = trials.survey(binaries, scratch / "survey.json", listing, chosen.again)
     wanted = [one for one in mutants if one.is_built and (not chosen.only or chosen.only in one.name)]
     if chosen.again:
         wanted = [one for one in wanted if before.get(one.name, {}).get("fate") not in ("noticed", "hung")]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bisect
 import concurrent.futures
 import dataclasses
+import hashlib
+import itertools
 import json
 import os
 import re
@@ -49,19 +52,29 @@ def reference() -> str:
     return os.environ.get("OXMOX_REFERENCE", str(Path(__file__).resolve().parents[3] / "shared"))
 
 
-def survey(binaries: dict[str, str], keep: Path) -> list[Test]:
-    """Every test once, with nothing switched on. Those that fail then are of no use here."""
-    stamps = {binary: os.stat(binary).st_mtime for binary in binaries}
-    if keep.exists() and (kept := json.loads(keep.read_text()))["stamps"] == stamps:
-        return [Test(*one[:4], set(one[4])) for one in kept["tests"]]
+def survey(binaries: dict[str, str], keep: Path, listing: str, again: bool) -> list[Test]:
+    """Every test once, with nothing switched on. Those that fail then are of no use here. `again`: what tests of the same name
+    came to among the same changes is taken from the last time."""
+    # What they are and not when they were made: the same changes are written and built anew every time.
+    stamps = {binary: hashlib.sha256(Path(binary).read_bytes()).hexdigest() for binary in binaries}
+    kept = json.loads(keep.read_text()) if keep.exists() else {"stamps": {}, "tests": []}
+    is_same = kept["stamps"] == stamps or (again and kept.get("listing") == listing)
+    known = {(one[1], one[2]): one for one in kept["tests"]} if is_same else {}
     jobs = []
     for binary, directory in binaries.items():
         told = subprocess.run([binary, "--list", "--format", "terse"], cwd=directory, check=True, capture_output=True, text=True).stdout
         jobs += [(binary, directory, line.removesuffix(": test")) for line in told.splitlines() if line.endswith(": test")]
-    print(f"running {len(jobs)} tests once", file=sys.stderr, flush=True)
+
+    def found(job: tuple[str, str, str]) -> Test | None:
+        if one := known.get(job[1:]):
+            return Test(*job, one[3], set(one[4]))
+        return look(*job)
+
+    print(f"running {sum(job[1:] not in known for job in jobs)} tests once", file=sys.stderr, flush=True)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        tests = [test for test in pool.map(lambda job: look(*job), jobs) if test]
-    keep.write_text(json.dumps({"stamps": stamps, "tests": [[*dataclasses.astuple(one)[:4], sorted(one.comes_to)] for one in tests]}))
+        tests = [test for test in pool.map(found, jobs) if test]
+    rows = [[*dataclasses.astuple(one)[:4], sorted(one.comes_to)] for one in tests]
+    keep.write_text(json.dumps({"stamps": stamps, "listing": listing, "tests": rows}))
     return tests
 
 
@@ -96,6 +109,12 @@ def in_common(one: str, other: str) -> int:
     return len(words(one) & words(other))
 
 
+def within(budget: float, tests: list[Test]) -> list[Test]:
+    """As many as there is time for, and at least one."""
+    seconds = list(itertools.accumulate(test.seconds for test in tests))
+    return tests[: max(1, bisect.bisect_right(seconds, budget))]
+
+
 def fate(one: Mutant, tests: list[Test], budget: float) -> dict:
     """Those first whose names speak of it, then the quickest: most changes are noticed by many."""
     able = sorted((test for test in tests if one.id in test.comes_to), key=lambda test: test.seconds / (1 + 10 * in_common(one.name, test.name)))
@@ -104,8 +123,7 @@ def fate(one: Mutant, tests: list[Test], budget: float) -> dict:
     ran = 0
     sizes = iter(BATCHES)
     while able and budget > 0:
-        size = next(sizes, 48)
-        batch = [test for test in able[:size] if test.binary == able[0].binary]
+        batch = within(budget, [test for test in able[: next(sizes, 48)] if test.binary == able[0].binary])
         able = [test for test in able if test not in batch]
         seconds = sum(test.seconds for test in batch)
         budget -= seconds
