@@ -46,7 +46,8 @@ pub(super) async fn complete(
                 let names = tokio::time::timeout(PATIENCE, names(cluster, subject, vmid)).await;
                 names.ok().and_then(Result::ok).unwrap_or_default()
             });
-            join_all(asked).await.into_iter().flatten().collect()
+            let names = join_all(asked).await.into_iter().flatten();
+            names.filter(|name| subject.takes(name)).collect()
         }
     };
     CompleteResult::new(beginning_with(&argument.value, names))
@@ -80,8 +81,7 @@ fn beginning_with(typed: &str, names: BTreeSet<String>) -> CompletionInfo {
     CompletionInfo::with_pagination(matching, total, more).unwrap_or_default()
 }
 
-/// Whether a name is one word that shows all of itself. Whoever may write a tag would write into the user's client otherwise;
-/// PVE takes no other names.
+/// Whether a name is one word that shows all of itself. Whoever may write a tag would write into the user's client otherwise.
 fn is_word(name: &str) -> bool {
     !name.contains(char::is_whitespace) && tools::clean::line(name) == name
 }

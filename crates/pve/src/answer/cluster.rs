@@ -84,8 +84,8 @@ pub struct ClusterMember {
 pub(crate) struct StatusEntry {
     #[serde(rename = "type", deserialize_with = "lenient::text")]
     kind: String,
-    #[serde(deserialize_with = "lenient::text")]
-    name: String,
+    #[serde(default, deserialize_with = "lenient::opt_text")]
+    name: Option<String>,
     #[serde(default, deserialize_with = "lenient::flag")]
     quorate: bool,
     #[serde(default, deserialize_with = "lenient::flag")]
@@ -100,7 +100,8 @@ impl ClusterStatus {
     pub(crate) fn from_entries(entries: Vec<StatusEntry>) -> Self {
         let cluster = entries.iter().find(|entry| entry.kind == "cluster");
         let (name, quorate) = match cluster {
-            Some(entry) => (Some(entry.name.clone()), entry.quorate),
+            // Whatever it is called, there is one: without it nobody would know of lost votes.
+            Some(entry) => (Some(entry.name.clone().unwrap_or_default()), entry.quorate),
             None => (None, true),
         };
         let mut nodes: Vec<ClusterMember> = entries
@@ -108,7 +109,7 @@ impl ClusterStatus {
             .filter(|entry| entry.kind == "node")
             .filter_map(|entry| {
                 Some(ClusterMember {
-                    name: NodeName::new(&entry.name).ok()?,
+                    name: NodeName::new(entry.name?).ok()?,
                     online: entry.online,
                     local: entry.local,
                     ip: entry.ip,

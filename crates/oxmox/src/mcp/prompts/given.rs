@@ -1,6 +1,6 @@
 //! The arguments of a prompt, checked letter by letter.
 
-use pve::{NodeName, SnapName, StorageId, Vmid};
+use pve::{NodeName, SnapName, StorageId, Upid, Vmid};
 use serde_json::Value;
 
 /// What an argument is about.
@@ -33,6 +33,20 @@ impl Subject {
             Self::Tag => "tag",
             Self::Cluster => "cluster",
             Self::Upid => "upid",
+        }
+    }
+
+    /// Whether a text can be one of this sort. What PVE would not have taken, no PVE tells.
+    pub(in crate::mcp) fn takes(self, text: &str) -> bool {
+        match self {
+            Self::Node => NodeName::new(text).is_ok(),
+            Self::Vmid => text.parse::<Vmid>().is_ok(),
+            Self::Storage => StorageId::new(text).is_ok(),
+            Self::Snapshot => SnapName::new(text).is_ok(),
+            Self::Tag => is_tag(text),
+            Self::Upid => text.parse::<Upid>().is_ok(),
+            // Its name is none of PVE's: whoever runs oxmox gave it.
+            Self::Cluster => true,
         }
     }
 }

@@ -123,9 +123,15 @@ impl Summary {
         } else if lost {
             "unknown".to_owned()
         } else {
-            tools::clean::line(row.status.as_deref().unwrap_or("unknown"))
+            let status = row.status.as_deref().filter(|status| is_word(status));
+            status.unwrap_or("unknown").to_owned()
         }
     }
+}
+
+/// Whether a text can be PVE's word for a state. It names a count, and names are ours: texts of others are values.
+fn is_word(status: &str) -> bool {
+    (1..=16).contains(&status.len()) && status.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
 #[cfg(test)]

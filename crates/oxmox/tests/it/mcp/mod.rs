@@ -5,6 +5,7 @@ mod browser;
 mod calls;
 mod confirmation;
 mod health;
+mod hostile;
 mod http;
 mod keys;
 mod lasting;

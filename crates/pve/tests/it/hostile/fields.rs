@@ -102,6 +102,26 @@ async fn a_wrong_field_costs_a_resource_no_more_than_that_field() {
 }
 
 #[tokio::test]
+async fn a_wrong_field_costs_a_cluster_no_more_than_one_node() {
+    let whole = object(json!({
+        "type": "node", "name": "pve1", "online": 1, "local": 0, "ip": "10.0.0.1", "quorate": 1,
+    }));
+    let rows = rows(&whole);
+    let names_none = |(field, _): &&(String, Value)| field != "type" && field != "name";
+    let right = rows.iter().filter(names_none).count();
+    let nodes: Vec<Value> = rows.into_iter().map(|(_, row)| row).collect();
+    // Nor does a cluster whose name is none pass for a node that is in no cluster, and needs no votes.
+    for name in wrong() {
+        let mut list = nodes.clone();
+        list.push(json!({"type": "cluster", "name": name, "quorate": 0}));
+        let status = reader_of(list.into()).await.cluster_status().await.unwrap();
+        let named = status.nodes.iter().filter(|node| node.name == "pve1");
+        assert_eq!(named.count(), right);
+        assert!(status.name.is_some() && !status.quorate, "{name}");
+    }
+}
+
+#[tokio::test]
 async fn a_wrong_field_costs_a_task_no_more_than_that_field() {
     let whole = object(json!({
         "upid": "UPID:pve1:00000A12:000754C6:6AFA0702:qmstart:100:root@pam!mcp:", "starttime": 1, "endtime": 2,

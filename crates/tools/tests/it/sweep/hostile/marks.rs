@@ -1,6 +1,7 @@
 //! What makes a text pass for something else than data, wherever it was let in.
 
 use serde_json::Value;
+use tools::words::MARK;
 
 use super::corpus::CORPUS;
 
@@ -33,6 +34,17 @@ pub(super) fn of_data(data: &Value) -> Vec<String> {
     }
 }
 
+/// What is wrong with a text that tells what a guest showed: each line of that has to be there, set off, and nowhere without
+/// what sets it off.
+pub(super) fn not_set_off(text: &str, shown: &str) -> Vec<String> {
+    let lines = shown.lines().filter(|line| !line.trim().is_empty());
+    let wrong = lines.filter(|line| {
+        let is_set_off = |it: &str| it.strip_prefix(MARK) == Some(line);
+        !text.lines().any(is_set_off) || text.lines().any(|it| it.trim() == line.trim())
+    });
+    wrong.map(|line| format!("not set off: {line:?}")).collect()
+}
+
 /// The texts of the corpus, by number, that are told somewhere in data.
 pub(super) fn told(data: &Value) -> Vec<usize> {
     let all = data.to_string();
@@ -40,7 +52,9 @@ pub(super) fn told(data: &Value) -> Vec<usize> {
         let lines = visible(text);
         let longest = lines.lines().map(str::trim).max_by_key(|line| line.len());
         let longest = longest.unwrap_or_default();
-        let quoted = Value::from(longest.chars().take(BEGINS).collect::<String>()).to_string();
+        let begins: String = longest.chars().take(BEGINS).collect();
+        // What is shown may end where only blanks follow.
+        let quoted = Value::from(begins.trim_end()).to_string();
         quoted.trim_matches('"').to_owned()
     };
     let numbered = CORPUS.iter().enumerate();

@@ -1,6 +1,6 @@
 //! Every place in which a guest, or who may only write a comment, can put a text that somebody else reads.
 
-use sim::{Fault, ITEM, Retold, World};
+use sim::{Fault, ITEM, Retold, Sim, World};
 
 /// What people write about things, and what programs and tasks write.
 const WRITTEN: &[&str] = &[
@@ -52,8 +52,8 @@ const PLACES: &[(&str, &[&str])] = &[
 ];
 
 /// From now on all these places say one of these texts.
-pub(super) fn fill(house: &crate::house::House, texts: &[String]) {
-    house.sim.world(|world| {
+pub(super) fn fill(sim: &Sim, texts: &[String]) {
+    sim.world(|world| {
         annotate(world);
         name_files(world, texts);
     });
@@ -66,11 +66,9 @@ pub(super) fn fill(house: &crate::house::House, texts: &[String]) {
         texts: texts.to_vec(),
     };
     for (path, fields) in PLACES {
-        house
-            .sim
-            .fault(Fault::retell(retold(fields)).on("GET", path));
+        sim.fault(Fault::retell(retold(fields)).on("GET", path));
     }
-    house.sim.fault(Fault::retell(retold(&[])));
+    sim.fault(Fault::retell(retold(&[])));
 }
 
 /// Writes something wherever somebody could have, so that there is something to be told otherwise.
