@@ -45,6 +45,8 @@ pub(crate) async fn listen(
         tokio::select! {
             accepted = listener.accept() => {
                 let Ok((stream, _)) = accepted else { continue };
+                // Or the first answer of a connection waits 40 ms for the client to have seen the tickets before it.
+                let _ = stream.set_nodelay(true);
                 connections.spawn(connection(stream, tls.clone(), node.clone(), cluster.clone()));
             }
             Some(_) = connections.join_next() => {}
