@@ -372,3 +372,6 @@ fn unknown_thing_hint(unknown: &[&Step]) -> String {
     }
     hint
 }
+
+#[cfg(test)]
+mod tests;

@@ -241,3 +241,37 @@ async fn nodes_of(pve: &Reader, step: &Step, trace: &Trace) -> Result<Vec<NodeNa
     let up = rows.into_iter().filter(is_up);
     Ok(up.filter_map(|row| row.node).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::tests::{at, post, stop};
+
+    fn trace(node: &str, vmid: Option<&str>, types: &[&str]) -> Trace {
+        Trace {
+            node: node.parse().unwrap(),
+            vmid: vmid.map(|vmid| vmid.parse().unwrap()),
+            types: types.iter().map(|it| (*it).to_owned()).collect(),
+        }
+    }
+
+    /// A task is contested where it may be either's: on one node, of one sort, about one guest or about none that is named.
+    #[test]
+    fn two_steps_are_alike_where_a_task_may_be_of_either() {
+        let own = trace("pve1", Some("100"), &["qmstop", "hastop"]);
+        let step = stop("100").task(own.clone());
+        let alike = |theirs: Trace| is_alike((&step, &own), &stop("100").task(theirs));
+        assert!(alike(Trace::of(&at("100"), "stop")));
+        assert!(alike(trace("pve1", None, &["hastop"])));
+        assert!(!alike(trace("pve1", Some("101"), &["qmstop"])));
+        assert!(!alike(trace("pve2", Some("100"), &["qmstop"])));
+        assert!(!alike(trace("pve1", Some("100"), &["qmstart"])));
+        assert!(!is_alike((&step, &own), &stop("100")));
+        let of_none = trace("pve1", None, &["qmstop"]);
+        let unnamed = post("/nodes/pve1/stopall").task(of_none.clone());
+        assert!(is_alike(
+            (&unnamed, &of_none),
+            &stop("101").task(trace("pve1", Some("101"), &["qmstop"]))
+        ));
+    }
+}

@@ -393,3 +393,6 @@ impl Target {
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

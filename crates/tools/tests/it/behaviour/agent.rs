@@ -55,6 +55,20 @@ async fn a_file_is_written_and_read_as_it_was_meant() {
     assert!(part.text.len() < 400, "{}", part.text);
 }
 
+/// Nothing changes by reading: it need not be looked into before it is read again.
+#[tokio::test]
+async fn a_file_whose_content_was_lost_may_be_read_again() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let args = json!({"file": "/etc/hostname"});
+    call(&house, "vm_agent_file_read", args.clone()).await;
+    let lost = sim::Fault::drop_after().on("GET", "/nodes/*/agent/file-read");
+    house.sim.fault(lost);
+    let answer = call(&house, "vm_agent_file_read", args).await;
+    assert_eq!(answer.data["status"], "unknown", "{}", answer.text);
+    let said = "the same call may be made again";
+    assert!(answer.text.contains(said), "{}", answer.text);
+}
+
 #[tokio::test]
 async fn what_cannot_be_read_or_written_is_said() {
     let house = House::in_mode(Mode::Trusted).await;

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use sim::Fault;
+use tools::outcome::{Status, StepState};
 use tools::policy::Mode;
 use tools::tool::Rendered;
 
@@ -122,10 +123,41 @@ async fn a_program_that_runs_on_is_read_later() {
     let still = house.call("get_proxmox_task", &task).await.unwrap();
     assert!(still.text.contains("running"), "{}", still.text);
     house.sim.advance(std::time::Duration::from_secs(100));
+    let read = house.engine.handle(plan).await.unwrap().outcome;
+    assert_eq!(read.status, Status::Applied);
+    assert_eq!(read.steps[0].state, StepState::Done);
+    let printed = read.steps[0].result.as_ref().unwrap();
+    assert_eq!(printed["stdout"], "over\n", "{printed:?}");
     for _ in 0..2 {
         let ended = house.call("get_proxmox_task", &task).await.unwrap();
         assert!(ended.text.contains("exit code 0"), "{}", ended.text);
     }
+    assert_eq!(starts(&house), 1);
+}
+
+/// A look that is refused does not end the waiting, and the program may end any time before that is over.
+#[tokio::test]
+async fn a_program_is_waited_for_as_long_as_was_asked() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let args = r#"{"vmid": 106, "command": ["sleep 3; echo over"], "timeout": 60}"#;
+    let answer = house.call(TOOL, args).await.unwrap();
+    assert_eq!(answer.data["status"], "applied", "{}", answer.text);
+    assert_eq!(result(&answer)["stdout"], "over\n");
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_be_watched_is_unknown_and_named() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let blind = Fault::refuse(595, "no route to host");
+    house
+        .sim
+        .fault(blind.on("GET", &format!("{AGENT}/exec-status")));
+    let args = r#"{"vmid": 106, "command": ["echo over"], "timeout": 0}"#;
+    let answer = house.call(TOOL, args).await.unwrap();
+    assert_eq!(answer.data["status"], "unknown", "{}", answer.text);
+    let said = "how it goes cannot be read";
+    assert!(answer.text.contains(said), "{}", answer.text);
+    assert!(result(&answer)["pid"].is_u64(), "{}", answer.text);
     assert_eq!(starts(&house), 1);
 }
 

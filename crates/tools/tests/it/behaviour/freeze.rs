@@ -1,8 +1,11 @@
-//! A person stops everything.
+//! A person stops everything, or lets nothing but looks through.
 
-use tools::policy::{Mode, Policy};
+use tools::plan::Plan;
+use tools::policy::{Decision, Mode, Policy};
+use tools::spec::Risk;
+use tools::tool::Ran;
 
-use crate::house::{Furnish, House};
+use crate::house::{Furnish, House, object};
 
 #[tokio::test]
 async fn a_freeze_stops_everything_and_a_thaw_lets_it_go_on() {
@@ -25,9 +28,58 @@ async fn a_freeze_stops_everything_and_a_thaw_lets_it_go_on() {
         .unwrap_err();
     assert!(fault.message.contains("frozen"), "{fault}");
     assert_eq!(house.writes(), [""; 0]);
+    // It runs already: there is nothing to stop.
+    let running = house.call("start_proxmox_vm", r#"{"vmid": 100}"#).await;
+    assert_eq!(running.unwrap().data["status"], "applied");
     std::fs::remove_file(&file).unwrap();
     house
         .call("start_proxmox_vm", r#"{"vmid": 105}"#)
         .await
         .unwrap();
+}
+
+async fn plan_of_start(house: &House, vmid: u32) -> Plan {
+    let is_start = |tool: &&'static dyn tools::tool::Tool| tool.spec().name == "start_proxmox_vm";
+    let tool = tools::registry::all().find(is_start).unwrap();
+    let args = object(&format!(r#"{{"vmid": {vmid}}}"#));
+    match tool.run(args, &house.context()).await.unwrap() {
+        Ran::Plan(plan) => *plan,
+        Ran::Answer(answer) => panic!("no plan: {}", answer.text),
+    }
+}
+
+/// The engine looks before it asks the policy, and the policy before it decides. What is already so sends nothing that could
+/// be stopped.
+#[tokio::test]
+async fn the_policy_knows_of_a_freeze_by_itself() {
+    let house = House::new().await;
+    let dir = tempfile::tempdir().unwrap();
+    let policy = |file: &str| Policy {
+        mode: Mode::Trusted,
+        freeze: Some(dir.path().join(file)),
+        ..Policy::default()
+    };
+    std::fs::write(dir.path().join("frozen"), "").unwrap();
+    let stopped = plan_of_start(&house, 105).await;
+    let running = plan_of_start(&house, 100).await;
+    assert!(matches!(
+        policy("frozen").decide(&stopped),
+        Decision::Deny(_)
+    ));
+    assert_eq!(policy("frozen").decide(&running), Decision::Run);
+    assert_eq!(policy("thawed").decide(&stopped), Decision::Run);
+}
+
+/// Where nothing may be changed, what changes nothing may still be planned.
+#[tokio::test]
+async fn a_policy_that_only_looks_lets_a_look_through() {
+    let house = House::new().await;
+    let policy = Policy {
+        mode: Mode::ReadOnly,
+        ..Policy::default()
+    };
+    let mut plan = plan_of_start(&house, 105).await;
+    assert!(matches!(policy.decide(&plan), Decision::Deny(_)));
+    plan.risk = Risk::Read;
+    assert_eq!(policy.decide(&plan), Decision::Run);
 }

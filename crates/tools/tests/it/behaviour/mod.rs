@@ -11,6 +11,7 @@ mod backup_meanwhile;
 mod backup_rule;
 mod bad_input;
 mod behalf;
+mod bounds;
 mod bulk;
 mod ceph;
 mod certificates;

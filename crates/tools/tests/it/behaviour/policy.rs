@@ -261,3 +261,31 @@ async fn a_rule_that_allows_guests_allows_nothing_to_their_node() {
         .unwrap();
     assert_eq!(stop.data["status"], "applied", "{}", stop.text);
 }
+
+/// A cluster of another name is another's matter.
+#[tokio::test]
+async fn a_rule_about_a_cluster_is_about_no_other() {
+    for (cluster, denied) in [("homelab", true), ("elsewhere", false)] {
+        let deny = Rule {
+            cluster: Some(cluster.to_owned()),
+            ..rule(Verdict::Deny)
+        };
+        let house = with_rules(Mode::Trusted, vec![deny]).await;
+        let answer = house.call("start_proxmox_vm", r#"{"vmid": 105}"#).await;
+        assert_eq!(answer.is_err(), denied, "{cluster}");
+        assert_eq!(house.runs(105), !denied, "{cluster}");
+    }
+}
+
+#[test]
+fn a_rule_that_says_nothing_or_names_no_guest_is_found_out() {
+    let fault = |rule: Rule| rule.fault().unwrap_or_default();
+    assert_eq!(fault(rule(Verdict::Ask)), "");
+    assert_eq!(fault(vmid("105", Verdict::Deny)), "");
+    assert_eq!(fault(vmid("100-105", Verdict::Deny)), "");
+    assert!(fault(Rule::default()).contains("needs a verdict"));
+    for range in ["web", "105-100", "100-", ""] {
+        let fault = fault(vmid(range, Verdict::Deny));
+        assert!(fault.contains("is neither an id"), "{range}: {fault}");
+    }
+}
