@@ -58,3 +58,22 @@ pub enum Reply {
     /// A question for a person, for transports that carry the answer in a second call.
     Ask(Box<Question>),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_shown_without_its_secrets() {
+        let arguments =
+            crate::context::arguments([("password", "hunter2".into()), ("vmid", 106.into())]);
+        let shown = format!(
+            "{:?}",
+            Call::new("vm_agent_set_password", arguments, "anna")
+        );
+        for part in ["vm_agent_set_password", "106", "anna"] {
+            assert!(shown.contains(part), "{part}: {shown}");
+        }
+        assert!(!shown.contains("hunter2"), "{shown}");
+    }
+}

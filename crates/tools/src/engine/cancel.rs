@@ -232,3 +232,30 @@ pub(super) fn unsafe_steps(steps: &[StepOutcome]) -> Vec<String> {
     let found = steps.iter().filter(is_unsafe);
     found.map(|step| step.step.clone()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unsafe_is_what_runs_and_must_not_be_stopped() {
+        let step = |state, task: &str| StepOutcome {
+            state,
+            task: Some(format!(
+                "UPID:pve1:0000C350:0001869F:6AFA0BC0:{task}:105:root@pam:"
+            )),
+            ..StepOutcome::unsent(task)
+        };
+        let safe = SAFE_TO_STOP[0];
+        let steps = [
+            step(StepState::Running, "qmdestroy"),
+            step(StepState::Running, safe),
+            step(StepState::Done, "qmdestroy"),
+            StepOutcome {
+                state: StepState::Running,
+                ..StepOutcome::unsent("has no task")
+            },
+        ];
+        assert_eq!(unsafe_steps(&steps), ["qmdestroy"]);
+    }
+}

@@ -166,6 +166,18 @@ mod tests {
     }
 
     #[test]
+    fn a_long_name_keeps_its_beginning_and_its_end() {
+        let name = format!("{}{}", "a".repeat(LONGEST), "z".repeat(LONGEST));
+        let short = plain(&name);
+        assert_eq!(short.len(), LONGEST);
+        assert!(
+            short.starts_with(&"a".repeat(LONGEST / 2)) && short.ends_with("zz"),
+            "{short}"
+        );
+        assert_eq!(plain(&"a".repeat(LONGEST)), "a".repeat(LONGEST));
+    }
+
+    #[test]
     fn a_secret_is_in_the_file_and_not_in_the_words() {
         let (_dir, place) = made();
         let path = place.path.clone();

@@ -99,10 +99,11 @@ mod tests {
 
     #[test]
     fn a_property_string_has_its_parts_however_it_is_written() {
-        let config = json!({"net0": "virtio=BC:24:11:00:01:05,bridge=vmbr0,firewall=1,tag=20", "scsi0": "a:b,size=10G"});
+        let config = json!({"net0": "virtio=BC:24:11:00:01:05,bridge=vmbr0,firewall=1,tag=20,link_down=0", "scsi0": "a:b,size=10G"});
         let has = |parts: &[&str]| holds(Expect::Has("net0".into(), words(parts)), &config);
         assert!(has(&["virtio", "bridge=vmbr0", "tag=20", "firewall=on"]));
         assert!(has(&["virtio=bc:24:11:00:01:05"]));
+        assert!(has(&["link_down=off"]) && !has(&["link_down=on"]));
         assert!(!has(&["tag=2"]) && !has(&["e1000"]) && !has(&["firewall=0"]));
         let size = |part: &str| holds(Expect::Has("scsi0".into(), words(&[part])), &config);
         assert!(size("size=10G") && size("size=10236M") && !size("size=11G"));

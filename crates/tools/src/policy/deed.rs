@@ -111,3 +111,65 @@ pub(super) fn destinations(plan: &Plan) -> BTreeSet<NodeName> {
     }
     nodes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::tests::{plan, post};
+
+    fn tools(request: Request) -> BTreeSet<&'static str> {
+        of(&plan(&[], vec![Step::request("", request)]))
+    }
+
+    /// Whatever sends it, what is sent tells which tool does the same: by its verb, its path, and what always goes along.
+    #[test]
+    fn a_request_is_the_deed_of_the_tool_that_sends_it() {
+        let made = of(&plan(&[], vec![post("/pools")]));
+        assert!(made.contains("create_pool"), "{made:?}");
+        assert!(!made.contains("delete_pool"), "{made:?}");
+        assert!(!tools(Request::put("/pools")).contains("create_pool"));
+        assert!(!of(&plan(&[], vec![post("/access/groups")])).contains("create_pool"));
+    }
+
+    #[test]
+    fn what_goes_along_with_every_call_tells_tools_of_one_path_apart() {
+        let fixed = table().plain.iter().find(|it| !it.always.is_empty());
+        let fixed = fixed.expect("a tool with a parameter that has one value only");
+        let request = |value: &str| {
+            Request {
+                method: fixed.verb,
+                ..Request::post(
+                    fixed
+                        .path
+                        .replace("{node}", "pve1")
+                        .replace("{vmid}", "105"),
+                )
+            }
+            .with(fixed.always[0].0, value)
+        };
+        assert!(
+            tools(request(&fixed.always[0].1)).contains(fixed.tool),
+            "{}",
+            fixed.tool
+        );
+        assert!(
+            !tools(request("another")).contains(fixed.tool),
+            "{}",
+            fixed.tool
+        );
+    }
+
+    #[test]
+    fn only_what_changes_something_is_a_deed() {
+        let reads = |name: &str| {
+            registry::all().any(|tool| tool.spec().name == name && tool.spec().risk == Risk::Read)
+        };
+        let table = table();
+        let declared = table.declared.iter().map(|(tool, _)| *tool);
+        let names = declared.chain(table.plain.iter().map(|it| it.tool));
+        assert_eq!(
+            names.filter(|name| reads(name)).collect::<Vec<_>>(),
+            [""; 0]
+        );
+    }
+}

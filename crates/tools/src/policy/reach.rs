@@ -190,6 +190,15 @@ mod tests {
     }
 
     #[test]
+    fn a_job_that_is_changed_reaches_whom_it_saves_then() {
+        let named = Some(Reach::Named(ids("100")));
+        let put = |path: &str| of(&Request::put(path).with("vmid", "100"));
+        assert_eq!(put("/cluster/backup/nightly"), named);
+        assert_eq!(put("/cluster/options"), None);
+        assert_eq!(of(&Request::delete("/cluster/backup/nightly")), None);
+    }
+
+    #[test]
     fn a_backup_of_all_leaves_out_what_it_excludes() {
         let request = Request::post("/cluster/backup")
             .with("all", true)

@@ -80,6 +80,21 @@ async fn a_waiting_call_goes_on_when_a_person_approves() {
     assert_eq!(answer.unwrap().data["status"], "applied");
 }
 
+/// Whoever waits is told once what for, and not again at every look.
+#[tokio::test]
+async fn a_waiting_call_says_what_it_waits_for() {
+    let house = House::new().await;
+    let talk = Person::saying(Asked::Nobody);
+    let args = r#"{"vmid": 105, "wait": 1}"#;
+    let answer = house.ask(DELETE.0, args, &talk).await.unwrap();
+    assert_eq!(answer.data["status"], "needs_confirmation");
+    let told = talk.progress.lock().unwrap();
+    let waits = told
+        .iter()
+        .filter(|it| it.message.contains("waiting for a person: oxmox approve"));
+    assert_eq!(waits.count(), 1, "{told:?}");
+}
+
 #[tokio::test]
 async fn an_approval_of_another_caller_does_not_count() {
     let house = House::new().await;

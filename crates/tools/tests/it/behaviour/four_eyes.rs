@@ -1,5 +1,6 @@
 //! Whoever asks for a change is not the one who says yes to it.
 
+use tools::caller::{Bounds, Caller, Vmids};
 use tools::policy::Policy;
 
 use crate::house::{CALLER, Furnish, House, Person};
@@ -47,5 +48,29 @@ async fn another_person_lets_it_run_and_the_same_does_not() {
             (_, other) => panic!("{by}: {other:?}"),
         }
         assert_eq!(house.writes().len(), usize::from(runs), "{by}");
+    }
+}
+
+/// Nobody lets happen what they could not do themselves.
+#[tokio::test]
+async fn a_person_approves_what_is_within_their_bounds() {
+    let house = House::new().await;
+    for (vmids, may) in [("100-105", false), ("110", true)] {
+        let asked = house.call(STOP.0, STOP.1).await.unwrap();
+        let store = house.engine.store().await.unwrap();
+        let id = asked.data["plan"].as_str().unwrap();
+        let waiting = store.plan(id).await.unwrap().unwrap();
+        let person = Caller {
+            name: "anna".to_owned(),
+            bounds: Bounds {
+                vmids: vec![Vmids::try_from(vmids.to_owned()).unwrap()],
+                ..Bounds::default()
+            },
+        };
+        let decided = house
+            .engine
+            .decide(id, &waiting.digest, true, &person)
+            .await;
+        assert_eq!(decided.is_ok(), may, "{vmids}: {decided:?}");
     }
 }

@@ -213,6 +213,19 @@ async fn a_cancelled_plan_stops_its_task_and_sends_nothing_more() {
     assert_eq!(over, Cancelled::Over);
 }
 
+/// A program inside a guest is no task of PVE that could be ended, whoever insists.
+#[tokio::test]
+async fn what_has_no_task_goes_on_whoever_insists() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = slow_house(dir.path()).await;
+    let args = r#"{"vmid": 106, "command": ["sleep 90"], "timeout": 0}"#;
+    let answer = house.agreed("run_proxmox_vm_command", args).await.unwrap();
+    let plan = answer.data["plan"].as_str().unwrap();
+    house.engine.cancel(plan, CALLER).await.unwrap();
+    let insisted = house.engine.insist(plan, CALLER, true).await.unwrap();
+    assert!(matches!(insisted, Cancelled::GoesOn(_)), "{insisted:?}");
+}
+
 #[tokio::test]
 async fn what_is_unsafe_to_stop_takes_a_second_decision() {
     for stop in [true, false] {

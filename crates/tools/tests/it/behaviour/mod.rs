@@ -32,6 +32,7 @@ mod firewall;
 mod followed;
 mod four_eyes;
 mod freeze;
+mod guards;
 mod ha;
 mod ha_groups;
 mod handles;

@@ -1,0 +1,118 @@
+//! What is looked at once more between a yes and the first request.
+
+use sim::Fault;
+use tools::engine::{Answered, Asked, Reply};
+
+use crate::house::{House, Meanwhile, Person, call};
+
+const DELETE: (&str, &str) = ("delete_proxmox_vm", r#"{"vmid": 105}"#);
+
+/// Whoever has the id of guest 105 now is another one.
+fn replaced(house: &House) {
+    house.set(105, "smbios1", "uuid=00000000-1111-2222-3333-444444444444");
+    house.set(105, "vmgenid", "00000000-1111-2222-3333-555555555555");
+}
+
+/// PVE says that an id is taken by 400, and by nothing else.
+#[tokio::test]
+async fn an_id_that_cannot_be_asked_after_is_not_called_taken() {
+    for (status, taken) in [(400, true), (500, false)] {
+        let house = crate::ruled::with_rules(
+            tools::policy::Mode::Ask,
+            vec![crate::ruled::rule(tools::policy::Verdict::Ask)],
+        )
+        .await;
+        let talk = Meanwhile(|| {
+            let refused = Fault::refuse(status, "VM 300 already exists");
+            house.sim.fault(refused.on("GET", "/cluster/nextid"));
+        });
+        let args = r#"{"vmid": 105, "new_vmid": 300}"#;
+        let fault = house
+            .ask("clone_proxmox_vm", args, &talk)
+            .await
+            .unwrap_err();
+        let said = fault.message.contains("has been taken meanwhile");
+        assert_eq!(said, taken, "{status}: {fault}");
+        assert_eq!(house.writes(), [""; 0]);
+    }
+}
+
+#[tokio::test]
+async fn a_guest_that_cannot_be_read_is_not_called_gone() {
+    for (reason, gone) in [
+        (
+            "Configuration file 'nodes/pve1/qemu-server/105.conf' does not exist",
+            true,
+        ),
+        ("got timeout", false),
+    ] {
+        let house = House::new().await;
+        let talk = Meanwhile(|| {
+            let refused = Fault::refuse(500, reason);
+            house
+                .sim
+                .fault(refused.on("GET", "/nodes/*/qemu/105/config"));
+        });
+        let fault = house.ask(DELETE.0, DELETE.1, &talk).await.unwrap_err();
+        let said = fault.message.contains("is not on node");
+        assert_eq!(said, gone, "{reason}: {fault}");
+        assert_eq!(house.writes(), [""; 0]);
+    }
+}
+
+/// The yes was to another guest: a preview of the one that has the id now would invite a second yes.
+#[tokio::test]
+async fn a_yes_to_a_guest_that_was_replaced_is_void() {
+    let house = House::new().await;
+    let asked = house.call(DELETE.0, DELETE.1).await.unwrap();
+    house.approve(asked.data["plan"].as_str().unwrap()).await;
+    replaced(&house);
+    let fault = house.call(DELETE.0, DELETE.1).await.unwrap_err();
+    let said = "now belongs to another guest";
+    assert!(fault.message.contains(said), "{fault}");
+    assert_eq!(house.writes(), [""; 0]);
+}
+
+/// Nobody has said yes yet: what is shown is what is there now, and there is nothing that it differs from.
+#[tokio::test]
+async fn a_question_that_nobody_answered_is_asked_anew() {
+    let house = House::new().await;
+    house.call(DELETE.0, DELETE.1).await.unwrap();
+    house.set(105, "onboot", "1");
+    house.set(105, "scsi5", "local-lvm:vm-105-disk-9,size=1G");
+    let again = house.call(DELETE.0, DELETE.1).await.unwrap();
+    assert_eq!(again.data["status"], "needs_confirmation");
+    assert!(!again.text.contains("changed since"), "{}", again.text);
+}
+
+/// Stopping and resetting take the same arguments, and a yes to the one is none to the other.
+#[tokio::test]
+async fn a_yes_is_to_one_tool_by_one_caller() {
+    let house = House::new().await;
+    let args = r#"{"vmid": 110}"#;
+    let later = Person::saying(Asked::Later);
+    let asked = house.engine.call(call("stop_proxmox_vm", args), &later);
+    let Reply::Ask(question) = asked.await.unwrap() else {
+        panic!("no question");
+    };
+    let yes = || {
+        Some(Answered {
+            state: question.state.clone(),
+            said: Asked::Yes {
+                by: "person".to_owned(),
+                lease: false,
+            },
+        })
+    };
+    let mut other_tool = call("reset_vm", args);
+    other_tool.answer = yes();
+    let mut other_caller = call("stop_proxmox_vm", args);
+    other_caller.caller = "somebody else".into();
+    other_caller.answer = yes();
+    for call in [other_tool, other_caller] {
+        let fault = house.engine.call(call, &later).await.unwrap_err();
+        let said = "was given for another call";
+        assert!(fault.message.contains(said), "{fault}");
+    }
+    assert_eq!(house.writes(), [""; 0]);
+}
