@@ -36,7 +36,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--only", metavar="PART", help="only those whose name contains this")
     parser.add_argument("--sample", type=int, metavar="N", help="only so many of them")
     parser.add_argument("--again", action="store_true", help="only those that nobody noticed the last time")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at a time")
+    parser.add_argument("--jobs", type=int, default=3 * (os.cpu_count() or 1), help="how many at a time: tests wait more than they work")
     parser.add_argument("--budget", type=float, default=60.0, metavar="SECONDS", help="of tests for one of them; then it counts as not noticed")
     return parser.parse_args()
 
@@ -64,7 +64,7 @@ def main() -> None:
         wanted = [one for one in wanted if before.get(one.name, {}).get("fate") not in ("noticed", "hung")]
     if chosen.sample:
         wanted = wanted[:: max(1, len(wanted) // chosen.sample)]
-    for one, fate in trials.run(wanted, tests, chosen.jobs, chosen.budget):
+    for one, fate in trials.run(wanted, mutants, tests, chosen.jobs, chosen.budget):
         before[one.name] = fate
         results.write_text(json.dumps(before, indent=1))
     report(mutants, before)

@@ -90,10 +90,13 @@ def look(binary: str, directory: str, name: str) -> Test | None:
     return Test(binary, directory, name, seconds, comes_to)
 
 
-def run(mutants: list[Mutant], tests: list[Test], jobs: int, budget: float) -> Iterator[tuple[Mutant, dict]]:
-    """What became of each, as it is known."""
+def run(mutants: list[Mutant], known: list[Mutant], tests: list[Test], jobs: int, budget: float) -> Iterator[tuple[Mutant, dict]]:
+    """What became of each of these, as it is known; `known` are all that there are."""
+    files: dict[str, set[int]] = {}
+    for one in known:
+        files.setdefault(one.file, set()).add(one.id)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        waiting = {pool.submit(fate, one, tests, budget): one for one in mutants}
+        waiting = {pool.submit(fate, one, tests, budget, files[one.file]): one for one in mutants}
         for number, done in enumerate(concurrent.futures.as_completed(waiting), 1):
             one, found = waiting[done], done.result()
             if found["fate"] in ("unnoticed", "unreached"):
@@ -115,9 +118,17 @@ def within(budget: float, tests: list[Test]) -> list[Test]:
     return tests[: max(1, bisect.bisect_right(seconds, budget))]
 
 
-def fate(one: Mutant, tests: list[Test], budget: float) -> dict:
-    """Those first whose names speak of it, then the quickest: most changes are noticed by many."""
-    able = sorted((test for test in tests if one.id in test.comes_to), key=lambda test: test.seconds / (1 + 10 * in_common(one.name, test.name)))
+def in_order(one: Mutant, able: list[Test], beside: set[int]) -> list[Test]:
+    """Most changes are noticed by many tests, so that quick ones whose names speak of it go first; others only by a test that is
+    about it: in turn with these go those that come to most of what is beside it, in the same file."""
+    likely = sorted(able, key=lambda test: test.seconds / (1 + 10 * in_common(one.name, test.name)))
+    deep = sorted(able, key=lambda test: (-len(test.comes_to & beside), test.seconds))
+    both = itertools.chain.from_iterable(zip(likely, deep))
+    return list({test.name: test for test in both}.values())
+
+
+def fate(one: Mutant, tests: list[Test], budget: float, beside: set[int]) -> dict:
+    able = in_order(one, [test for test in tests if one.id in test.comes_to], beside)
     if not able:
         return {"fate": "unreached"}
     ran = 0

@@ -1,9 +1,10 @@
 //! Whoever asks for a change is not the one who says yes to it.
 
 use tools::caller::{Bounds, Caller, Vmids};
+use tools::engine::{Answered, Asked, Reply};
 use tools::policy::Policy;
 
-use crate::house::{CALLER, Furnish, House, Person};
+use crate::house::{CALLER, Furnish, House, Person, call, done};
 
 const STOP: (&str, &str) = ("stop_proxmox_vm", r#"{"vmid": 110, "action": "stop"}"#);
 
@@ -73,4 +74,31 @@ async fn a_person_approves_what_is_within_their_bounds() {
             .await;
         assert_eq!(decided.is_ok(), may, "{vmids}: {decided:?}");
     }
+}
+
+/// A question that went out before the rule was there comes back answered by whoever asked.
+#[tokio::test]
+async fn an_answer_of_the_client_is_no_second_person() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = House::new().await;
+    let strict = Policy {
+        four_eyes: true,
+        ..Policy::default()
+    };
+    let [lenient, strict] = [Policy::default(), strict].map(|it| house.kept_in(dir.path(), it));
+    let later = Person::saying(Asked::Later);
+    let Reply::Ask(question) = lenient.call(call(STOP.0, STOP.1), &later).await.unwrap() else {
+        panic!("no question");
+    };
+    let mut answered = call(STOP.0, STOP.1);
+    answered.answer = Some(Answered {
+        state: question.state,
+        said: Asked::Yes {
+            by: "person".to_owned(),
+            lease: false,
+        },
+    });
+    let reply = done(strict.call(answered, &later).await).unwrap();
+    assert_ne!(reply.data["status"], "applied", "{}", reply.text);
+    assert!(house.runs(110));
 }

@@ -2,10 +2,17 @@
 
 use sim::Fault;
 use tools::engine::{Answered, Asked, Reply};
+use tools::policy::{Mode, Verdict};
 
 use crate::house::{House, Meanwhile, Person, call};
+use crate::ruled::{rule, with_rules};
 
 const DELETE: (&str, &str) = ("delete_proxmox_vm", r#"{"vmid": 105}"#);
+
+/// A house in which a person is asked about every change.
+async fn asking() -> House {
+    with_rules(Mode::Ask, vec![rule(Verdict::Ask)]).await
+}
 
 /// Whoever has the id of guest 105 now is another one.
 fn replaced(house: &House) {
@@ -17,11 +24,7 @@ fn replaced(house: &House) {
 #[tokio::test]
 async fn an_id_that_cannot_be_asked_after_is_not_called_taken() {
     for (status, taken) in [(400, true), (500, false)] {
-        let house = crate::ruled::with_rules(
-            tools::policy::Mode::Ask,
-            vec![crate::ruled::rule(tools::policy::Verdict::Ask)],
-        )
-        .await;
+        let house = asking().await;
         let talk = Meanwhile(|| {
             let refused = Fault::refuse(status, "VM 300 already exists");
             house.sim.fault(refused.on("GET", "/cluster/nextid"));
@@ -115,4 +118,36 @@ async fn a_yes_is_to_one_tool_by_one_caller() {
         assert!(fault.message.contains(said), "{fault}");
     }
     assert_eq!(house.writes(), [""; 0]);
+}
+
+/// After a step that failed it is read how things stand; what cannot be read is not called otherwise.
+#[tokio::test]
+async fn after_a_failure_it_is_told_how_things_stand() {
+    let gone = "Configuration file 'nodes/pve1/qemu-server/105.conf' does not exist";
+    for (trouble, said) in [
+        (None, "read back: VM 105"),
+        (Some(gone), "it is not so any more"),
+        (Some("got timeout"), "cannot be read"),
+    ] {
+        let house = asking().await;
+        house.sim.fault(Fault::fail_task(
+            "qmigrate",
+            "no route",
+            "migration aborted",
+        ));
+        let talk = Meanwhile(|| {
+            if let Some(reason) = trouble {
+                let refused = Fault::refuse(500, reason);
+                house
+                    .sim
+                    .fault(refused.on("GET", "/nodes/pve1/qemu/105/status/current"));
+            }
+        });
+        let args = r#"{"vmid": 105, "target": "pve2"}"#;
+        let fault = house
+            .ask("migrate_proxmox_vm", args, &talk)
+            .await
+            .unwrap_err();
+        assert!(fault.message.contains(said), "{trouble:?}: {fault}");
+    }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use sim::{Clock, Fault};
 use tools::engine::{Cancelled, Engine, State};
 use tools::outcome::{Status, StepState};
+use tools::store::AuditEntry;
 
 use crate::house::{CALLER, Furnish, House, Nobody, call, done};
 
@@ -259,6 +260,60 @@ async fn what_is_unsafe_to_stop_takes_a_second_decision() {
             Status::Applied
         };
         assert_eq!(ended.outcome.status, expected, "{:?}", ended.outcome);
+        if !stop {
+            assert_eq!(why_closed(&house, plan).await, None);
+        }
+    }
+}
+
+/// Why the trail says that a plan ended as it did.
+async fn why_closed(house: &House, wanted: &str) -> Option<String> {
+    let closed = house
+        .trail()
+        .await
+        .into_iter()
+        .find_map(|link| match link.entry {
+            AuditEntry::Closed { plan, reason, .. } if plan == wanted => Some(reason),
+            _ => None,
+        });
+    closed.expect("a closing entry")
+}
+
+/// What runs is let to its end, and what comes after it is not sent: nothing failed, and the trail says who wanted it so.
+#[tokio::test]
+async fn a_plan_that_was_cancelled_between_two_steps_says_by_whom() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = slow_house(dir.path()).await;
+    let args = r#"{"vmid": 110, "stop": true, "wait": 0}"#;
+    let answer = house.agreed("delete_proxmox_vm", args).await.unwrap();
+    let plan = answer.data["plan"].as_str().unwrap();
+    until_task(&house.engine, plan).await;
+    let cancelled = house.engine.cancel(plan, CALLER).await.unwrap();
+    assert!(
+        matches!(cancelled, Cancelled::Undecided(_)),
+        "{cancelled:?}"
+    );
+    house.engine.insist(plan, CALLER, false).await.unwrap();
+    let ended = until_ended(&house, &house.engine, plan).await;
+    let states: Vec<_> = ended.outcome.steps.iter().map(|step| step.state).collect();
+    assert_eq!(states, [StepState::Done, StepState::NotSent]);
+    assert_eq!(
+        why_closed(&house, plan).await.as_deref(),
+        Some("cancelled by test")
+    );
+}
+
+/// Of an id that is taken only the plan that makes that very guest is said to be to blame.
+#[tokio::test]
+async fn an_earlier_call_is_blamed_for_its_own_guest_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = slow_house(dir.path()).await;
+    begun(&house, CLONE.0, CLONE.1).await;
+    for (vmid, blamed) in [(300, true), (101, false)] {
+        let args = format!(r#"{{"vmid": 900, "new_vmid": {vmid}}}"#);
+        let fault = house.call(CLONE.0, &args).await.unwrap_err();
+        let said = fault.message.contains("an earlier call of yours");
+        assert_eq!(said, blamed, "{vmid}: {fault}");
     }
 }
 

@@ -248,3 +248,18 @@ async fn a_restarted_oxmox_closes_it_by_itself() {
     assert_eq!(closed.len(), 1);
     assert_eq!(closed[0].result, Status::Applied.word());
 }
+
+/// The guest is gone: that can be read, and nothing more will come to be known.
+#[tokio::test]
+async fn a_guest_that_is_gone_leaves_nothing_open() {
+    let house = house(None).await;
+    let plan = planned(&house).await;
+    let mut before = before(&house, OXMOX);
+    before["tasks"] = Value::Null;
+    before["already"] = false.into();
+    left_behind(&house, "p", &plan, &before).await;
+    house.sim.world(|world| world.guests.remove(&105));
+    let handle = house.engine.handle("p").await.unwrap();
+    assert!(handle.ended, "{handle:?}");
+    assert_eq!(handle.outcome.status, Status::Unknown, "{handle:?}");
+}

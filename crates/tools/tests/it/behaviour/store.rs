@@ -281,3 +281,34 @@ async fn a_long_trail_moves_whole() {
     let moved = other.verify_audit(None).await.unwrap();
     assert_eq!(moved, store.verify_audit(None).await.unwrap());
 }
+
+/// A trail that was edited on its way does not become one that verifies.
+#[tokio::test]
+async fn a_broken_trail_does_not_move() {
+    let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = filled(from.path()).await;
+    let mut lines = Vec::new();
+    let take = |line| {
+        lines.push(line);
+        Ok(())
+    };
+    store.export(take).await.unwrap();
+    std::fs::copy(from.path().join("key"), to.path().join("key")).unwrap();
+    let other = Store::open(to.path()).unwrap();
+    let at = lines
+        .iter()
+        .position(|line: &String| line.contains("applied"));
+    let first = at.unwrap();
+    let mut edited = lines.clone();
+    edited[first] = edited[first].replace("applied", "refused");
+    let mut reordered = lines.clone();
+    reordered.swap(first, first + 1);
+    let mut numbered = lines.clone();
+    numbered[first] = numbered[first].replacen("[1,", "[7,", 1);
+    assert_ne!(numbered, lines);
+    for broken in [edited, reordered, numbered] {
+        let fault = other.import(&broken).await.unwrap_err();
+        assert!(fault.message.contains("trail is broken"), "{fault}");
+    }
+    other.import(&lines).await.unwrap();
+}
