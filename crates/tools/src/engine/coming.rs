@@ -150,6 +150,17 @@ mod tests {
     }
 
     #[test]
+    fn it_knows_how_much_of_it_there_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut coming = Coming::make(dir.path(), 1, "hosts.txt", 8).unwrap();
+        assert_eq!((coming.got(), coming.percent_with(b"")), (0, 0));
+        coming.take(b"ab").unwrap();
+        assert_eq!((coming.got(), coming.percent_with(b"cd")), (2, 50));
+        let empty = Coming::make(dir.path(), 1, "empty", 0).unwrap();
+        assert_eq!(empty.percent_with(b""), 0);
+    }
+
+    #[test]
     fn it_has_its_name_only_when_it_is_whole() {
         let dir = tempfile::tempdir().unwrap();
         let mut coming = Coming::make(dir.path(), 1, "hosts.txt", 4).unwrap();

@@ -134,3 +134,27 @@ fn broken_off(state: StepState, sent: Option<(usize, usize)>, why: &str) -> Know
         format!("{sent}, then: {why}; see what came of it with capture_vm_screen"),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two events for each key of a stroke, one every 10 ms, of which the time that the keys are held is a part.
+    #[test]
+    fn no_more_is_pressed_than_is_handed_on() {
+        let paused = |combo: &str, hold: u64, least: u64| {
+            let keys = Keys {
+                at: crate::plan::tests::at("100"),
+                typed: Typed::Combos(Vec::new()),
+                hold,
+                pause: least,
+            };
+            pause(&keys, &keyboard::stroke(combo).unwrap()).as_millis()
+        };
+        assert_eq!(paused("a", 0, 0), 2 * u128::from(EVENT));
+        assert_eq!(paused("ctrl-alt-delete", 0, 0), 6 * u128::from(EVENT));
+        assert_eq!(paused("ctrl-alt-delete", 40, 0), 6 * u128::from(EVENT) - 40);
+        assert_eq!(paused("a", 500, 0), 0);
+        assert_eq!(paused("a", 0, 300), 300);
+    }
+}

@@ -207,3 +207,27 @@ fn broken_off(mut outcome: Outcome) -> Outcome {
     }
     outcome
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::tests::{plan, stop};
+
+    #[test]
+    fn what_was_not_sent_is_said_once() {
+        let next = |state, next: Option<&str>| {
+            let plan = plan(&["100"], vec![stop("100")]);
+            let mut outcome = Outcome::unsent(Status::Failed, "p", &plan);
+            outcome.steps = vec![StepOutcome {
+                state,
+                ..StepOutcome::unsent("")
+            }];
+            outcome.next = next.map(str::to_owned);
+            broken_off(outcome).next
+        };
+        let said = next(StepState::NotSent, None).unwrap();
+        assert!(said.contains("is not sent by itself"), "{said}");
+        assert_eq!(next(StepState::Done, None), None);
+        assert_eq!(next(StepState::NotSent, Some("look")).unwrap(), "look");
+    }
+}

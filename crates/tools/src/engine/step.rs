@@ -282,3 +282,18 @@ async fn if_seen(pve: &Reader, plan: &Plan, known: Known) -> Known {
     );
     Known::new(StepState::Unknown, detail)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_told_as_far_as_a_person_reads() {
+        let text = |answer: Value| Some(told(answer, "/x")?["answer"].as_str()?.to_owned());
+        assert_eq!(text(Value::Null), None);
+        assert_eq!(text("done".into()).unwrap(), "done");
+        assert_eq!(text("ä".repeat(3_000).into()).unwrap(), "ä".repeat(3_000));
+        let cut = text("ä".repeat(3_001).into()).unwrap();
+        assert_eq!(cut, format!("{}… (cut)", "ä".repeat(3_000)));
+    }
+}

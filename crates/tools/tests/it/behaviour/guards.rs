@@ -66,14 +66,19 @@ async fn a_guest_that_cannot_be_read_is_not_called_gone() {
 /// The yes was to another guest: a preview of the one that has the id now would invite a second yes.
 #[tokio::test]
 async fn a_yes_to_a_guest_that_was_replaced_is_void() {
-    let house = House::new().await;
-    let asked = house.call(DELETE.0, DELETE.1).await.unwrap();
-    house.approve(asked.data["plan"].as_str().unwrap()).await;
-    replaced(&house);
-    let fault = house.call(DELETE.0, DELETE.1).await.unwrap_err();
-    let said = "now belongs to another guest";
-    assert!(fault.message.contains(said), "{fault}");
-    assert_eq!(house.writes(), [""; 0]);
+    for looks_the_same in [true, false] {
+        let house = House::new().await;
+        let asked = house.call(DELETE.0, DELETE.1).await.unwrap();
+        house.approve(asked.data["plan"].as_str().unwrap()).await;
+        replaced(&house);
+        if !looks_the_same {
+            house.set(105, "scsi5", "local-lvm:vm-105-disk-9,size=1G");
+        }
+        let fault = house.call(DELETE.0, DELETE.1).await.unwrap_err();
+        let said = "now belongs to another guest";
+        assert!(fault.message.contains(said), "{fault}");
+        assert_eq!(house.writes(), [""; 0]);
+    }
 }
 
 /// Nobody has said yes yet: what is shown is what is there now, and there is nothing that it differs from.
