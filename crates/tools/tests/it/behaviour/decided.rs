@@ -1,6 +1,6 @@
 //! A person's word on a plan leaves a trace of its own, whether or not anybody comes back for the plan.
 
-use tools::caller::Caller;
+use tools::caller::{Bounds, Caller};
 use tools::engine::Cancelled;
 use tools::outcome::Status;
 use tools::store::{AuditEntry, Verified};
@@ -115,4 +115,32 @@ async fn a_plan_that_its_caller_ended_is_never_begun() {
     assert_eq!(again.data["status"], "needs_confirmation", "{}", again.text);
     assert_ne!(again.data["plan"], plan);
     assert!(house.writes().is_empty());
+}
+
+/// Where somebody decides, and what they see there: what waits on the clusters that are theirs.
+#[tokio::test]
+async fn an_inbox_shows_what_waits_where_its_reader_reaches() {
+    let house = House::new().await;
+    house.engine.serves_page_at("https://oxmox.example/");
+    let asked = house.call(DELETE.0, DELETE.1).await.unwrap();
+    let page = "decides at https://oxmox.example/#/inbox/";
+    assert!(asked.text.contains(page), "{}", asked.text);
+    let person = |clusters: &[&str]| Caller {
+        name: "anna".to_owned(),
+        bounds: Bounds {
+            clusters: clusters.iter().map(|&it| it.to_owned()).collect(),
+            ..Bounds::default()
+        },
+    };
+    for everywhere in [&[][..], &["homelab"][..]] {
+        let inbox = house.engine.inbox(&person(everywhere)).await.unwrap();
+        let [waiting] = inbox.as_slice() else {
+            panic!("{inbox:?}");
+        };
+        let shown = &waiting.preview["summary"];
+        assert!(shown.as_str().unwrap().contains("Delete VM 105"), "{shown}");
+        assert!(waiting.refusal.is_none(), "{waiting:?}");
+    }
+    let elsewhere = house.engine.inbox(&person(&["elsewhere"])).await.unwrap();
+    assert!(elsewhere.is_empty(), "{elsewhere:?}");
 }

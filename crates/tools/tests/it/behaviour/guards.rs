@@ -29,6 +29,14 @@ async fn an_id_that_cannot_be_asked_after_is_not_called_taken() {
             let refused = Fault::refuse(status, "VM 300 already exists");
             house.sim.fault(refused.on("GET", "/cluster/nextid"));
         });
+        // One that oxmox chose is chosen anew where it is taken, and only there.
+        if !taken {
+            let fault = house
+                .ask("clone_proxmox_vm", r#"{"vmid": 105}"#, &talk)
+                .await;
+            assert!(fault.is_err(), "{fault:?}");
+            house.sim.clear_faults();
+        }
         let args = r#"{"vmid": 105, "new_vmid": 300}"#;
         let fault = house
             .ask("clone_proxmox_vm", args, &talk)

@@ -303,6 +303,26 @@ async fn a_plan_that_was_cancelled_between_two_steps_says_by_whom() {
     );
 }
 
+/// Whoever comes back sees which step it is at, what its task said last, and how to go on looking.
+#[tokio::test]
+async fn a_plan_that_goes_on_tells_what_it_is_doing() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = slow_house(dir.path()).await;
+    let plan = begun(&house, START.0, START.1).await;
+    let handle = house.engine.handle(&plan).await.unwrap();
+    let task = handle.outcome.steps[0].task.as_deref().unwrap();
+    let next = handle.outcome.next.as_deref().unwrap();
+    assert!(next.contains(task), "{next}");
+    assert_eq!(handle.unsafe_to_stop, [""; 0]);
+    let plan = begun(&house, CLONE.0, CLONE.1).await;
+    house.sim.advance(Duration::from_secs(3));
+    let handle = house.engine.handle(&plan).await.unwrap();
+    let doing = handle.doing.unwrap();
+    let (step, line) = doing.split_once(": ").unwrap_or((&doing, ""));
+    assert!(step.starts_with("Clone VM 900"), "{doing}");
+    assert!(!line.is_empty(), "{doing}");
+}
+
 /// Of an id that is taken only the plan that makes that very guest is said to be to blame.
 #[tokio::test]
 async fn an_earlier_call_is_blamed_for_its_own_guest_alone() {
