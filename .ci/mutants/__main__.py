@@ -24,6 +24,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 import builds  # noqa: E402
+import report  # noqa: E402
 import trials  # noqa: E402
 from switches import Mutant  # noqa: E402
 
@@ -36,6 +37,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--only", metavar="PART", help="only those whose name contains this")
     parser.add_argument("--sample", type=int, metavar="N", help="only so many of them")
     parser.add_argument("--again", action="store_true", help="only those that nobody noticed the last time")
+    parser.add_argument("--write", type=Path, metavar="DOCUMENT", help="put the table into the block of this document")
     parser.add_argument("--jobs", type=int, default=3 * (os.cpu_count() or 1), help="how many at a time: tests wait more than they work")
     parser.add_argument("--budget", type=float, default=60.0, metavar="SECONDS", help="of tests for one of them; then it counts as not noticed")
     return parser.parse_args()
@@ -67,30 +69,11 @@ def main() -> None:
     for one, fate in trials.run(wanted, mutants, tests, chosen.jobs, chosen.budget):
         before[one.name] = fate
         results.write_text(json.dumps(before, indent=1))
-    report(mutants, before)
-
-
-def report(mutants: list[Mutant], fates: dict[str, dict]) -> None:
-    """Counts by module, then every change that nobody noticed."""
-    rows: dict[str, dict[str, int]] = {}
-    for one in mutants:
-        row = rows.setdefault(one.module, {"noticed": 0, "hung": 0, "unnoticed": 0, "unreached": 0, "untried": 0})
-        row[fates.get(one.name, {}).get("fate", "untried") if one.is_built else "untried"] += 1
-    print("| module | changes | noticed | of these by hanging | not noticed | not reached | not tried | score |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|")
-    for module, row in sorted(rows.items()) + [("all", {key: sum(r[key] for r in rows.values()) for key in next(iter(rows.values()))})]:
-        tried = sum(row.values()) - row["untried"]
-        killed = row["noticed"] + row["hung"]
-        score = f"{100 * killed / tried:.1f} %" if tried else "–"
-        print(f"| {module} | {sum(row.values())} | {killed} | {row['hung']} | {row['unnoticed']} | {row['unreached']} | {row['untried']} | {score} |")
-    print()
-    for one in mutants:
-        fate = fates.get(one.name, {}).get("fate")
-        if one.is_built and fate in ("unnoticed", "unreached"):
-            print(f"{fate}: {one.name}")
-    for one in mutants:
-        if not one.is_built:
-            print(f"not tried ({one.why}): {one.name}")
+    table = report.table(mutants, before)
+    print(table)
+    print("\n".join(report.unnoticed(mutants, before)))
+    if chosen.write:
+        report.write(table, chosen.write)
 
 
 if __name__ == "__main__":
