@@ -166,6 +166,15 @@ mod tests {
     }
 
     #[test]
+    fn a_scratch_directory_is_gone_when_nobody_needs_it() {
+        let scratch = Scratch::make().unwrap();
+        let dir = scratch.0.clone();
+        std::fs::write(dir.join("secret"), "x").unwrap();
+        drop(scratch);
+        assert!(!dir.exists());
+    }
+
+    #[test]
     fn a_long_name_keeps_its_beginning_and_its_end() {
         let name = format!("{}{}", "a".repeat(LONGEST), "z".repeat(LONGEST));
         let short = plain(&name);

@@ -199,6 +199,10 @@ async fn a_caller_who_has_gone_changes_nothing() {
     assert!(fault.message.contains("has gone"), "{fault}");
     assert_eq!(house.writes(), [""; 0]);
     assert_eq!(house.audit().await, (1, vec!["refused".to_owned()]));
+    // Nor is anybody waited for on their behalf.
+    let waits = r#"{"vmid": 105, "wait": 600}"#;
+    let asked = house.ask(DELETE.0, waits, &Gone).await.unwrap();
+    assert_eq!(asked.data["status"], "needs_confirmation");
 }
 
 /// A person approved it elsewhere, and then says no in the form: the no counts, and the approval is gone.

@@ -51,7 +51,11 @@ async fn planned(house: &House) -> Plan {
 
 /// As somebody leaves a plan behind who dies while its step is on its way: nothing of it was heard since.
 async fn left_behind(house: &House, id: &str, plan: &Plan, before: &Value) {
-    let now = house.context().now;
+    left_behind_at(house.context().now, house, (id, plan), before).await;
+}
+
+/// The same at this time.
+async fn left_behind_at(now: i64, house: &House, (id, plan): (&str, &Plan), before: &Value) {
     let stored = StoredPlan {
         id: id.to_owned(),
         caller: CALLER.to_owned(),
@@ -161,6 +165,24 @@ async fn a_task_that_may_be_of_either_plan_is_taken_for_neithers() {
     for id in ["one", "other"] {
         let handle = house.engine.handle(id).await.unwrap();
         assert_eq!(handle.outcome.status, Status::Unknown, "{handle:?}");
+    }
+}
+
+/// A request is answered within minutes or not at all: one that was sent an hour before cannot have started it, and one
+/// that was sent a moment later can.
+#[tokio::test]
+async fn a_task_is_contested_by_what_was_sent_about_then() {
+    for (seconds, status) in [(-3_600, Status::Applied), (150, Status::Unknown)] {
+        let house = house(None).await;
+        let plan = planned(&house).await;
+        started(&house, sim::worlds::ROOT_TOKEN).await;
+        let then = house.context().now + seconds;
+        let mut theirs = before(&house, OXMOX);
+        theirs["sent"] = then.into();
+        left_behind_at(then, &house, ("other", &plan), &theirs).await;
+        left_behind(&house, "p", &plan, &before(&house, OXMOX)).await;
+        let handle = house.engine.handle("p").await.unwrap();
+        assert_eq!(handle.outcome.status, status, "{seconds}: {handle:?}");
     }
 }
 
