@@ -83,3 +83,49 @@ impl Policy {
         Fault::refused(what).hint(format!("{LOOK} change its mode in the configuration"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [(Mode, &str); 3] = [
+        (Mode::ReadOnly, "read-only"),
+        (Mode::Ask, "ask"),
+        (Mode::Trusted, "trusted"),
+    ];
+
+    #[test]
+    fn a_mode_is_read_as_it_is_written() {
+        for (mode, word) in ALL {
+            assert_eq!(mode.word(), word);
+            assert_eq!(Mode::parse(word), Some(mode));
+        }
+        assert_eq!(Mode::parse("Trusted"), None);
+    }
+
+    #[test]
+    fn of_two_modes_the_stricter_comes_first_in_the_list() {
+        for (place, (mode, _)) in ALL.into_iter().enumerate() {
+            for (other_place, (other, _)) in ALL.into_iter().enumerate() {
+                let stricter = ALL[place.min(other_place)].0;
+                assert_eq!(mode.stricter(other), stricter, "{mode:?} {other:?}");
+            }
+        }
+    }
+
+    /// A cluster's own mode holds there, but for a process that only looks anywhere.
+    #[test]
+    fn a_clusters_mode_is_its_own_unless_nothing_may_be_changed() {
+        let at = |mode, own| {
+            let policy = Policy {
+                mode,
+                modes: [("lab".to_owned(), own)].into(),
+                ..Policy::default()
+            };
+            (policy.mode_at("lab"), policy.mode_at("elsewhere"))
+        };
+        assert_eq!(at(Mode::Ask, Mode::Trusted), (Mode::Trusted, Mode::Ask));
+        let only_looks = (Mode::ReadOnly, Mode::ReadOnly);
+        assert_eq!(at(Mode::ReadOnly, Mode::Trusted), only_looks);
+    }
+}

@@ -187,6 +187,14 @@ mod tests {
         assert!(matches!(rights_on("/vms", true), Some(Reach::All { .. })));
         assert_eq!(rights_on("/", false), None);
         assert_eq!(rights_on("/storage/nas", true), None);
+        assert_eq!(rights_on("/pool", true), Some(Reach::Pools));
+        assert_eq!(rights_on("/pool", false), None);
+        let acl = |propagate| {
+            let acl = Request::put("/access/acl").with("path", "/vms");
+            of(&acl.with("propagate", propagate))
+        };
+        assert!(matches!(acl("1"), Some(Reach::All { .. })));
+        assert_eq!(acl("0"), None);
     }
 
     #[test]

@@ -312,3 +312,20 @@ async fn a_broken_trail_does_not_move() {
     }
     other.import(&lines).await.unwrap();
 }
+
+/// Forwards for whoever keeps a copy, backwards for whoever looks at what happened last.
+#[tokio::test]
+async fn a_trail_is_read_from_either_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = filled(dir.path()).await;
+    let since = store.audit_since(1).await.unwrap();
+    let numbers: Vec<_> = since.iter().map(|(seq, ..)| *seq).collect();
+    assert_eq!(numbers, [2, 3]);
+    assert!(since[0].1.contains(r#""plan":"b""#), "{since:?}");
+    assert_eq!(since[1].2, store.audit_trail(1).await.unwrap()[0].link);
+    let (page, last) = store.audit_before(3).await.unwrap();
+    let numbers: Vec<_> = page.iter().map(|link| link.seq).collect();
+    assert_eq!((numbers, last), (vec![2, 1], Some(1)));
+    let (page, last) = store.audit_before(1).await.unwrap();
+    assert!(page.is_empty() && last.is_none());
+}
