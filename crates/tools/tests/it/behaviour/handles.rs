@@ -5,14 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sim::{Clock, Fault};
-use tools::engine::{Cancelled, Engine, State};
+use tools::engine::{Engine, State};
 use tools::outcome::{Status, StepState};
-use tools::store::AuditEntry;
 
-use crate::house::{CALLER, Furnish, House, Nobody, call, done};
+use crate::house::{Furnish, House, Nobody, call, done};
 
 pub(super) const START: (&str, &str) = ("start_proxmox_vm", r#"{"vmid": 105, "wait": 0}"#);
-const CLONE: (&str, &str) = (
+pub(super) const CLONE: (&str, &str) = (
     "clone_proxmox_vm",
     r#"{"vmid": 900, "new_vmid": 300, "name": "web2", "start": true, "wait": 0}"#,
 );
@@ -37,7 +36,7 @@ pub(super) async fn begun(house: &House, tool: &str, arguments: &str) -> String 
 }
 
 /// Waits until PVE has named the task of a plan's first step.
-async fn until_task(engine: &Engine, plan: &str) {
+pub(super) async fn until_task(engine: &Engine, plan: &str) {
     while engine.handle(plan).await.unwrap().outcome.steps[0]
         .task
         .is_none()
@@ -47,7 +46,11 @@ async fn until_task(engine: &Engine, plan: &str) {
 }
 
 /// Lets PVE finish what it does.
-async fn until_ended(house: &House, engine: &Engine, plan: &str) -> tools::engine::Handle {
+pub(super) async fn until_ended(
+    house: &House,
+    engine: &Engine,
+    plan: &str,
+) -> tools::engine::Handle {
     loop {
         let handle = engine.handle(plan).await.unwrap();
         if handle.ended {
@@ -184,125 +187,6 @@ async fn a_second_process_leaves_a_living_one_its_work() {
     assert_eq!(house.audit().await, (1, vec!["applied".to_owned()]));
 }
 
-#[tokio::test]
-async fn a_cancelled_plan_stops_its_task_and_sends_nothing_more() {
-    let dir = tempfile::tempdir().unwrap();
-    let house = slow_house(dir.path()).await;
-    let plan = begun(&house, CLONE.0, CLONE.1).await;
-    let stranger = house.engine.cancel(&plan, "somebody else").await;
-    assert!(stranger.is_err());
-    let cancelled = house.engine.cancel(&plan, CALLER).await.unwrap();
-    assert_eq!(cancelled, Cancelled::Stopped);
-    let ended = until_ended(&house, &house.engine, &plan).await;
-    assert_eq!(ended.cancelled_by.as_deref(), Some(CALLER));
-    let states: Vec<_> = ended.outcome.steps.iter().map(|step| step.state).collect();
-    assert_eq!(states, [StepState::Failed, StepState::NotSent]);
-    let writes = house.writes();
-    assert_eq!(writes.len(), 2, "{writes:?}");
-    assert!(
-        writes[1].starts_with("DELETE /nodes/pve1/tasks/UPID"),
-        "{writes:?}"
-    );
-    // The stop is a change of its own.
-    let (opened, mut closed) = house.audit().await;
-    closed.sort();
-    assert_eq!(
-        (opened, closed),
-        (2, vec!["applied".to_owned(), "failed".to_owned()])
-    );
-    let over = house.engine.cancel(&plan, CALLER).await.unwrap();
-    assert_eq!(over, Cancelled::Over);
-}
-
-/// A program inside a guest is no task of PVE that could be ended, whoever insists.
-#[tokio::test]
-async fn what_has_no_task_goes_on_whoever_insists() {
-    let dir = tempfile::tempdir().unwrap();
-    let house = slow_house(dir.path()).await;
-    let args = r#"{"vmid": 106, "command": ["sleep 90"], "timeout": 0}"#;
-    let answer = house.agreed("run_proxmox_vm_command", args).await.unwrap();
-    let plan = answer.data["plan"].as_str().unwrap();
-    house.engine.cancel(plan, CALLER).await.unwrap();
-    let insisted = house.engine.insist(plan, CALLER, true).await.unwrap();
-    assert!(matches!(insisted, Cancelled::GoesOn(_)), "{insisted:?}");
-}
-
-#[tokio::test]
-async fn what_is_unsafe_to_stop_takes_a_second_decision() {
-    for stop in [true, false] {
-        let dir = tempfile::tempdir().unwrap();
-        let house = slow_house(dir.path()).await;
-        let asked = r#"{"vmid": 105, "wait": 0}"#;
-        let answer = house.agreed("delete_proxmox_vm", asked).await.unwrap();
-        let plan = answer.data["plan"].as_str().unwrap();
-        until_task(&house.engine, plan).await;
-        let before = house.writes().len();
-        let cancelled = house.engine.cancel(plan, CALLER).await.unwrap();
-        let Cancelled::Undecided(steps) = cancelled else {
-            panic!("{cancelled:?}");
-        };
-        assert!(steps[0].contains("105"), "{steps:?}");
-        let handle = house.engine.handle(plan).await.unwrap();
-        assert_eq!(handle.unsafe_to_stop, steps);
-        assert_eq!(house.writes().len(), before);
-        let insisted = house.engine.insist(plan, CALLER, stop).await.unwrap();
-        let expected = if stop {
-            Cancelled::Stopped
-        } else {
-            Cancelled::GoesOn(steps)
-        };
-        assert_eq!(insisted, expected);
-        assert_eq!(house.writes().len(), before + usize::from(stop));
-        let ended = until_ended(&house, &house.engine, plan).await;
-        let expected = if stop {
-            Status::Failed
-        } else {
-            Status::Applied
-        };
-        assert_eq!(ended.outcome.status, expected, "{:?}", ended.outcome);
-        if !stop {
-            assert_eq!(why_closed(&house, plan).await, None);
-        }
-    }
-}
-
-/// Why the trail says that a plan ended as it did.
-async fn why_closed(house: &House, wanted: &str) -> Option<String> {
-    let closed = house
-        .trail()
-        .await
-        .into_iter()
-        .find_map(|link| match link.entry {
-            AuditEntry::Closed { plan, reason, .. } if plan == wanted => Some(reason),
-            _ => None,
-        });
-    closed.expect("a closing entry")
-}
-
-/// What runs is let to its end, and what comes after it is not sent: nothing failed, and the trail says who wanted it so.
-#[tokio::test]
-async fn a_plan_that_was_cancelled_between_two_steps_says_by_whom() {
-    let dir = tempfile::tempdir().unwrap();
-    let house = slow_house(dir.path()).await;
-    let args = r#"{"vmid": 110, "stop": true, "wait": 0}"#;
-    let answer = house.agreed("delete_proxmox_vm", args).await.unwrap();
-    let plan = answer.data["plan"].as_str().unwrap();
-    until_task(&house.engine, plan).await;
-    let cancelled = house.engine.cancel(plan, CALLER).await.unwrap();
-    assert!(
-        matches!(cancelled, Cancelled::Undecided(_)),
-        "{cancelled:?}"
-    );
-    house.engine.insist(plan, CALLER, false).await.unwrap();
-    let ended = until_ended(&house, &house.engine, plan).await;
-    let states: Vec<_> = ended.outcome.steps.iter().map(|step| step.state).collect();
-    assert_eq!(states, [StepState::Done, StepState::NotSent]);
-    assert_eq!(
-        why_closed(&house, plan).await.as_deref(),
-        Some("cancelled by test")
-    );
-}
-
 /// Whoever comes back sees which step it is at, what its task said last, and how to go on looking.
 #[tokio::test]
 async fn a_plan_that_goes_on_tells_what_it_is_doing() {
@@ -335,21 +219,6 @@ async fn an_earlier_call_is_blamed_for_its_own_guest_alone() {
         let said = fault.message.contains("an earlier call of yours");
         assert_eq!(said, blamed, "{vmid}: {fault}");
     }
-}
-
-/// PVE takes the wish to stop a task, and the task goes on.
-#[tokio::test]
-async fn what_does_not_stop_is_not_said_to_have_stopped() {
-    let dir = tempfile::tempdir().unwrap();
-    let house = slow_house(dir.path()).await;
-    let plan = begun(&house, CLONE.0, CLONE.1).await;
-    let deaf = Fault::answer("DELETE", "/nodes/*/tasks/*", serde_json::Value::Null);
-    house.sim.fault(deaf);
-    let cancelled = house.engine.cancel(&plan, CALLER).await.unwrap();
-    let Cancelled::GoesOn(steps) = cancelled else {
-        panic!("{cancelled:?}");
-    };
-    assert!(steps[0].contains("Clone"), "{steps:?}");
 }
 
 /// It dies between sending a request and hearing which task that started.

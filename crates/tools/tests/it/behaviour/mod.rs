@@ -13,6 +13,7 @@ mod bad_input;
 mod behalf;
 mod bounds;
 mod bulk;
+mod cancelled;
 mod ceph;
 mod certificates;
 mod clone;
