@@ -354,6 +354,26 @@ fn line_ends_and_the_mark_at_the_beginning_stay() {
     }
 }
 
+/// Old files end their lines so, and parsers end comments there.
+#[test]
+fn a_line_that_ends_with_a_carriage_return_ends_a_comment() {
+    for text in [
+        "{\"mcpServers\": {\"b\": {} // theirs\r}}",
+        "{\r  \"mcpServers\": {\r    \"b\": {} // theirs\r  }\r}\r",
+        "{\"mcpServers\": { // theirs\r}}",
+        "{\"a\": 1 // theirs\r}",
+        "// theirs\r{}",
+    ] {
+        let (written, left) = round_trip(Client::Cursor, text);
+        assert!(written.contains("// theirs"), "{written:?}");
+        assert_eq!(left, text, "as if nothing had been");
+    }
+    // With ours first, so that what follows it must not come behind the comment.
+    let ours = "{\"mcpServers\": {\r// theirs\r\"oxmox\": {}, \"b\": {}}}";
+    let (_, left) = round_trip(Client::Cursor, ours);
+    assert_eq!(left, "{\"mcpServers\": {\r// theirs\r\"b\": {}}}");
+}
+
 #[test]
 fn a_file_with_nothing_in_it_is_filled_and_emptied_again() {
     for text in ["", "\n", "\r\n", "\u{feff}", " \n"] {

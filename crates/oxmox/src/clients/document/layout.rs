@@ -16,6 +16,9 @@ const USUAL: &str = "  ";
 /// The blanks that may stand anywhere in JSON.
 const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 
+/// What ends a line, and with it a comment: old files have the first alone.
+pub(super) const LINE_ENDS: [char; 2] = ['\r', '\n'];
+
 /// How a text stands on its lines.
 pub(super) struct Layout<'a> {
     parsed: &'a Parsed<'a>,
@@ -33,7 +36,11 @@ impl<'a> Layout<'a> {
         let step = first.and_then(|first| own_line(text, first.range.start));
         Self {
             parsed,
-            end: if text.contains("\r\n") { "\r\n" } else { "\n" },
+            end: match (text.contains('\r'), text.contains('\n')) {
+                (true, true) if text.contains("\r\n") => "\r\n",
+                (true, false) => "\r",
+                _ => "\n",
+            },
             step: step.filter(|step| !step.is_empty()).unwrap_or(USUAL),
         }
     }
@@ -51,7 +58,7 @@ impl<'a> Layout<'a> {
     /// How the line with this place is indented.
     pub(super) fn indent_at(&self, at: usize) -> String {
         let text = self.parsed.text;
-        let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+        let line = text[..at].rfind(LINE_ENDS).map_or(0, |end| end + 1);
         let line = &text[line..];
         line[..line.len() - line.trim_start_matches([' ', '\t']).len()].to_owned()
     }
@@ -85,7 +92,7 @@ impl<'a> Layout<'a> {
             return vec![(at..end, new + &self.line(&outer))];
         };
         let own = own_line(text, last.range.start);
-        let is_one_line = own.is_none() && !text[last.range.end..end].contains('\n');
+        let is_one_line = own.is_none() && !text[last.range.end..end].contains(LINE_ENDS);
         let new = if is_one_line {
             format!(" {}", words(None))
         } else {
@@ -104,7 +111,7 @@ impl<'a> Layout<'a> {
 
 /// The indentation of what stands first on its line.
 fn own_line(text: &str, at: usize) -> Option<&str> {
-    let above = text[..at].rfind('\n')? + 1;
+    let above = text[..at].rfind(LINE_ENDS)? + 1;
     let indent = &text[above..at];
     indent
         .trim_matches([' ', '\t'])
@@ -114,11 +121,12 @@ fn own_line(text: &str, at: usize) -> Option<&str> {
 
 /// How long the end of a line is that a text begins with, blanks before it included.
 pub(super) fn line_end(text: &str) -> usize {
-    let blanks = text.len() - text.trim_start_matches([' ', '\t', '\r']).len();
-    if text[blanks..].starts_with('\n') {
-        blanks + 1
-    } else {
-        0
+    let rest = text.trim_start_matches([' ', '\t']);
+    let blanks = text.len() - rest.len();
+    match rest.as_bytes() {
+        [b'\r', b'\n', ..] => blanks + 2,
+        [b'\r' | b'\n', ..] => blanks + 1,
+        _ => 0,
     }
 }
 
@@ -126,8 +134,8 @@ pub(super) fn line_end(text: &str) -> usize {
 pub(super) fn with_its_blanks(text: &str, part: Range<usize>) -> Range<usize> {
     let start = text[..part.start].trim_end_matches(BLANKS).len();
     let rest = &text[part.end..];
-    let stands_alone = line_end(rest) > 0 || rest.trim_start_matches([' ', '\t', '\r']).is_empty();
-    if stands_alone || !text[start..part.start].contains('\n') {
+    let stands_alone = line_end(rest) > 0 || rest.trim_start_matches([' ', '\t']).is_empty();
+    if stands_alone || !text[start..part.start].contains(LINE_ENDS) {
         return start..part.end;
     }
     let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();

@@ -116,7 +116,7 @@ pub(super) fn without(text: &str, key: &str, name: &str, room: Room) -> Result<S
             && is_empty(top, parsed.text)
         {
             let mut end = top.range.end;
-            if parsed.text[..top.range.start].ends_with('\n') || top.range.start == 0 {
+            if parsed.text[..top.range.start].ends_with(layout::LINE_ENDS) || top.range.start == 0 {
                 end += layout::line_end(&parsed.text[end..]);
             }
             let gone = vec![(top.range.start..end, String::new())];
