@@ -47,7 +47,6 @@ pub(super) const NODE_GONE: Column = Column {
     allows: when_it_dies,
     // Others may have tasks on that node, of which nobody can tell anything until it is back.
     wait: 8,
-    most: 2,
     ..Column::PLAIN
 };
 
