@@ -72,13 +72,14 @@ impl Engine {
         let mut glances = tokio::time::interval(GLANCE);
         loop {
             tokio::select! {
+                // How far it came is told before its end is.
                 biased;
+                Some(progress) = news.recv() => talk.progress(progress),
                 done = &mut work => {
                     presence.answered();
                     let outcome = done.map_err(|error| Fault::new(Kind::Internal, format!("applying the plan broke off: {error}")))??;
                     return Ok(Reply::Done(Rendered::of(&outcome)?));
                 }
-                Some(progress) = news.recv() => talk.progress(progress),
                 _ = glances.tick() => {
                     if talk.gone() {
                         presence.left();

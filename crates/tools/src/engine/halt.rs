@@ -82,3 +82,16 @@ impl Engine {
         Some(format!("it was cancelled by {by}"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transfer_goes_on_until_there_is_a_word_against_it() {
+        let halt = Halt::default();
+        assert!(halt.check().is_ok());
+        halt.0.set("cancelled".to_owned()).unwrap();
+        assert_eq!(halt.check().unwrap_err().to_string(), "cancelled");
+    }
+}

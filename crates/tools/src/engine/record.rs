@@ -248,3 +248,34 @@ fn result_word(outcome: &Outcome) -> String {
     }
     outcome.status.word().replace(' ', "_")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Effect;
+    use crate::plan::tests::{plan, stop};
+
+    #[test]
+    fn what_was_not_applied_affects_nothing() {
+        let mut plan = plan(&["100"], vec![stop("100")]);
+        let guest = Impact::new(Effect::Changed, "VM", "100");
+        let line = guest.line();
+        plan.impact = vec![guest];
+        let affects = |status| affected(&Outcome::unsent(status, "p", &plan), &plan);
+        assert_eq!(affects(Status::NotApplied), [""; 0]);
+        for status in [Status::Applied, Status::Failed, Status::Unknown] {
+            assert_eq!(affects(status), [line.as_str()]);
+        }
+    }
+
+    #[test]
+    fn what_a_step_has_shown_is_not_kept() {
+        let step = StepOutcome {
+            result: Some(crate::tool::Object::new()),
+            task: Some("UPID".to_owned()),
+            ..StepOutcome::unsent("Run uptime")
+        };
+        let kept = without_result(&step);
+        assert_eq!((kept.result, kept.task), (None, step.task));
+    }
+}

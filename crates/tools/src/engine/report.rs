@@ -113,12 +113,7 @@ impl Report {
     /// Whether PVE has done something of a step that ended in this state: all of it, or what its task got done before it
     /// failed.
     pub(super) fn was_carried_out(&self, index: usize, state: StepState) -> bool {
-        let known = self.known();
-        let has_task = known
-            .steps
-            .get(index)
-            .is_some_and(|step| step.task.is_some());
-        state == StepState::Done || state == StepState::Failed && has_task
+        self.known().was_carried_out(index, state)
     }
 
     /// How far a step is; told as how far the whole plan is. Nobody listening is fine.
@@ -165,6 +160,12 @@ impl Report {
 }
 
 impl Known {
+    fn was_carried_out(&self, index: usize, state: StepState) -> bool {
+        let step = self.steps.get(index);
+        let has_task = step.is_some_and(|step| step.task.is_some());
+        state == StepState::Done || state == StepState::Failed && has_task
+    }
+
     /// How much of the plan is done now that this much of a step is. Steps count alike: how long one takes is not known
     /// before it is over.
     fn share(&mut self, index: usize, fraction: Option<f64>) -> Option<f64> {
@@ -212,6 +213,37 @@ mod tests {
         assert!(is(known.share(1, Some(0.5)), 0.5));
         // A line of the log without a percentage takes nothing back.
         assert!(is(known.share(1, None), 0.5));
+    }
+
+    /// What a task got done before it failed stays done; what PVE refused never began.
+    #[test]
+    fn a_step_was_carried_out_if_it_is_done_or_its_task_failed() {
+        let mut known = known(&[StepState::Running, StepState::Running]);
+        known.steps[1].task = Some("UPID".to_owned());
+        for (index, state, expected) in [
+            (0, StepState::Done, true),
+            (0, StepState::Failed, false),
+            (1, StepState::Failed, true),
+            (1, StepState::Unknown, false),
+            (2, StepState::Failed, false),
+        ] {
+            let was = known.was_carried_out(index, state);
+            assert_eq!(was, expected, "{index} {state:?}");
+        }
+    }
+
+    #[test]
+    fn a_caller_is_present_until_let_go_of_without_an_answer() {
+        let left = Arc::new(AtomicBool::default());
+        let presence = || Presence(Some(left.clone()));
+        presence().answered();
+        assert!(!left.load(Ordering::Relaxed));
+        let waiting = presence();
+        assert!(!left.load(Ordering::Relaxed));
+        waiting.left();
+        assert!(left.swap(false, Ordering::Relaxed));
+        drop(waiting);
+        assert!(left.load(Ordering::Relaxed));
     }
 
     #[test]

@@ -275,6 +275,22 @@ mod tests {
         );
     }
 
+    /// PVE refuses an id that is taken by 400, and by that it refuses other things, too.
+    #[test]
+    fn only_an_id_that_was_to_be_free_is_called_taken() {
+        let refusal = |status| pve::Error::Status {
+            status,
+            reason: "VM 300 already exists".to_owned(),
+            message: None,
+            errors: std::collections::BTreeMap::new(),
+            from_pve: true,
+        };
+        let free = Check::list(Request::get("/cluster/nextid"), "", Expect::Free);
+        assert!(free.is_taken(&refusal(400)));
+        assert!(!free.is_taken(&refusal(500)));
+        assert!(!backups(&[]).is_taken(&refusal(400)));
+    }
+
     #[test]
     fn checks_follow_each_other_in_order() {
         let check = |says: &str| Check::list(Request::get("/x"), says, Expect::Free);

@@ -97,6 +97,15 @@ mod tests {
         assert!(holds(Expect::Not("cores".into(), json!(null)), &config));
     }
 
+    /// The retention of a backup job comes back as an object; a list is no text, whatever is in it.
+    #[test]
+    fn an_object_reads_as_the_property_string_that_it_came_from() {
+        let kept = json!({"keep-last": 3});
+        assert!(reads_as(&kept, &json!("keep-last=3")));
+        assert!(!reads_as(&kept, &json!("keep-last=4")));
+        assert!(!reads_as(&json!(["keep-last=3"]), &json!("keep-last=3")));
+    }
+
     #[test]
     fn a_property_string_has_its_parts_however_it_is_written() {
         let config = json!({"net0": "virtio=BC:24:11:00:01:05,bridge=vmbr0,firewall=1,tag=20,link_down=0", "scsi0": "a:b,size=10G"});

@@ -87,4 +87,19 @@ mod tests {
         assert!(!over(config().with("cipassword", "x")));
         assert!(!over(config().with("delete", "scsi1")));
     }
+
+    #[test]
+    fn a_guest_made_of_a_file_of_the_node_is_power_over_it() {
+        let vm = || Request::post("/nodes/pve1/qemu");
+        assert!(over(vm().with("archive", "-")));
+        assert!(over(vm().with("archive", "/root/vm.vma")));
+        assert!(!over(vm().with("archive", "nas:backup/vm.vma")));
+        let unprivileged = || Request::post("/nodes/pve1/lxc").with("unprivileged", true);
+        assert!(over(unprivileged().with("ostemplate", "/root/ct.tar")));
+        assert!(!over(
+            unprivileged().with("ostemplate", "local:vztmpl/ct.tar")
+        ));
+        let start = Request::post("/nodes/pve1/lxc/200/status/start");
+        assert!(!over(start), "one that is there already is not made");
+    }
 }

@@ -204,6 +204,11 @@ mod tests {
         assert_eq!(put("/cluster/backup/nightly"), named);
         assert_eq!(put("/cluster/options"), None);
         assert_eq!(of(&Request::delete("/cluster/backup/nightly")), None);
+        let nightly = Some("/cluster/backup/nightly");
+        assert_eq!(job(&Request::put("/cluster/backup/nightly")), nightly);
+        assert_eq!(job(&Request::delete("/cluster/backup/nightly")), nightly);
+        assert_eq!(job(&Request::post("/cluster/backup/nightly")), None);
+        assert_eq!(job(&Request::put("/cluster/options")), None);
     }
 
     #[test]

@@ -310,3 +310,25 @@ pub(super) fn chain(tx: &mut dyn Transaction, keys: &Keys, json: &str) -> Result
         link,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[test]
+    fn a_copyist_is_told_of_every_entry_in_order() {
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let seen = told.clone();
+        let copyist: Copyist = Arc::new(move |written| seen.lock().unwrap().push(written.seq));
+        let written = [1, 2].map(|seq| Written {
+            seq,
+            entry: "{}".to_owned(),
+            link: String::new(),
+        });
+        tell(Some(&copyist), &written);
+        tell(None, &written);
+        assert_eq!(*told.lock().unwrap(), [1, 2]);
+    }
+}

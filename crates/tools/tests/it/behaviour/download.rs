@@ -3,11 +3,11 @@
 use serde_json::json;
 use sim::Fault;
 use tokio::sync::Notify;
-use tools::engine::{Asked, Progress, Question, Talk};
+use tools::engine::{Asked, Progress, Question, State, Talk};
 use tools::policy::{Mode, Policy, Rule, Verdict};
 use tools::spec::Risk;
 
-use crate::house::{CALLER, Furnish, House};
+use crate::house::{CALLER, Furnish, House, Person};
 
 const GET: &str = "download_file_restore";
 
@@ -40,6 +40,39 @@ async fn a_file_is_kept_for_its_owner_and_not_shown() {
         assert_eq!(mode & 0o777, 0o600);
     }
     assert_eq!(house.writes(), [""; 0]);
+}
+
+/// Whoever waits is told how much of it is there, and at the end all of it.
+#[tokio::test]
+async fn how_far_it_is_is_told_as_a_share_of_the_file() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let person = Person::saying_yes();
+    house
+        .ask(GET, &args("/root.pxar.didx/etc/hosts"), &person)
+        .await
+        .unwrap();
+    let told = person.progress.lock().unwrap();
+    let shares: Vec<_> = told.iter().filter_map(|it| it.fraction).collect();
+    assert!(shares.is_sorted() && shares[0] >= 0.0, "{shares:?}");
+    assert_eq!(shares.last(), Some(&1.0), "{shares:?}");
+}
+
+/// Of a file that was coming when the process died nothing is left to the next one.
+#[tokio::test]
+async fn what_came_before_the_process_died_is_thrown_away() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = House::furnished(Furnish {
+        state: State::Dir(dir.path().to_owned()),
+        ..Furnish::default()
+    })
+    .await;
+    house.engine.store().await.unwrap();
+    let downloads = dir.path().join("downloads");
+    std::fs::create_dir_all(&downloads).unwrap();
+    std::fs::write(downloads.join("part-1800000000-hosts"), "ho").unwrap();
+    std::fs::write(downloads.join("1800000000-hosts"), "hosts").unwrap();
+    house.engine.close_left_open().await.unwrap();
+    assert_eq!(files(dir.path()), 1, "what was whole is kept");
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! What is looked at once more between a yes and the first request.
 
+use std::time::Duration;
+
 use sim::Fault;
 use tools::engine::{Answered, Asked, Reply};
 use tools::policy::{Mode, Verdict};
@@ -27,7 +29,9 @@ async fn an_id_that_cannot_be_asked_after_is_not_called_taken() {
         let house = asking().await;
         let talk = Meanwhile(|| {
             let refused = Fault::refuse(status, "VM 300 already exists");
-            house.sim.fault(refused.on("GET", "/cluster/nextid"));
+            house
+                .sim
+                .fault(refused.on("GET", "/cluster/nextid").times(1));
         });
         // One that oxmox chose is chosen anew where it is taken, and only there.
         if !taken {
@@ -46,6 +50,68 @@ async fn an_id_that_cannot_be_asked_after_is_not_called_taken() {
         assert_eq!(said, taken, "{status}: {fault}");
         assert_eq!(house.writes(), [""; 0]);
     }
+}
+
+/// The id that oxmox chose while it was free is another call's by now: another one is chosen, and shown.
+#[tokio::test]
+async fn an_id_that_another_call_is_just_using_is_chosen_anew() {
+    let house = asking().await;
+    let args = r#"{"vmid": 105}"#;
+    let asked = house.call("clone_proxmox_vm", args).await.unwrap();
+    house.approve(asked.data["plan"].as_str().unwrap()).await;
+    let chosen = chosen_in(&asked.text);
+    let path = "/nodes/pve1/qemu/105/clone";
+    let late = Fault::delay(Duration::from_mins(10));
+    house.sim.fault(late.on("POST", path).times(1));
+    let same = format!(r#"{{"vmid": 105, "new_vmid": {chosen}}}"#);
+    let person = Person::saying_yes();
+    let other = house.ask("clone_proxmox_vm", &same, &person);
+    let again = async {
+        while !house.sim.arrivals().contains(&format!("POST {path}")) {
+            tokio::task::yield_now().await;
+        }
+        house.call("clone_proxmox_vm", args).await.unwrap()
+    };
+    let again = tokio::select! {
+        answer = other => panic!("{answer:?}"),
+        answer = again => answer,
+    };
+    assert_eq!(again.data["status"], "needs_confirmation", "{}", again.text);
+    assert!(
+        again.text.contains("is not free any more"),
+        "{}",
+        again.text
+    );
+    assert_ne!(chosen_in(&again.text), chosen);
+}
+
+/// The id of a clone that is shown.
+fn chosen_in(text: &str) -> String {
+    let (_, rest) = text.split_once("newid=").expect(text);
+    rest.chars().take_while(char::is_ascii_digit).collect()
+}
+
+/// What changed is told by its name, and by its guest only where there are several.
+#[tokio::test]
+async fn of_one_guest_only_the_setting_is_named() {
+    let house = House::new().await;
+    let talk = Meanwhile(|| house.set(105, "cores", "7"));
+    let again = house.ask(DELETE.0, DELETE.1, &talk).await.unwrap();
+    assert_eq!(again.data["status"], "needs_confirmation");
+    assert!(again.text.contains("cores"), "{}", again.text);
+    assert!(!again.text.contains("cores of"), "{}", again.text);
+    assert_eq!(house.writes(), [""; 0]);
+}
+
+/// One step either is carried out or is not: PVE decides, in its own words.
+#[tokio::test]
+async fn the_privileges_of_a_single_step_are_for_pve_to_look_at() {
+    let house = House::new().await;
+    let may = ("/vms", &["VM.Audit"][..]);
+    let fault = house.call_with(may, "start_proxmox_vm", r#"{"vmid": 105}"#);
+    let fault = fault.await.unwrap_err();
+    assert!(fault.message.contains("VM.PowerMgmt"), "{fault}");
+    assert_eq!(house.writes(), ["POST /nodes/pve1/qemu/105/status/start"]);
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use tools::engine::{Handle, State};
 use tools::outcome::{Outcome, Status, StepOutcome, StepState};
 use tools::plan::Plan;
 use tools::policy::Policy;
-use tools::store::{AuditEntry, Opening, PlanState, StoredPlan};
+use tools::store::{AuditEntry, OpenLook, Opening, PlanState, StoredPlan};
 
 use crate::house::{CALLER, Furnish, House, Nobody, call, done, object};
 
@@ -172,7 +172,11 @@ async fn a_task_that_may_be_of_either_plan_is_taken_for_neithers() {
 /// that was sent a moment later can.
 #[tokio::test]
 async fn a_task_is_contested_by_what_was_sent_about_then() {
-    for (seconds, status) in [(-3_600, Status::Applied), (150, Status::Unknown)] {
+    for (seconds, status) in [
+        (-3_600, Status::Applied),
+        (150, Status::Unknown),
+        (3_600, Status::Applied),
+    ] {
         let house = house(None).await;
         let plan = planned(&house).await;
         started(&house, sim::worlds::ROOT_TOKEN).await;
@@ -184,6 +188,103 @@ async fn a_task_is_contested_by_what_was_sent_about_then() {
         let handle = house.engine.handle("p").await.unwrap();
         assert_eq!(handle.outcome.status, status, "{seconds}: {handle:?}");
     }
+}
+
+/// Without Sys.Audit the node's clock is not told. Whoever sent it has seen what was there before: what is new at once after it
+/// is its own, and later it may be of anything that they sent since.
+#[tokio::test]
+async fn who_cannot_ask_for_the_time_finds_what_came_at_once() {
+    for (later, status) in [(0, Status::Applied), (3_600, Status::Unknown)] {
+        let house = house(Some(ALICE)).await;
+        let plan = planned(&house).await;
+        left_behind(&house, "p", &plan, &before(&house, "alice@pve!own")).await;
+        started(&house, ALICE).await;
+        house.later(later);
+        let handle = house.engine.handle("p").await.unwrap();
+        assert!(handle.ended, "{handle:?}");
+        assert_eq!(handle.outcome.status, status, "{handle:?}");
+    }
+    // A clock that does not answer may answer another time.
+    let house = house(Some(ALICE)).await;
+    let plan = planned(&house).await;
+    left_behind(&house, "p", &plan, &before(&house, "alice@pve!own")).await;
+    house.later(3_600);
+    let refused = Fault::refuse(595, "no route to host");
+    house.sim.fault(refused.on("GET", "/nodes/*/time"));
+    let handle = house.engine.handle("p").await.unwrap();
+    assert!(!handle.ended, "{handle:?}");
+}
+
+/// PVE has begun it and says so late: whose task it is will be known once that is said.
+#[tokio::test]
+async fn a_task_that_may_be_of_a_change_on_its_way_is_left_open() {
+    let house = house(None).await;
+    let plan = planned(&house).await;
+    let late = Fault::delay(Duration::from_mins(10));
+    let path = "/nodes/pve1/qemu/105/status/start";
+    house.sim.fault(late.on("POST", path));
+    let other = house.call(START.0, START.1);
+    let look = async {
+        while !house.sim.arrivals().contains(&format!("POST {path}")) {
+            tokio::task::yield_now().await;
+        }
+        left_behind(&house, "p", &plan, &before(&house, OXMOX)).await;
+        house.engine.handle("p").await.unwrap()
+    };
+    let handle = tokio::select! {
+        answer = other => panic!("{answer:?}"),
+        handle = look => handle,
+    };
+    assert!(!handle.ended, "{handle:?}");
+    assert_eq!(task(&handle), None);
+}
+
+/// What stood behind a step that was on its way was not sent, and never will be.
+#[tokio::test]
+async fn what_was_not_sent_is_told_with_why() {
+    let house = house(None).await;
+    let mut plan = planned(&house).await;
+    plan.steps.push(plan.steps[0].clone());
+    left_behind(&house, "p", &plan, &before(&house, OXMOX)).await;
+    let handle = house.engine.handle("p").await.unwrap();
+    let [sent, unsent] = handle.outcome.steps.as_slice() else {
+        panic!("{handle:?}");
+    };
+    let why = "oxmox ended before this was sent";
+    assert_eq!(unsent.detail.as_deref(), Some(why));
+    assert_ne!(sent.detail.as_deref(), Some(why));
+}
+
+#[tokio::test]
+async fn a_look_that_was_left_open_is_closed_as_unknown() {
+    let house = house(None).await;
+    let look = OpenLook {
+        id: "l".to_owned(),
+        worker: "dead".to_owned(),
+        summary: "look inside a guest".to_owned(),
+    };
+    let opened = AuditEntry::Opened {
+        at: house.context().now,
+        plan: "l".to_owned(),
+        caller: CALLER.to_owned(),
+        tool: "read_vm_terminal".to_owned(),
+        arguments: Value::Null,
+        summary: None,
+        risk: None,
+        digest: None,
+        confirmed_by: None,
+        pve_identity: None,
+    };
+    let store = house.engine.store().await.unwrap();
+    store.open_look(&look, &opened).await.unwrap();
+    let closed = house.engine.close_left_open().await.unwrap();
+    assert_eq!(closed.len(), 1);
+    assert_eq!(
+        (closed[0].plan.as_str(), closed[0].result),
+        ("l", "unknown")
+    );
+    assert_eq!(house.audit().await, (1, vec!["unknown".to_owned()]));
+    assert!(house.engine.close_left_open().await.unwrap().is_empty());
 }
 
 /// Whoever may not see the tasks of others cannot tell that there is none.

@@ -150,6 +150,22 @@ async fn a_backup_job_is_about_the_guests_that_it_saves() {
     assert_eq!(other.data["status"], "applied", "{}", other.text);
 }
 
+/// A job on one node is about the guests that are there.
+#[tokio::test]
+async fn a_backup_job_of_a_node_is_about_its_guests() {
+    let house = with_rules(Mode::Trusted, vec![vmid("201", Verdict::Deny)]).await;
+    let job = |node: &str| {
+        let job =
+            json!({"storage": "nas", "schedule": "02:30", "mode": "stop", "all": 1, "node": node});
+        raw("POST", "/cluster/backup", job)
+    };
+    denies(&house, &[job("pve2")]).await;
+    let (tool, args) = job("pve1");
+    let args: serde_json::Value = serde_json::from_str(&args).unwrap();
+    let other = call(&house, tool, args).await;
+    assert_eq!(other.data["status"], "applied", "{}", other.text);
+}
+
 #[tokio::test]
 async fn a_rule_about_a_node_holds_for_what_moves_there() {
     let closed = Rule {

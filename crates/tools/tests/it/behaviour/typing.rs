@@ -8,7 +8,7 @@ use tools::fault::Fault;
 use tools::policy::{Mode, Policy};
 use tools::tool::Rendered;
 
-use crate::house::{CALLER, Furnish, House};
+use crate::house::{CALLER, Furnish, House, Person};
 
 /// Long enough to be broken off, with a shift key in every stroke.
 const TEXT: &str =
@@ -46,6 +46,17 @@ async fn assert_stopped(house: &House, outcome: Result<Rendered, Fault>, why: &s
     let _ = house.call("capture_vm_screen", r#"{"vmid": 100}"#).await;
     assert_eq!(inputs(house), pressed);
     assert_eq!(house.audit().await.1[0], "failed");
+}
+
+#[tokio::test]
+async fn how_far_it_is_is_told_with_every_stroke() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let person = Person::saying_yes();
+    let text = r#"{"vmid": 100, "text": "abcd"}"#;
+    house.ask("type_vm_text", text, &person).await.unwrap();
+    let told = person.progress.lock().unwrap();
+    let shares: Vec<_> = told.iter().filter_map(|it| it.fraction).collect();
+    assert_eq!(shares, [0.25, 0.5, 0.75, 1.0]);
 }
 
 #[tokio::test]
