@@ -73,6 +73,12 @@ need_wrk() {
     return "${unavailable:-77}"
 }
 
+# What lists small changes of the code, and what finds their places in it.
+need_mutants() {
+    cargo mutants --version >/dev/null 2>&1 || retry cargo install --quiet --locked cargo-mutants@27.1.0 || return "${unavailable:-77}"
+    venv mutants tree-sitter==0.26.0 tree-sitter-rust==0.24.2
+}
+
 # What plays a person at a terminal, and what makes a certificate for a server that is no cluster.
 need_expect() {
     command -v expect >/dev/null && command -v openssl >/dev/null && return

@@ -34,8 +34,8 @@ def put(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def build(scratch: Path, mutants: list[Mutant]) -> dict[str, str]:
-    """The test programs by the directory that they run in. What does not compile is left out, and it is built again."""
+def build(scratch: Path, mutants: list[Mutant], tests: list[str]) -> dict[str, str]:
+    """These test programs by the directory that they run in. What does not compile is left out, and it is built again."""
     tree = scratch / "tree"
     lib = (tree / LIB).read_text()
     originals = {file: (tree / file).read_text() for file in {one.file for one in mutants}}
@@ -54,7 +54,7 @@ def build(scratch: Path, mutants: list[Mutant]) -> dict[str, str]:
             put(tree / file, rewrite(text, [one for one in mutants if one.file == file and one.is_built]).encode())
         built = [one for one in mutants if one.is_built]
         print(f"building {len(built)} of {len(mutants)} changes", file=sys.stderr, flush=True)
-        binaries, wrong = compiled(scratch, {one.id: one for one in built})
+        binaries, wrong = compiled(scratch, {one.id: one for one in built}, tests)
         if not wrong:
             return binaries
         for one in wrong:
@@ -63,9 +63,9 @@ def build(scratch: Path, mutants: list[Mutant]) -> dict[str, str]:
         memory.write_text(json.dumps(known))
 
 
-def compiled(scratch: Path, mutants: dict[int, Mutant]) -> tuple[dict[str, str], list[Mutant]]:
-    env = os.environ | {"CARGO_TARGET_DIR": str(scratch / "target"), "RUSTFLAGS": "--cap-lints allow", "CARGO_INCREMENTAL": "1"}
-    command = ["cargo", "test", "-p", "oxmox-tools", "--lib", "--test", "it", "--no-run", "--message-format", "json"]
+def compiled(scratch: Path, mutants: dict[int, Mutant], tests: list[str]) -> tuple[dict[str, str], list[Mutant]]:
+    env = os.environ | {"CARGO_INCREMENTAL": "1"}
+    command = ["cargo", "test", "-q", "-p", "oxmox-tools", *tests, "--no-run", "--message-format", "json"]
     done = subprocess.run(command, cwd=scratch / "tree", env=env, stdout=subprocess.PIPE, text=True)
     binaries, wrong, other = {}, {}, []
     for line in done.stdout.splitlines():

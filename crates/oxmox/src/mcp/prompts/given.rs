@@ -39,14 +39,10 @@ impl Subject {
     /// Whether a text can be one of this sort. What PVE would not have taken, no PVE tells.
     pub(in crate::mcp) fn takes(self, text: &str) -> bool {
         match self {
-            Self::Node => NodeName::new(text).is_ok(),
-            Self::Vmid => text.parse::<Vmid>().is_ok(),
-            Self::Storage => StorageId::new(text).is_ok(),
-            Self::Snapshot => SnapName::new(text).is_ok(),
-            Self::Tag => is_tag(text),
-            Self::Upid => text.parse::<Upid>().is_ok(),
             // Its name is none of PVE's: whoever runs oxmox gave it.
             Self::Cluster => true,
+            Self::Upid => text.parse::<Upid>().is_ok(),
+            asked_for => Given::default().take(asked_for, Some(&text.into())) == Ok(true),
         }
     }
 }
