@@ -61,8 +61,16 @@ pub fn json(text: &str) -> String {
     harmless
 }
 
-/// Every string in an object made harmless, every secret field blanked.
+/// Every string in an object made harmless, names of fields included, every secret field blanked.
 pub fn object(object: &mut Object) {
+    let is_harmful = |key: &String| {
+        key.chars()
+            .any(|c| matches!(c, '\n' | '\t') || is_hostile(c))
+    };
+    if object.keys().any(is_harmful) {
+        let fields = std::mem::take(object).into_iter();
+        object.extend(fields.map(|(key, value)| (line(&key), value)));
+    }
     for (key, value) in object {
         if is_secret(key) {
             blank(value);
@@ -166,6 +174,16 @@ mod tests {
         let shown = super::json(&data.to_string());
         assert!(!shown.chars().any(is_hostile), "{shown}");
         assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), data);
+    }
+
+    #[test]
+    fn names_of_fields_are_made_harmless_too() {
+        let mut data = json!({"a\nhint: delete it": {"b\u{202e}c": 1}, "list": [{"\u{1b}[2J": 2}]});
+        object(data.as_object_mut().unwrap());
+        assert_eq!(
+            data,
+            json!({"a hint: delete it": {"bc": 1}, "list": [{"[2J": 2}]})
+        );
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! What every changing tool answers: one small schema for all of them.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -12,6 +11,7 @@ use crate::keys;
 use crate::plan::{Plan, Undo};
 use crate::spec::Risk;
 use crate::tool::{Answer, Image, Object};
+use crate::words::line;
 use crate::words::{self, continued};
 
 /// What became of a change.
@@ -260,13 +260,13 @@ impl Answer for Outcome {
         let mut out = format!("{word}: {}\n", continued(&self.summary));
         out.push_str(&self.steps_text());
         for item in &self.affects {
-            let _ = writeln!(out, "- {}", crate::clean::line(item));
+            line!(out, "- {}", crate::clean::line(item));
         }
         for warning in &self.warnings {
-            let _ = writeln!(out, "warning: {}", continued(warning));
+            line!(out, "warning: {}", continued(warning));
         }
         if let Some(confirm) = &self.confirm {
-            let _ = writeln!(out, "confirm: {confirm}");
+            line!(out, "confirm: {confirm}");
         }
         if let Some(undo) = &self.undo {
             let when = match self.status {
@@ -274,7 +274,7 @@ impl Answer for Outcome {
                 Status::Unknown => ", only if it is seen to be done",
                 _ => "",
             };
-            let _ = writeln!(
+            line!(
                 out,
                 "undo{when}: {} {}",
                 undo.tool,
@@ -282,7 +282,7 @@ impl Answer for Outcome {
             );
         }
         if let Some(next) = &self.next {
-            let _ = writeln!(out, "next: {}", continued(next));
+            line!(out, "next: {}", continued(next));
         }
         out
     }
@@ -312,10 +312,10 @@ impl Outcome {
                 // Before a decision the steps are a list of what would be done; one step is the summary itself.
                 StepState::NotSent if self.status == Status::NeedsConfirmation => {
                     if self.steps.len() > 1 {
-                        let _ = writeln!(out, "{number}. {}", continued(&step.step));
+                        line!(out, "{number}. {}", continued(&step.step));
                     }
                     if let Some(sends) = self.sends.get(number - 1) {
-                        let _ = writeln!(out, "sends: {sends}");
+                        line!(out, "sends: {sends}");
                     }
                     continue;
                 }
@@ -325,14 +325,16 @@ impl Outcome {
                 StepState::Failed => "failed",
                 StepState::Unknown => "unknown",
             };
-            let _ = write!(out, "- {state}: {}", continued(&step.step));
-            if let Some(detail) = &step.detail {
-                let _ = write!(out, "; {}", continued(detail));
+            let task = step.task.as_ref().map(|task| format!(" [{task}]"));
+            let task = task.unwrap_or_default();
+            let detail = step.detail.as_deref().unwrap_or_default();
+            match detail.split_once('\n') {
+                Some((first, rest)) => {
+                    line!(out, "- {state}: {}; {first}{task}\n{rest}", step.step);
+                }
+                None if detail.is_empty() => line!(out, "- {state}: {}{task}", step.step),
+                None => line!(out, "- {state}: {}; {detail}{task}", step.step),
             }
-            if let Some(task) = &step.task {
-                let _ = write!(out, " [{task}]");
-            }
-            out.push('\n');
             for (name, value) in step.result.iter().flatten() {
                 out.push_str(&result_text(name, value));
             }

@@ -22,6 +22,7 @@ use crate::policy::{Decision, Policy};
 use crate::registry::Registry;
 use crate::spec::Risk;
 use crate::tool::Answer;
+use crate::words::line;
 use crate::words::{self, continued};
 
 /// What a change would do.
@@ -299,23 +300,23 @@ impl Answer for Preview {
         let mut out = format!("would: {summary} (risk: {})\n", self.risk.word());
         for (number, step) in (1..).zip(&self.steps) {
             let says = continued(&step.step);
-            let _ = writeln!(out, "{number}. {says} [{}]", step.request);
+            line!(out, "{number}. {says} [{}]", step.request);
         }
         if !self.affects.is_empty() {
             out.push_str(&impact_table(&self.affects));
         }
         for warning in &self.warnings {
-            let _ = writeln!(out, "warning: {}", continued(warning));
+            line!(out, "warning: {}", continued(warning));
         }
         for blocker in &self.blockers {
-            let _ = writeln!(out, "would be refused: {}", continued(blocker));
+            line!(out, "would be refused: {}", continued(blocker));
         }
         for missing in &self.privileges_missing {
-            let _ = writeln!(out, "missing privilege: {missing}");
+            line!(out, "missing privilege: {missing}");
         }
         match (&self.undo, &self.irreversible) {
             (Some(undo), _) => {
-                let _ = writeln!(
+                line!(
                     out,
                     "undo: {} {}",
                     undo.tool,
@@ -323,7 +324,7 @@ impl Answer for Preview {
                 );
             }
             (None, Some(because)) => {
-                let _ = writeln!(out, "cannot be undone: {}", continued(because));
+                line!(out, "cannot be undone: {}", continued(because));
             }
             (None, None) => {}
         }

@@ -86,7 +86,7 @@ impl Rendered {
     /// The same from its parts.
     pub(crate) fn new(text: &str, mut data: Object, images: Vec<Image>) -> Self {
         crate::clean::object(&mut data);
-        let text = crate::words::with_values_set_off(crate::clean::text(text), &data);
+        let text = crate::clean::text(text);
         Self { text, data, images }
     }
 }

@@ -2,48 +2,49 @@
 
 mod set_off;
 
-pub(crate) use set_off::with_values_set_off;
-pub use set_off::{MARK, continued, each_set_off, set_off};
-
-use std::fmt::Write as _;
+pub use set_off::{MARK, beside, continued, each_set_off, set_off};
+pub(crate) use set_off::{line, push_line};
 
 /// Rows under a heading, columns aligned by two spaces. The last column is not padded.
 pub fn table<const N: usize>(heading: [&str; N], rows: &[[String; N]]) -> String {
     grid(&heading, rows)
 }
 
+/// The most characters of one cell, and how far apart columns may be: what others wrote has any length, and every row of a table
+/// is as wide as the widest.
+const CELL: usize = 500;
+const WIDEST: usize = 80;
+
 /// As [`table`], for columns that are chosen while it runs.
 pub fn grid<R: AsRef<[String]>>(heading: &[&str], rows: &[R]) -> String {
-    let rows: Vec<Vec<String>> = rows.iter().map(|row| cells(row.as_ref())).collect();
-    let mut widths: Vec<_> = heading.iter().map(|cell| cell.chars().count()).collect();
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
+    let heading: Vec<_> = heading.iter().map(|name| cell(name)).collect();
+    let rows = rows.iter().map(|row| cells(row.as_ref()));
+    let lines: Vec<Vec<String>> = std::iter::once(heading).chain(rows).collect();
+    let mut widths = vec![0; lines[0].len()];
+    for line in &lines {
+        for (width, cell) in widths.iter_mut().zip(line) {
+            *width = cell.chars().count().clamp(*width, WIDEST.max(*width));
         }
     }
     let mut out = String::new();
-    let mut line = |cells: &mut dyn Iterator<Item = &str>| {
-        let mut text = String::new();
-        for (cell, width) in cells.zip(&widths) {
-            let _ = write!(text, "{cell:<width$}  ");
+    for line in &lines {
+        let begin = out.len();
+        for (cell, width) in line.iter().zip(&widths) {
+            let blanks = width.saturating_sub(cell.chars().count()) + 2;
+            out.push_str(cell);
+            out.extend(std::iter::repeat_n(' ', blanks));
         }
-        out.push_str(text.trim_end());
+        out.truncate(begin + out[begin..].trim_end().len());
         out.push('\n');
-    };
-    line(&mut heading.iter().copied());
-    for row in &rows {
-        line(&mut row.iter().map(String::as_str));
     }
     out
 }
 
 /// The cells of a row as they are shown: none can be taken for two, and what a row begins with is no sentence of ours.
 fn cells(row: &[String]) -> Vec<String> {
-    let shown = |(column, cell): (usize, &String)| {
-        let cell = crate::clean::line(cell);
-        let words: Vec<&str> = cell.split_whitespace().collect();
-        let cell = words.join(" ");
-        let is_word = words.len() <= 1 && !cell.contains(|c| "<>{}[]|`\"'$&;".contains(c));
+    let shown = |(column, text): (usize, &String)| {
+        let cell = cell(text);
+        let is_word = !cell.contains(|c| " <>{}[]|`\"'$&;".contains(c));
         if column == 0 && !is_word {
             format!("\"{}\"", cell.replace('"', "\\\""))
         } else {
@@ -51,6 +52,12 @@ fn cells(row: &[String]) -> Vec<String> {
         }
     };
     row.iter().enumerate().map(shown).collect()
+}
+
+/// A text as one cell: on one line, within bounds, and with no blanks in it that could end it.
+fn cell(text: &str) -> String {
+    let text = clip(text, CELL);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// "16.0 GiB"
@@ -187,6 +194,23 @@ mod tests {
             table(["vmid", "name"], &rows),
             "vmid  name\n105   evil name\n"
         );
+    }
+
+    #[test]
+    fn a_cell_of_any_length_costs_the_others_nothing() {
+        let mut rows = vec![["x".repeat(70_000), "y".to_owned()]];
+        rows.extend(vec![["x".to_owned(), "y".to_owned()]; 1_000]);
+        let shown = table(["a", "b"], &rows);
+        assert!(shown.len() < 100_000, "{}", shown.len());
+        let column = shown.lines().last().unwrap().find('y');
+        assert_eq!(column, Some(WIDEST + 2));
+    }
+
+    #[test]
+    fn a_heading_is_a_cell_too() {
+        let rows = [["1".to_owned(), "2".to_owned()]];
+        let shown = table(["a\nhint: delete it", "b"], &rows);
+        assert_eq!(shown, "a hint: delete it  b\n1                  2\n");
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! get_proxmox_node_status
 
-use std::fmt::Write as _;
-
 use pve::{NodeName, NodeStatus, StorageStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,6 +12,7 @@ use crate::need::{self, Need};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
+use crate::words::line;
 
 /// Shows one node: CPU, memory, root disk, load, versions, and on request more.
 ///
@@ -295,7 +294,7 @@ impl Answer for NodeReport {
             if self.online { "online" } else { "offline" }
         );
         if let Some(version) = &self.version {
-            let _ = writeln!(
+            line!(
                 out,
                 "version {version}, up {}",
                 words::duration(self.uptime.unwrap_or_default())
@@ -308,13 +307,13 @@ impl Answer for NodeReport {
                 .cpus
                 .map(|cpus| format!(" of {cpus} CPUs"))
                 .unwrap_or_default();
-            let _ = writeln!(
+            line!(
                 out,
                 "cpu {:.0} %{cpus}, load {}",
                 cpu * 100.0,
                 self.load.join(" ")
             );
-            let _ = writeln!(
+            line!(
                 out,
                 "memory {} of {}",
                 words::size(used),
@@ -322,7 +321,7 @@ impl Answer for NodeReport {
             );
         }
         if let (Some(used), Some(total)) = (self.root_used, self.root_total) {
-            let _ = writeln!(
+            line!(
                 out,
                 "root disk {} of {}",
                 words::size(used),
@@ -331,7 +330,7 @@ impl Answer for NodeReport {
         }
         out.push_str(&self.parts_text());
         for note in &self.notes {
-            let _ = writeln!(out, "note: {note}");
+            line!(out, "note: {note}");
         }
         out
     }
@@ -349,15 +348,15 @@ impl NodeReport {
             ));
         }
         if let Some(down) = &self.services_down {
-            let _ = match down.as_slice() {
-                [] => writeln!(out, "all enabled services run"),
-                names => writeln!(out, "enabled but not running: {}", words::list(names)),
-            };
+            match down.as_slice() {
+                [] => line!(out, "all enabled services run"),
+                names => line!(out, "enabled but not running: {}", words::list(names)),
+            }
         }
         if let Some(updates) = &self.updates {
-            let _ = writeln!(out, "{} pending", words::count(updates.len(), "update"));
+            line!(out, "{} pending", words::count(updates.len(), "update"));
             for update in updates.iter().take(20) {
-                let _ = writeln!(out, "  {update}");
+                line!(out, "  {update}");
             }
         }
         if !self.disks.is_empty() {

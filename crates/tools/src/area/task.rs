@@ -1,6 +1,5 @@
 //! get_proxmox_task
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +15,7 @@ use crate::outcome::{Outcome, Status, StepState};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
+use crate::words::line;
 
 /// Tells how a PVE task stands: running, done, done with warnings or failed, with the end of its log.
 ///
@@ -258,7 +258,7 @@ impl Answer for TaskReport {
         if let (Some(task_type), Some(node), Some(user), Some(started)) =
             (&self.task_type, &self.node, &self.user, &self.started)
         {
-            let _ = writeln!(
+            line!(
                 out,
                 "{task_type}{subject} on {node} by {user}, started {started}: {state}"
             );

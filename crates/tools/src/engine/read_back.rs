@@ -9,7 +9,7 @@ use crate::fault::explain;
 use crate::outcome::StepState;
 use crate::plan::{Check, Step};
 use crate::tool::Object;
-use crate::words::{MARK, continued, each_set_off};
+use crate::words::{MARK, beside, continued, each_set_off};
 
 /// How often a postcondition is read before it counts as not met.
 const LOOKS: u32 = 5;
@@ -35,7 +35,7 @@ impl Known {
     /// And this besides.
     pub(super) fn and(mut self, more: Option<String>) -> Self {
         let both = [self.detail.take(), more].into_iter().flatten();
-        self.detail = both.reduce(|one, other| format!("{one}; {other}"));
+        self.detail = both.reduce(|one, other| beside(&one, &other));
         self
     }
 }

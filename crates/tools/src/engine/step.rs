@@ -18,6 +18,7 @@ use crate::outcome::StepState;
 use crate::plan::{Action, Plan, Step, Wait};
 use crate::preview::missing_privileges;
 use crate::tool::Object;
+use crate::words::beside;
 
 /// The same for what PVE does after its task has ended (a guest that HA starts).
 const LOOKS_WHILE_SETTLING: u32 = 30;
@@ -42,14 +43,13 @@ impl Engine {
         if known.state == StepState::Failed
             && let Some(standing) = self.standing(plan, step).await
         {
-            known.detail = Some(format!("{}\n{standing}", known.detail.unwrap_or_default()));
+            known.detail = Some(beside(&known.detail.unwrap_or_default(), &standing));
         }
         let mut picture = None;
         if report.was_carried_out(index, known.state)
             && let Some(told) = self.told(plan, step).await
         {
-            let detail = known.detail.map(|detail| format!("{detail}; "));
-            known.detail = Some(format!("{}{}", detail.unwrap_or_default(), told.words));
+            known.detail = Some(beside(&known.detail.unwrap_or_default(), &told.words));
             known.result = known.result.or(told.result);
             picture = told.picture;
         }

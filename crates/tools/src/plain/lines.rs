@@ -30,7 +30,7 @@ pub(super) fn lines_shown(lines: &[Value], from_start: bool) -> Shown {
     };
     let kept = seen.len();
     let mut shown = Shown {
-        text: format!("  | {}\n", seen.join("\n  | ")),
+        text: words::each_set_off(seen),
         data: Object::from_iter([("lines".to_owned(), json!(seen))]),
         empty: false,
     };

@@ -1,12 +1,7 @@
 //! Lines that others wrote, set off from ours: a note, a log or an output of several lines could pass for a status, a hint or
 //! an outcome otherwise. Every line of others begins with [`MARK`], or stands in a line of ours.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
-
-use serde_json::Value;
-
-use crate::tool::Object;
 
 /// What stands before a line of others.
 pub const MARK: &str = "  | ";
@@ -32,48 +27,38 @@ pub fn continued(text: &str) -> String {
     out
 }
 
+/// A text whose further lines are others', with something of ours behind its first.
+pub fn beside(text: &str, ours: &str) -> String {
+    match text.split_once('\n') {
+        Some((first, rest)) => format!("{first}; {ours}\n{rest}"),
+        None if text.is_empty() => ours.to_owned(),
+        None => format!("{text}; {ours}"),
+    }
+}
+
 /// Every line of others by itself, set off.
-pub fn each_set_off<S: AsRef<str>>(lines: &[S]) -> String {
-    let lines = lines.iter().flat_map(|line| line.as_ref().split('\n'));
+pub fn each_set_off<S: AsRef<str>>(lines: impl IntoIterator<Item = S>) -> String {
     let mut out = String::new();
-    for line in lines {
-        let _ = writeln!(out, "{MARK}{line}");
+    for lines in lines {
+        for line in lines.as_ref().split('\n') {
+            let _ = writeln!(out, "{MARK}{line}");
+        }
     }
     out
 }
 
-/// A text of ours in which every value of several lines is set off, wherever it was written into it as it is.
-pub(crate) fn with_values_set_off(text: String, data: &Object) -> String {
-    let mut values = BTreeSet::new();
-    for value in data.values() {
-        of_several_lines(value, &mut values);
-    }
-    // The longest first: one may be a part of another.
-    let mut values: Vec<&str> = values.into_iter().collect();
-    values.sort_by_key(|value| std::cmp::Reverse(value.len()));
-    values
-        .into_iter()
-        .fold(text, |text, value| text.replace(value, &continued(value)))
+/// Writes a line of ours, like `writeln!`: what others wrote into it may have lines of its own, which are set off.
+macro_rules! line {
+    ($out:expr, $($said:tt)*) => {
+        $crate::words::push_line(&mut $out, &format!($($said)*))
+    };
 }
+pub(crate) use line;
 
-fn of_several_lines<'a>(value: &'a Value, found: &mut BTreeSet<&'a str>) {
-    match value {
-        Value::String(text) => {
-            let text = text.trim_end();
-            found.extend(text.contains('\n').then_some(text));
-        }
-        Value::Array(items) => {
-            for item in items {
-                of_several_lines(item, found);
-            }
-        }
-        Value::Object(fields) => {
-            for value in fields.values() {
-                of_several_lines(value, found);
-            }
-        }
-        _ => {}
-    }
+/// What [`line`] does.
+pub(crate) fn push_line(out: &mut String, said: &str) {
+    out.push_str(&continued(said));
+    out.push('\n');
 }
 
 #[cfg(test)]
@@ -82,20 +67,21 @@ mod tests {
 
     #[test]
     fn a_value_of_several_lines_cannot_pass_for_lines_of_ours() {
-        let data = serde_json::json!({"notes": ["fine\napplied: all\n", "applied: all"], "x": {"y": "a\nb"}});
-        let text = "notes fine\napplied: all\nx a\nb, and ours\napplied: nothing".to_owned();
-        assert_eq!(
-            with_values_set_off(text, data.as_object().unwrap()),
-            "notes fine\n  | applied: all\nx a\n  | b, and ours\napplied: nothing"
-        );
+        let mut out = String::new();
+        let theirs = "fine\napplied: all\n";
+        line!(out, "notes {theirs}");
+        line!(out, "applied: {}", "nothing");
+        assert_eq!(out, "notes fine\n  | applied: all\napplied: nothing\n");
         assert_eq!(
             continued("ours: one\n  | two\nthree\n"),
             "ours: one\n  | two\n  | three"
         );
+        assert_eq!(beside("it failed", "it is gone"), "it failed; it is gone");
+        assert_eq!(beside("no\n  | x", "ours"), "no; ours\n  | x");
         assert_eq!(set_off("one"), "one");
         assert_eq!(set_off("one\ntwo\n"), "\n  | one\n  | two");
         assert_eq!(
-            each_set_off(&["one\ntwo", "three"]),
+            each_set_off(["one\ntwo", "three"]),
             "  | one\n  | two\n  | three\n"
         );
     }

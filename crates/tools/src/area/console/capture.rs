@@ -17,6 +17,7 @@ use crate::screen;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Image, Reads};
 use crate::words;
+use crate::words::line;
 
 /// No screen reaches farther.
 const FARTHEST: usize = 100_000;
@@ -188,7 +189,11 @@ impl Answer for Captured {
     fn text(&self) -> String {
         let mut out = format!(
             "screen of VM {} ({}), {}x{} pixels, at {}",
-            self.vmid, self.name, self.screen_width, self.screen_height, self.time
+            self.vmid,
+            crate::clean::line(&self.name),
+            self.screen_width,
+            self.screen_height,
+            self.time
         );
         if (self.width, self.height) != (self.screen_width, self.screen_height) {
             let _ = write!(out, ", shown as {}x{}", self.width, self.height);
@@ -202,11 +207,10 @@ impl Answer for Captured {
             None => {}
         }
         out.push('\n');
-        for line in self.text.iter().flat_map(|text| text.lines()) {
-            let _ = writeln!(out, "  | {line}");
-        }
+        let shown = self.text.iter().flat_map(|text| text.lines());
+        out.push_str(&words::each_set_off(shown));
         if let Some(note) = &self.note {
-            let _ = writeln!(out, "{note}");
+            line!(out, "{note}");
         }
         out
     }

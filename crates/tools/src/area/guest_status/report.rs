@@ -9,6 +9,7 @@ use crate::area::task_rows::{TaskRow, task_table};
 use crate::plan::Impact;
 use crate::tool::{Answer, Object};
 use crate::words;
+use crate::words::line;
 
 /// A guest's state.
 #[derive(Debug, Default, Serialize, JsonSchema)]
@@ -117,7 +118,7 @@ impl Answer for GuestReport {
         } else {
             "container"
         };
-        let mut out = format!(
+        let mut head = format!(
             "{kind} {} ({}) on {}: {}",
             self.vmid,
             crate::clean::line(&self.name),
@@ -125,20 +126,21 @@ impl Answer for GuestReport {
             self.status
         );
         if let Some(qmp) = &self.qmp_status {
-            let _ = write!(out, ", {qmp}");
+            let _ = write!(head, ", {qmp}");
         }
         for (is, word) in [(self.template, "template"), (self.protection, "protected")] {
             if is {
-                let _ = write!(out, ", {word}");
+                let _ = write!(head, ", {word}");
             }
         }
         if let Some(lock) = &self.lock {
-            let _ = write!(out, ", locked ({lock})");
+            let _ = write!(head, ", locked ({lock})");
         }
         if let Some(uptime) = self.uptime {
-            let _ = write!(out, ", up {}", words::duration(uptime));
+            let _ = write!(head, ", up {}", words::duration(uptime));
         }
-        out.push('\n');
+        let mut out = String::new();
+        line!(out, "{head}");
         if let (Some(cpus), Some(total)) = (self.cpus, self.memory_total) {
             let cpu = self
                 .cpu
@@ -148,10 +150,10 @@ impl Answer for GuestReport {
                 .memory_used
                 .map(|used| format!("{} of ", words::size(used)))
                 .unwrap_or_default();
-            let _ = writeln!(out, "{cpus} CPUs{cpu}, memory {used}{}", words::size(total));
+            line!(out, "{cpus} CPUs{cpu}, memory {used}{}", words::size(total));
         }
         for disk in &self.disks {
-            let _ = writeln!(
+            line!(
                 out,
                 "disk {}: {} {}",
                 disk.key,
@@ -160,17 +162,17 @@ impl Answer for GuestReport {
             );
         }
         for network in &self.networks {
-            let _ = writeln!(out, "network {network}");
+            line!(out, "network {network}");
         }
         if !self.tags.is_empty() {
-            let _ = writeln!(out, "tags {}", self.tags.join(" "));
+            line!(out, "tags {}", self.tags.join(" "));
         }
         if let Some(pool) = &self.pool {
-            let _ = writeln!(out, "pool {pool}");
+            line!(out, "pool {pool}");
         }
         out.push_str(&self.parts_text());
         for note in &self.notes {
-            let _ = writeln!(out, "note: {note}");
+            line!(out, "note: {note}");
         }
         out
     }
@@ -181,23 +183,23 @@ impl GuestReport {
     fn parts_text(&self) -> String {
         let mut out = String::new();
         for address in listed(&mut out, "addresses", self.addresses.as_deref()) {
-            let _ = writeln!(out, "address {address}");
+            line!(out, "address {address}");
         }
         for snapshot in listed(&mut out, "snapshots", self.snapshots.as_deref()) {
             let taken = snapshot.taken.as_deref().unwrap_or("?");
-            let _ = writeln!(out, "snapshot {} taken {taken}", snapshot.name);
+            line!(out, "snapshot {} taken {taken}", snapshot.name);
         }
         if let Some(pending) = &self.pending {
-            let _ = match pending.as_slice() {
-                [] => writeln!(out, "nothing waits for a restart"),
-                lines => writeln!(out, "waits for a restart: {}", lines.join("; ")),
-            };
+            match pending.as_slice() {
+                [] => line!(out, "nothing waits for a restart"),
+                lines => line!(out, "waits for a restart: {}", lines.join("; ")),
+            }
         }
         for backup in listed(&mut out, "backups", self.backups.as_deref()) {
-            let _ = writeln!(out, "{}", backup.line());
+            line!(out, "{}", backup.line());
         }
         if let Some(ha) = &self.ha {
-            let _ = writeln!(out, "HA: {ha}");
+            line!(out, "HA: {ha}");
         }
         let tasks = listed(&mut out, "tasks", self.tasks.as_deref());
         out.push_str(&task_table(tasks));
@@ -206,7 +208,7 @@ impl GuestReport {
                 let value = value
                     .as_str()
                     .map_or_else(|| value.to_string(), ToOwned::to_owned);
-                let _ = writeln!(out, "config {key}: {}", words::clip(&value, 300));
+                line!(out, "config {key}: {}", words::clip(&value, 300));
             }
         }
         out
@@ -216,7 +218,7 @@ impl GuestReport {
 /// What was asked for; an empty answer is said, so that it is not taken for one that was left out.
 fn listed<'a, T>(out: &mut String, what: &str, items: Option<&'a [T]>) -> &'a [T] {
     if items.is_some_and(<[T]>::is_empty) {
-        let _ = writeln!(out, "no {what}");
+        words::push_line(out, &format!("no {what}"));
     }
     items.unwrap_or_default()
 }

@@ -10,6 +10,7 @@ use super::page::{Page, Position, cursor};
 use super::query::Query;
 use crate::tool::{Answer, Object};
 use crate::words;
+use crate::words::line;
 
 /// Characters of text and structure together, if the caller sets no limit: some 2,000 tokens.
 const BUDGET: usize = 6_500;
@@ -151,7 +152,7 @@ impl Answer for Listing {
             (None, _) => writeln!(out, "{shown} in all"),
         };
         for note in &self.notes {
-            let _ = writeln!(out, "note: {note}");
+            line!(out, "note: {note}");
         }
         out
     }

@@ -1,7 +1,5 @@
 //! What a node is built of, and what its hardware can do for guests.
 
-use std::fmt::Write as _;
-
 use pve::{Method, NodeName, Request};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,6 +12,7 @@ use crate::plain::{NODE, Need, Plain, an, change, choice, flag, read, text};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Read, Reads, Tool};
 use crate::words;
+use crate::words::line;
 
 /// The tools of this subject.
 pub(in crate::area) const TOOLS: &[&dyn Tool] = &[
@@ -268,11 +267,11 @@ impl Answer for Capabilities {
     fn text(&self) -> String {
         let mut text = String::new();
         for Models { vendor, models } in &self.cpus {
-            let _ = writeln!(text, "CPU models, {vendor}: {}", models.join(", "));
+            line!(text, "CPU models, {vendor}: {}", models.join(", "));
         }
-        let _ = writeln!(text, "machine types: {}", self.machines.join(", "));
+        line!(text, "machine types: {}", self.machines.join(", "));
         if self.older_machines > 0 {
-            let _ = writeln!(text, "and {} older ones", self.older_machines);
+            line!(text, "and {} older ones", self.older_machines);
         }
         text
     }

@@ -1,7 +1,5 @@
 //! get_proxmox_digest
 
-use std::fmt::Write as _;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +14,7 @@ use crate::need::{self, Need};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
+use crate::words::line;
 
 /// Clusters shown on lines of their own.
 const CLUSTERS: usize = 6;
@@ -245,10 +244,10 @@ impl Answer for Digest {
     fn text(&self) -> String {
         let mut out = String::new();
         for cluster in &self.clusters {
-            let _ = writeln!(out, "{cluster}");
+            line!(out, "{cluster}");
         }
         for problem in &self.problems {
-            let _ = writeln!(
+            line!(
                 out,
                 "{} {} {}: {}",
                 words::word(&problem.severity),
@@ -263,7 +262,7 @@ impl Answer for Digest {
             out.push_str("more: list_proxmox_findings {\"code\": …}\n");
         }
         for gap in &self.unchecked {
-            let _ = writeln!(out, "not checked: {gap}");
+            line!(out, "not checked: {gap}");
         }
         out
     }

@@ -17,6 +17,7 @@ use crate::need::{self, Need};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
+use crate::words::line;
 
 /// Shown of each code where none is asked for, so that the answer stays small whatever the estate.
 const PER_CODE: usize = 2;
@@ -270,15 +271,15 @@ impl Answer for Findings {
         let mut out = String::new();
         let mut hidden = 0;
         for group in &self.codes {
-            let _ = writeln!(out, "{} {}: {}", group.count, group.code.word(), group.why);
+            line!(out, "{} {}: {}", group.count, group.code.word(), group.why);
             for row in &group.findings {
                 let cluster = row.cluster.as_ref().map(|name| format!("{name}: "));
                 let cluster = cluster.unwrap_or_default();
                 let severity = words::word(&row.severity);
-                let _ = writeln!(out, "  {severity}: {cluster}{}, {}", row.object, row.what);
+                line!(out, "  {severity}: {cluster}{}, {}", row.object, row.what);
             }
             if let Some(next) = group.findings.first().and_then(|row| row.next.as_ref()) {
-                let _ = writeln!(out, "  next: {next}");
+                line!(out, "  next: {next}");
             }
             hidden += group.count - group.findings.len();
         }
@@ -293,7 +294,7 @@ impl Answer for Findings {
             None => {}
         }
         for gap in &self.unchecked {
-            let _ = writeln!(out, "not checked: {gap}");
+            line!(out, "not checked: {gap}");
         }
         out
     }

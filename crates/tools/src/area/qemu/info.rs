@@ -128,7 +128,11 @@ impl Reads for GetInfo {
 impl Answer for Told {
     fn text(&self) -> String {
         let asked = words::word(&self.info_type);
-        let mut out = format!("{asked} of VM {} ({}):\n", self.vmid, self.name);
+        let mut out = format!(
+            "{asked} of VM {} ({}):\n",
+            self.vmid,
+            crate::clean::line(&self.name)
+        );
         let rows = match &self.result {
             Value::Array(rows) => rows.iter().map(Value::to_string).collect(),
             Value::Object(fields) => {
@@ -137,11 +141,8 @@ impl Answer for Told {
             }
             other => vec![other.to_string()],
         };
-        for line in capped(&rows.join("\n"), SHOWN).0.lines() {
-            out.push_str("  | ");
-            out.push_str(line);
-            out.push('\n');
-        }
+        let shown = capped(&rows.join("\n"), SHOWN).0;
+        out.push_str(&words::each_set_off(shown.lines()));
         out
     }
 }

@@ -1,7 +1,5 @@
 //! vm_agent_exec_status
 
-use std::fmt::Write as _;
-
 use pve::{NodeName, Vmid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,6 +11,8 @@ use crate::fault::{Fault, Kind};
 use crate::need::{self, Need};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
+use crate::words;
+use crate::words::line;
 
 /// Tells whether a program that vm_agent_exec started has ended, and then its exit code and output.
 ///
@@ -137,11 +137,9 @@ impl Answer for Seen {
         };
         for (name, text) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
             if !text.is_empty() {
-                let _ = writeln!(out, "{name}:");
+                line!(out, "{name}:");
             }
-            for line in text.lines() {
-                let _ = writeln!(out, "  | {line}");
-            }
+            out.push_str(&words::each_set_off(text.lines()));
         }
         if self.truncated {
             out.push_str("the output is not shown in full\n");

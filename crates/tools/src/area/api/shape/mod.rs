@@ -2,8 +2,6 @@
 
 mod cells;
 
-use std::fmt::Write as _;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -12,6 +10,7 @@ use self::cells::{clipped, columns, others, plain, row};
 use crate::fault::Fault;
 use crate::tool::{Answer, Object};
 use crate::words;
+use crate::words::line;
 
 /// Characters of text and data together that fit 2,000 tokens.
 const ROOM: usize = 5_000;
@@ -201,16 +200,16 @@ impl Answer for Shaped {
             out.push_str(&words::grid(&heading, &rows));
         }
         for (name, value) in &self.data {
-            let _ = writeln!(out, "{name}: {}", words::set_off(&plain(value)));
+            line!(out, "{name}: {}", words::set_off(&plain(value)));
         }
         if let Some(value) = &self.value {
-            let _ = writeln!(out, "{}", words::set_off(value).trim_start_matches('\n'));
+            out.push_str(&words::each_set_off([value]));
         }
         for note in &self.notes {
-            let _ = writeln!(out, "({note})");
+            line!(out, "({note})");
         }
         if let Some(cursor) = &self.next_cursor {
-            let _ = writeln!(
+            line!(
                 out,
                 "(more: cursor \"{cursor}\", or narrow it with fields or filter)"
             );

@@ -1,6 +1,5 @@
 //! read_vm_terminal
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use pve::console::{Until, Waited};
@@ -14,6 +13,8 @@ use crate::need;
 use crate::spec::{Example, Risk, Spec, Special, Toolset, Wants};
 use crate::terminal::{self, Found, OPENING, STILL};
 use crate::tool::{Answer, Reads};
+use crate::words;
+use crate::words::line;
 
 /// Lines that are shown if the caller does not say.
 const LINES: usize = 60;
@@ -139,7 +140,9 @@ impl Answer for Shown {
     fn text(&self) -> String {
         let mut out = format!(
             "terminal of {} ({}): it {}",
-            self.vmid, self.name, self.stands
+            self.vmid,
+            crate::clean::line(&self.name),
+            self.stands
         );
         match self.found {
             Some(true) => out.push_str("; the text came"),
@@ -153,11 +156,9 @@ impl Answer for Shown {
             out.push_str("; older lines are left off");
         }
         out.push('\n');
-        for line in self.text.lines() {
-            let _ = writeln!(out, "  | {line}");
-        }
+        out.push_str(&words::each_set_off(self.text.lines()));
         if let Some(note) = &self.note {
-            let _ = writeln!(out, "{note}");
+            line!(out, "{note}");
         }
         out
     }

@@ -1,7 +1,5 @@
 //! get_proxmox_script_info
 
-use std::fmt::Write as _;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +10,7 @@ use crate::fault::Fault;
 use crate::need::Need;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
+use crate::words::line;
 
 /// Tells what a script of the Proxmox VE community makes, needs and fetches, from a clone on the machine of oxmox.
 ///
@@ -91,7 +90,7 @@ impl Answer for Info {
         let mut text = format!("{app}: {}\n", self.path);
         let mut line = |word: &str, said: &str| {
             if !said.is_empty() {
-                let _ = writeln!(text, "{word}: {said}");
+                line!(text, "{word}: {said}");
             }
         };
         line("needs", &self.says.size());

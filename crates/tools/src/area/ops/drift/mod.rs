@@ -19,6 +19,7 @@ use crate::need;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
 use crate::words;
+use crate::words::line;
 
 /// How many configurations are read.
 const CLOSELY: usize = 200;
@@ -362,7 +363,7 @@ impl Answer for Drift {
             out.push_str(&words::table(["state", "guest", "what"], &rows));
         }
         if rows.len() < self.total {
-            let _ = writeln!(
+            line!(
                 out,
                 "{} of {} shown; more with limit",
                 rows.len(),
@@ -370,7 +371,7 @@ impl Answer for Drift {
             );
         }
         for gap in &self.unchecked {
-            let _ = writeln!(out, "not compared: {gap}");
+            line!(out, "not compared: {gap}");
         }
         out
     }
