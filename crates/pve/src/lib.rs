@@ -19,6 +19,7 @@ pub mod answer;
 pub mod apidoc;
 mod certificate;
 mod client;
+mod conceal;
 pub mod console;
 mod encode;
 mod error;
@@ -48,6 +49,7 @@ pub use answer::{
 pub use certificate::Certificate;
 pub use client::enter::{Challenge, Entry, Factor, answer_challenge, log_in};
 pub use client::look::{Presented, look};
+pub use conceal::conceal;
 pub use encode::{decode_value, encode_segment, encode_value};
 pub use error::{Cause, Error, Untrusted};
 pub use fingerprint::Fingerprint;

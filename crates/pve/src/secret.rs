@@ -49,6 +49,8 @@ struct Kept {
 #[derive(Default)]
 struct State {
     given: Option<Given>,
+    /// Whether PVE has refused that.
+    is_refused: bool,
     /// Everybody waits for the same answer.
     under_way: Option<Shared<Answer>>,
     /// When it was last asked because of a refusal.
@@ -86,11 +88,23 @@ impl Secret {
         }
     }
 
-    /// Whether it can be used without anybody noticing that it is fetched.
+    /// Whether it can be used without anybody noticing that it is fetched: not if PVE has refused the one that is here.
     pub fn is_quiet(&self) -> bool {
         match &self.0 {
             Inner::Here(_) => true,
-            Inner::Kept(kept) => kept.keeper.is_quiet() || kept.state().given.is_some(),
+            Inner::Kept(kept) => {
+                let state = kept.state();
+                let is_good = state.given.is_some() && !state.is_refused;
+                kept.keeper.is_quiet() || is_good
+            }
+        }
+    }
+
+    /// The secret, if it is here already.
+    pub(crate) fn known(&self) -> Option<SecretString> {
+        match &self.0 {
+            Inner::Here(secret) => Some(secret.clone()),
+            Inner::Kept(kept) => kept.state().given.as_ref().map(|it| it.secret.clone()),
         }
     }
 
@@ -121,25 +135,33 @@ impl Secret {
         }
     }
 
-    /// Another secret than the one of this number, which PVE refused; `None` if the keeper has no other.
-    pub(crate) async fn instead_of(&self, refused: u64) -> Option<Given> {
+    /// Another secret than the one of this number, which PVE refused; `None` if the keeper has no other. An error if it does not
+    /// say.
+    pub(crate) async fn instead_of(&self, refused: u64) -> Result<Option<Given>, Error> {
         let Inner::Kept(kept) = &self.0 else {
-            return None;
+            return Ok(None);
         };
         let answer = {
             let mut state = kept.state();
             if let Some(given) = state.given.as_ref().filter(|it| it.number > refused) {
-                return Some(given.clone());
+                return Ok(Some(given.clone()));
             }
+            state.is_refused = true;
             let again = state.asked_again.filter(|at| at.elapsed() < LEFT_ALONE);
             if state.under_way.is_none() && again.is_some() && !kept.keeper.is_quiet() {
-                return None;
+                return Ok(None);
             }
             state.asked_again = Some(Instant::now());
             kept.ask(&mut state)
         };
-        let given = answer.await.ok()?;
-        (given.number > refused).then_some(given)
+        let given = answer.await.map_err(|error| match error {
+            Error::Secret { what, hint } => Error::Secret {
+                what: format!("PVE does not take the secret any more, and {what}"),
+                hint,
+            },
+            other => other,
+        })?;
+        Ok((given.number > refused).then_some(given))
     }
 }
 
@@ -182,6 +204,7 @@ impl Kept {
         let number = state.given.as_ref().map_or(1, |old| old.number + 1);
         let given = Given { secret, number };
         state.given = Some(given.clone());
+        state.is_refused = false;
         Ok(given)
     }
 }

@@ -8,6 +8,7 @@ mod wait;
 
 use serde::{Deserialize, Serialize};
 
+use crate::conceal::cut;
 use crate::encode_segment;
 use crate::error::Error;
 use crate::id::{NodeName, Vmid};
@@ -40,7 +41,7 @@ impl TaskEnd {
         }
         match text.strip_prefix("WARNINGS: ").map(str::parse) {
             Some(Ok(count)) => Self::Warnings(count),
-            _ => Self::Failed(text.to_owned()),
+            _ => Self::Failed(bounded(text)),
         }
     }
 
@@ -119,7 +120,7 @@ struct LogLine {
 /// How many tasks a search tells of.
 const MOST_FOUND: usize = 100;
 
-/// A line of a log longer than this is cut: each look at a running task hands one on.
+/// A line of a log, and the word that a task ended with, are cut where they are longer: they are handed on, and kept.
 const LONGEST_LINE: usize = 4_000;
 
 /// The only line of a log without lines.
@@ -201,7 +202,7 @@ impl Reader {
             limit => usize::try_from(limit).unwrap_or(usize::MAX),
         };
         let lines = lines.into_iter().take(asked_for);
-        let mut lines: Vec<String> = lines.map(|line| bounded(line.text)).collect();
+        let mut lines: Vec<String> = lines.map(|line| bounded(&line.text)).collect();
         if lines == [EMPTY_LOG] {
             lines.clear();
         }
@@ -210,11 +211,8 @@ impl Reader {
     }
 }
 
-fn bounded(line: String) -> String {
-    match line.char_indices().nth(LONGEST_LINE) {
-        Some((end, _)) => format!("{} [cut]", &line[..end]),
-        None => line,
-    }
+fn bounded(line: &str) -> String {
+    cut(line, LONGEST_LINE)
 }
 
 fn task_path(upid: &Upid, what: &str) -> String {

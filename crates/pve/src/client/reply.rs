@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::conceal::cut;
 use crate::error::{self, Error};
 use crate::lenient;
 use crate::request::Request;
@@ -67,7 +68,7 @@ impl Reply {
         };
         Self {
             status: head.status.as_u16(),
-            reason,
+            reason: short(&reason),
             date: head.headers.get(DATE).and_then(seconds),
             body,
         }
@@ -141,7 +142,7 @@ impl Reply {
             .unwrap_or_default();
         Error::Status {
             status: self.status,
-            reason: short(&self.reason),
+            reason: self.reason,
             message,
             errors,
             from_pve,
@@ -229,13 +230,13 @@ const ENOUGH: usize = 2_000;
 const MOST_ERRORS: usize = 32;
 
 fn short(text: &str) -> String {
-    text.chars().take(ENOUGH).collect()
+    cut(text, ENOUGH)
 }
 
 fn parameter_error((parameter, problem): (&String, &Value)) -> (String, String) {
     const WORD: usize = 100;
     let text = lenient::as_text(problem).unwrap_or_else(|| problem.to_string());
-    (parameter.chars().take(WORD).collect(), short(&text))
+    (cut(parameter, WORD), short(&text))
 }
 
 /// Serde quotes the value that it did not expect, which may be a secret; what it did expect is enough.

@@ -103,7 +103,8 @@ struct Ticket {
 
 impl Ticket {
     fn new(
-        (text, csrf, password): (SecretString, &SecretString, &SecretString),
+        (text, csrf): (SecretString, &SecretString),
+        sent: &[&SecretString],
         generation: u64,
         issued: Instant,
         renewal: Duration,
@@ -114,12 +115,27 @@ impl Ticket {
                 identity: (COOKIE, sensitive(&format!("PVEAuthCookie={cookie}"))?),
                 csrf: Some(sensitive(csrf.expose_secret())?),
                 generation,
-                veil: Veil::over([&text, csrf, password]),
+                veil: Veil::over([&text, csrf].iter().chain(sent).copied()),
             },
             text,
             renew_at: issued + renewal,
             ends_at: issued + TICKET_LIFE,
         })
+    }
+}
+
+/// Why there is no ticket. Only what PVE refused may have been replaced by something else: a server that is in trouble says
+/// nothing about a password.
+enum Denied {
+    Refused(Error),
+    Otherwise(Error),
+}
+
+impl From<Denied> for Error {
+    fn from(denied: Denied) -> Self {
+        match denied {
+            Denied::Refused(error) | Denied::Otherwise(error) => error,
+        }
     }
 }
 
@@ -158,7 +174,8 @@ impl Session {
                 let life = Timeouts::default().ticket_renewal;
                 let login = Login {
                     ticket: Some(Ticket::new(
-                        (ticket.clone(), csrf, ticket),
+                        (ticket.clone(), csrf),
+                        &[],
                         1,
                         Instant::now(),
                         life,
@@ -201,7 +218,7 @@ impl Session {
             Kind::Token(_) => Ok(None),
             Kind::KeptToken(_) if !repeatable => Ok(None),
             Kind::KeptToken(secret) => {
-                let other = secret.instead_of(refused.generation).await;
+                let other = secret.instead_of(refused.generation).await?;
                 other
                     .map(|given| Signature::of_token(&self.id, &given))
                     .transpose()
@@ -269,7 +286,10 @@ impl Session {
         mut old: Ticket,
         generation: u64,
     ) -> Result<Ticket, Error> {
-        if let Ok(ticket) = self.log_in(client, &old.text, generation).await {
+        // The password may have been sent before, and whoever heard it then may repeat it.
+        let known = password.known();
+        let sent: Vec<_> = [&old.text].into_iter().chain(&known).collect();
+        if let Ok(ticket) = self.log_in(client, &sent, generation).await {
             return Ok(ticket);
         }
         match self.log_in_by(client, password, generation).await {
@@ -289,39 +309,45 @@ impl Session {
         generation: u64,
     ) -> Result<Ticket, Error> {
         let given = password.given().await?;
-        match self.log_in(client, &given.secret, generation).await {
-            Err(refused @ Error::Auth { .. }) => match password.instead_of(given.number).await {
-                Some(other) => self.log_in(client, &other.secret, generation).await,
+        match self.log_in(client, &[&given.secret], generation).await {
+            Err(Denied::Refused(refused)) => match password.instead_of(given.number).await? {
+                Some(other) => {
+                    (self.log_in(client, &[&other.secret], generation).await).map_err(Error::from)
+                }
                 None => Err(refused),
             },
-            result => result,
+            result => result.map_err(Error::from),
         }
     }
 
+    /// Logs in with the first of these; what is said against it is shown without any of them.
     async fn log_in(
         &self,
         client: &Client,
-        password: &SecretString,
+        secrets: &[&SecretString],
         generation: u64,
-    ) -> Result<Ticket, Error> {
+    ) -> Result<Ticket, Denied> {
+        let password = secrets.first().map_or("", |it| it.expose_secret());
         let request = Request::post("/access/ticket")
             .with("username", self.id.as_str())
-            .with("password", password.expose_secret());
+            .with("password", password);
         let issued = Instant::now();
-        let answer = self
-            .ask_for_ticket(client, &request)
-            .await
-            .map_err(|error| self.login_error(error))?;
+        let answer = match self.ask_for_ticket(client, &request).await {
+            Err(refused @ Error::Auth { .. }) => return Err(Denied::Refused(refused)),
+            Err(error) => return Err(Denied::Otherwise(self.login_error(error))),
+            Ok(answer) => answer,
+        };
+        let otherwise = |what: &str| Denied::Otherwise(self.auth_error(what));
         if answer.needs_second_factor {
-            return Err(self.auth_error(
+            return Err(otherwise(
                 "needs a second factor, which cannot be given here: use an API token",
             ));
         }
         let (Some(text), Some(csrf)) = (answer.ticket, answer.csrf) else {
-            return Err(self.auth_error("logged in, but PVE gave no ticket"));
+            return Err(otherwise("logged in, but PVE gave no ticket"));
         };
         let renewal = client.settings.timeouts.ticket_renewal;
-        Ticket::new((text, &csrf, password), generation, issued, renewal)
+        Ticket::new((text, &csrf), secrets, generation, issued, renewal).map_err(Denied::Otherwise)
     }
 
     /// One question for a ticket, and whatever PVE says to it.

@@ -5,14 +5,12 @@ use std::sync::Arc;
 
 use secrecy::{ExposeSecret, SecretString};
 
+use crate::conceal::conceal;
 use crate::encode;
 use crate::error::Error;
 
 /// What stands in for a secret.
 const REDACTED: &str = "<redacted>";
-
-/// Nothing shorter is looked for: it would blank letters of ordinary words, and tell by that what it is.
-const SHORTEST: usize = 4;
 
 /// The secrets that went out with a request. `Debug` shows none of them.
 #[derive(Debug, Clone, Default)]
@@ -24,13 +22,11 @@ impl Veil {
         let mut forms = Vec::new();
         for secret in secrets {
             let secret = secret.expose_secret().trim();
-            if secret.chars().count() >= SHORTEST {
-                let quoted = serde_json::Value::from(secret).to_string();
-                forms.push(quoted[1..quoted.len() - 1].to_owned());
-                forms.push(encode::encode_value(secret));
-                forms.push(encode::encode_cookie(secret));
-                forms.push(secret.to_owned());
-            }
+            let quoted = serde_json::Value::from(secret).to_string();
+            forms.push(quoted[1..quoted.len() - 1].to_owned());
+            forms.push(encode::encode_value(secret));
+            forms.push(encode::encode_cookie(secret));
+            forms.push(secret.to_owned());
         }
         // The longest first: one may be part of another.
         forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
@@ -40,13 +36,10 @@ impl Veil {
 
     /// A text without them.
     pub(super) fn text(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for secret in self.0.iter() {
-            if text.contains(secret.expose_secret()) {
-                text = text.replace(secret.expose_secret(), REDACTED);
-            }
-        }
-        text
+        let secrets = self.0.iter().map(ExposeSecret::expose_secret);
+        secrets.fold(text.to_owned(), |text, secret| {
+            conceal(&text, secret, REDACTED)
+        })
     }
 
     /// An error without them.

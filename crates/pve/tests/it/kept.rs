@@ -228,3 +228,49 @@ async fn a_login_finds_the_new_password() {
         ]
     );
 }
+
+/// A keyring that is locked is what a person has to hear of, and not a token that was good when it was written down.
+#[tokio::test]
+async fn a_keeper_that_does_not_answer_a_refusal_is_named() {
+    let server = pve_that_takes("second-secret").await;
+    for settings in [by_token, by_password] {
+        let vault = Vault::holding("first-secret");
+        let settings = settings(&server, &vault);
+        settings.credentials.fetch().await.unwrap();
+        vault.hold(None);
+        let (reader, _writer) = connect(settings).unwrap();
+        let error = reader.get::<u8>("/x").await.unwrap_err();
+        assert!(matches!(error, Error::Secret { .. }), "{error:?}");
+        let said = "PVE does not take the secret any more, and the vault is empty";
+        assert_eq!(error.to_string(), said);
+    }
+}
+
+/// Whoever asks in the background would start the program again and again.
+#[tokio::test]
+async fn a_secret_that_was_refused_is_not_quiet() {
+    let server = pve_that_takes("second-secret").await;
+    let vault = Vault::holding("first-secret");
+    let (reader, _writer) = connect(by_token(&server, &vault)).unwrap();
+    reader.get::<u8>("/x").await.unwrap_err();
+    assert!(!reader.is_quiet());
+    vault.hold(Some("second-secret"));
+    let (other, _writer) = connect(by_token(&server, &vault)).unwrap();
+    other.get::<u8>("/x").await.unwrap();
+    assert!(other.is_quiet());
+}
+
+/// A server in trouble says nothing about a password.
+#[tokio::test]
+async fn a_login_that_failed_otherwise_does_not_ask_for_another_password() {
+    let server = Server::start(|_| answer(500, "the realm does not answer", "")).await;
+    let vault = Vault::holding("first-secret");
+    let (reader, _writer) = connect(by_password(&server, &vault)).unwrap();
+    let error = reader.get::<u8>("/x").await.unwrap_err();
+    assert!(
+        error.to_string().contains("the realm does not answer"),
+        "{error}"
+    );
+    assert_eq!(vault.asked(), 1);
+    assert!(reader.is_quiet());
+}

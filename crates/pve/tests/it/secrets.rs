@@ -75,6 +75,49 @@ async fn debug_shows_no_secret() {
     }
 }
 
+/// A ticket renews itself, and the password that was sent for the first one is still nobody's business.
+#[tokio::test]
+async fn a_password_that_was_sent_long_ago_is_not_shown() {
+    let server = Server::start(|seen| {
+        if seen.target.ends_with("/ticket") {
+            let number = seen.number;
+            return data(&format!(
+                r#"{{"ticket":"PVE:root@pam:T{number}","CSRFPreventionToken":"C"}}"#
+            ));
+        }
+        answer(
+            500,
+            "no",
+            &format!(r#"{{"data":null,"message":"{SECRET}"}}"#),
+        )
+    })
+    .await;
+    let mut settings = password_settings(vec![server.pinned()]);
+    settings.timeouts.ticket_renewal = std::time::Duration::ZERO;
+    let (reader, _) = connect(settings).unwrap();
+    for _ in 0..3 {
+        let error = reader.get::<u8>("/x").await.unwrap_err();
+        assert_error_is_clean(&error);
+        assert!(error.to_string().contains("<redacted>"), "{error}");
+    }
+}
+
+/// What is said is cut where it is long, and a cut can go through a secret.
+#[tokio::test]
+async fn half_a_secret_is_not_shown_either() {
+    for length in 1_990..2_000 {
+        let server = Server::start(move |_| {
+            let said = format!("{}{SECRET}", "x".repeat(length));
+            answer(500, "no", &format!(r#"{{"data":null,"message":"{said}"}}"#))
+        })
+        .await;
+        let (reader, _) = connect(token_settings(vec![server.pinned()])).unwrap();
+        let error = reader.get::<u8>("/x").await.unwrap_err().to_string();
+        assert!(error.contains("[cut]"), "{error}");
+        assert!(!error.contains(&SECRET[..4]), "{error}");
+    }
+}
+
 #[tokio::test]
 async fn no_error_shows_a_secret_or_the_parameters() {
     let write = Request::post("/x").with("password", SECRET);

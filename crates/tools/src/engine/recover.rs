@@ -34,7 +34,7 @@ impl Engine {
     async fn close_plans(&self) -> Result<Vec<Closed>, Fault> {
         let mut closed = Vec::new();
         for (id, worker) in self.store().await?.open_handles().await? {
-            if self.is_at_work(&worker, &id).await? {
+            if self.is_at_work(&worker, &id).await? || !self.is_quiet_about(&id).await? {
                 continue;
             }
             // One that cannot be read must not keep the others open.
@@ -49,6 +49,16 @@ impl Engine {
             }
         }
         Ok(closed)
+    }
+
+    /// Whether a plan's cluster can be asked without anybody noticing. Nobody waits for this: a password manager would show its
+    /// dialogue again and again. Whoever asks after the plan, or uses the cluster, is worth one.
+    async fn is_quiet_about(&self, plan: &str) -> Result<bool, Fault> {
+        let Some(stored) = self.store().await?.plan(plan).await? else {
+            return Ok(false);
+        };
+        let cluster = self.cluster(&stored.plan.cluster);
+        Ok(cluster.is_ok_and(|cluster| cluster.pve.is_quiet()))
     }
 
     /// Nobody can tell whether PVE was asked by then, or whether the caller got to see the answer.

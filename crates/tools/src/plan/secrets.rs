@@ -28,8 +28,6 @@ impl Secrets {
 
     /// A text without them: PVE may repeat what it refuses.
     pub(crate) fn out_of(&self, text: String) -> String {
-        // What is shorter stands in any text.
-        const SHORTEST: usize = 4;
         let whole = self.0.values().map(ExposeSecret::expose_secret);
         // Of an address it may repeat the password in other words than the address.
         let within = whole.clone().flat_map(|secret| {
@@ -37,9 +35,8 @@ impl Secrets {
             passwords.map(|at| &secret[at])
         });
         let secrets = whole.chain(within);
-        let secrets = secrets.filter(|secret| secret.len() >= SHORTEST);
         secrets.fold(text, |text, secret| {
-            text.replace(secret, crate::clean::REDACTED)
+            pve::conceal(&text, secret, crate::clean::REDACTED)
         })
     }
 
