@@ -101,8 +101,19 @@ pub fn parse(text: &str) -> Result<String, Fault> {
     // "ctrl-C" is how manuals print ctrl-c; only a lone "A" asks for shift.
     // "ctrl+alt+delete" is how others write it.
     let joint = if text.contains('-') { '-' } else { '+' };
-    let count = text.split(joint).count();
-    if count > MOST {
+    let mut keys = Vec::new();
+    for key in text.split(joint) {
+        let key = one(&key.to_lowercase())?;
+        // "shift-+" holds shift already.
+        let is_held = keys.iter().any(|held| held == "shift" || held == "shift_r");
+        let key = key
+            .strip_prefix("shift-")
+            .filter(|_| is_held)
+            .unwrap_or(&key);
+        keys.extend(key.split('-').map(str::to_owned));
+    }
+    if keys.len() > MOST {
+        let count = keys.len();
         return Err(Fault::bad_input(format!(
             "{count} keys at once are too many; nothing was sent"
         ))
@@ -110,10 +121,6 @@ pub fn parse(text: &str) -> Result<String, Fault> {
             "join at most {MOST} with \"-\"; blanks part those that come one after the other"
         )));
     }
-    let keys = text
-        .split(joint)
-        .map(|key| one(&key.to_lowercase()))
-        .collect::<Result<Vec<_>, _>>()?;
     Ok(keys.join("-"))
 }
 
@@ -188,6 +195,8 @@ mod tests {
             ("ctrl-C", "ctrl-c"),
             ("Ctrl+Alt+Del", "ctrl-alt-delete"),
             ("ctrl-+", "ctrl-shift-equal"),
+            ("shift-+", "shift-equal"),
+            ("ctrl-!-?", "ctrl-shift-1-slash"),
             ("+", "shift-equal"),
         ] {
             assert_eq!(parse(text).unwrap(), key, "{text}");
