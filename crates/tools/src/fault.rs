@@ -144,7 +144,12 @@ impl fmt::Display for Fault {
 impl std::error::Error for Fault {}
 
 /// What to do about a cluster that refuses changes because too few of its nodes see each other.
-const NO_QUORUM: &str = "nothing was changed; more than half of the nodes have to be up and see each other first: list_proxmox_resources shows which are offline";
+pub(crate) const NO_QUORUM: &str = "more than half of the nodes have to be up and see each other first: list_proxmox_resources shows which are offline";
+
+/// Whether PVE says that it is for that. It says so before it does anything.
+pub(crate) fn is_for_quorum(refusal: &str) -> bool {
+    refusal.contains("cluster not ready - no quorum?")
+}
 
 /// What is said where the audit trail does not tell of what happened, for this reason.
 pub(crate) fn not_in_trail(why: &Fault) -> String {
@@ -183,7 +188,7 @@ impl From<Error> for Fault {
             Error::Status { .. } if error.is_missing_object() => {
                 Self::new(Kind::NotFound, text).hint("list_proxmox_resources shows what there is")
             }
-            Error::Status { .. } if text.contains("no quorum") => {
+            Error::Status { from_pve: true, .. } if is_for_quorum(&text) => {
                 Self::new(Kind::Failed, text).hint(NO_QUORUM)
             }
             Error::Status { .. } => Self::new(Kind::Failed, text),

@@ -17,7 +17,7 @@ use super::record::Attempt;
 use super::report::Report;
 use super::worker::AtWork;
 use super::{Engine, Reply, Talk};
-use crate::fault::{Fault, Kind, not_in_trail};
+use crate::fault::{Fault, Kind, NO_QUORUM, is_for_quorum, not_in_trail};
 use crate::outcome::{Outcome, Status, StepOutcome, StepState};
 use crate::plan::{Check, Guard, Plan, Step, Undo, Wait};
 use crate::registry::{DEFAULT_WAIT, Extras};
@@ -248,6 +248,7 @@ pub(super) fn failure(outcome: &Outcome, plan: &Plan) -> Option<Fault> {
                 .to_owned()
         }
         _ if is_taken(plan, outcome) => taken_hint(plan),
+        _ if failed.iter().any(|step| is_for_quorum(step)) => NO_QUORUM.to_owned(),
         Undo::Call { tool, arguments } if undo_fits => format!(
             "nothing is tried again or taken back by itself; to clean up what was done: {tool} {}",
             serde_json::Value::Object(arguments.clone())

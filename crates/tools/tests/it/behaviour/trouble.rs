@@ -58,6 +58,8 @@ async fn lost_quorum_is_pves_own_refusal() {
         fault.message.contains("cluster not ready - no quorum?"),
         "{fault}"
     );
+    let hint = fault.hint.unwrap_or_default();
+    assert!(hint.contains("more than half of the nodes"), "{hint}");
     let answer = house.call("list_proxmox_resources", "{}").await.unwrap();
     assert!(
         answer.data["total"].as_u64().unwrap() > 0,

@@ -146,11 +146,7 @@ pub(super) const TIMEOUT: Column = Column {
         ..Ways::default()
     },
     strike: |sim, _, step| strike(sim, step, Fault::delay(NEVER)),
-    allows: |plan, step| {
-        let mut allowed = unknown(plan, step);
-        allowed.push(Done);
-        allowed
-    },
+    allows: found_out,
     words: &["within"],
     ..Column::PLAIN
 };
@@ -230,7 +226,7 @@ const UNSEEN: &[(&str, &str)] = &[
 
 pub(super) const EMPTY_WORD: Column = Column {
     name: "200, and nothing was done",
-    comes: "`failed`: PVE reported success, but it is not so. `unknown` where it is only likely to be seen.",
+    comes: "`failed`: PVE reported success, but it is not so. `unknown` where it is only likely to be seen, `running` where it may still come.",
     // What has a task is done by that; what is typed needs more than this answer; what is only listed may be empty.
     meets: |plan, step| {
         let tells_a_file = matches!(step.action, Action::AgentFile(_));

@@ -60,7 +60,7 @@ async fn section() -> String {
         .map(|case| case.tool.spec().name)
         .collect();
     let (tools, columns) = (tools.len(), COLUMNS.len() + MOMENTS.len());
-    eprintln!("{tools} tools x {columns} faults = {all} cells");
+    eprintln!("{tools} tools, {columns} faults: {all} cells");
     let mut excuses = String::new();
     for column in COLUMNS.iter().filter(|column| !column.excuses.is_empty()) {
         let _ = writeln!(excuses, "\n{}:\n", column.name);
@@ -69,8 +69,10 @@ async fn section() -> String {
         }
     }
     format!(
-        "{tools} tools x {columns} faults = {all} cells.\n\n| what goes wrong | what is said and done | cells |\n\
-         |---|---|---:|\n{table}\n## Exceptions\n\nOf these it is said that they are done although nothing was, because nobody \
+        "{tools} tools, {columns} faults: {all} cells.\n\n| what goes wrong | what is said and done | cells |\n\
+         |---|---|---:|\n{table}\nWhat is typed on a console is `failed` wherever the console did not open: nothing was typed. A packet that \
+         wakes a node is\nsent by another one, which does not know whether it came. Files and lists that are only read may be read \
+         again, and the answer\nsays so: of these any word but a wrong one is right.\n\n## Exceptions\n\nOf these it is said that they are done although nothing was, because nobody \
          can see the difference:\nPVE says that it went well, and things are as they should be. The list is held to be \
          minimal.\n{excuses}\n"
     )

@@ -52,7 +52,7 @@ pub(super) const NODE_GONE: Column = Column {
 
 pub(super) const QUORUM_LOST: Column = Column {
     name: "lost quorum",
-    comes: "`failed`, in PVE's own words; `applied` for the few things that PVE does without; refused while planning where a look is refused.",
+    comes: "`failed`, in PVE's own words; `applied` for the few things that PVE does without, `running` for what it accepts and cannot bring to its end; refused while planning where a look is refused.",
     strike: |sim, _, _| sim.world(|world| world.quorum_lost = true),
     // Some things PVE does without it, and some it accepts and cannot bring to their end.
     allows: |_, _| vec![Done, Failed, NotSent, Running],

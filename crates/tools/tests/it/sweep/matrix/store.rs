@@ -26,6 +26,8 @@ pub(super) struct Moment {
     fails: &'static [(&'static str, &'static str)],
     /// Whether it is before anything was sent.
     is_before: bool,
+    /// Whether what comes after the first step is held back.
+    ends_there: bool,
     /// How many entries the audit trail has opened, once there is room again.
     opened: usize,
 }
@@ -45,6 +47,7 @@ pub(super) const AT_FIRST: Moment = Moment {
         ("INSERT ON audit", "1"),
     ],
     is_before: true,
+    ends_there: true,
     opened: 0,
 };
 
@@ -53,6 +56,7 @@ pub(super) const AT_TAKING: Moment = Moment {
     comes: "`failed`: it is not sent, as nobody could tell later that it may have been.",
     fails: &[("UPDATE ON steps", "1"), CLOSING[0], CLOSING[1]],
     is_before: true,
+    ends_there: true,
     opened: 1,
 };
 
@@ -68,6 +72,7 @@ pub(super) const AFTER_SENDING: Moment = Moment {
         CLOSING[1],
     ],
     is_before: false,
+    ends_there: true,
     opened: 1,
 };
 
@@ -76,6 +81,7 @@ pub(super) const AT_CLOSING: Moment = Moment {
     comes: "what was done is said to be done, and that it could not be written down.",
     fails: &CLOSING,
     is_before: false,
+    ends_there: false,
     opened: 1,
 };
 
@@ -146,6 +152,11 @@ async fn happen(case: &Case, moment: &Moment) -> Result<Held, String> {
 fn tells_of_it(said: &Said, plan: &Plan, moment: &Moment) -> Result<(), String> {
     let wrong = |what: &str| Err(format!("{what}\n{}", said.text));
     let mut states = said.steps.iter().map(|step| step.state);
+    let both = plan.steps.iter().zip(&said.steps);
+    let mut later = both.filter(|(step, _)| step.group > plan.steps[0].group);
+    if moment.ends_there && later.any(|(_, known)| known.state == StepState::Done) {
+        return wrong("something was sent that could not be written down beforehand");
+    }
     let words: &[&str] = if moment.is_before {
         if states.any(|state| state != StepState::NotSent && state != StepState::Failed) {
             return wrong("something was sent");

@@ -50,7 +50,7 @@ pub(super) const LOST: Column = Column {
 
 pub(super) const IDLE: Column = Column {
     name: "a task that ends well and has done nothing",
-    comes: "`failed`: PVE reported success, but it is not so. `unknown` where it is only likely to be seen.",
+    comes: "`failed`: PVE reported success, but it is not so. `unknown` where it is only likely to be seen, `running` where it may still come.",
     meets: has_task,
     strike: |sim, _, step| strike(sim, step, Fault::idle_task),
     allows: |_, _| vec![Failed, Unknown, Running],
