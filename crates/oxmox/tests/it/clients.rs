@@ -291,6 +291,11 @@ fn what_is_not_understood_is_left_alone() {
         "{\"mcpServers\": []}",
         "{\"a\" 1}",
         "{'a': 1 'b': 2}",
+        "{\"a\": NaN}",
+        "{\"a\": 0xff}",
+        "{\"a\": +1}",
+        "{\"a\": .5}",
+        "{\"a\": \"\\x41\"}",
     ] {
         let home = tempfile::tempdir().unwrap();
         let file = home.path().join("mcp.json");

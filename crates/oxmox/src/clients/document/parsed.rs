@@ -29,7 +29,11 @@ impl<'a> Parsed<'a> {
             allow_missing_commas: false,
             allow_loose_object_property_names: false,
             allow_single_quoted_strings: false,
-            ..ParseOptions::default()
+            allow_hexadecimal_numbers: false,
+            allow_unary_plus_numbers: false,
+            allow_bare_decimal_point_numbers: false,
+            allow_non_finite_numbers: false,
+            allow_extended_string_escapes: false,
         };
         let collected = CollectOptions {
             comments: CommentCollectionStrategy::Off,
