@@ -6,6 +6,7 @@ not be had does.
     just bench --json > figures.json    the figures as data
     just bench --soak 3600              memory over an hour instead of seconds
     just bench --write docs/performance.md
+    just bench --read figures.json --write docs/performance.md    figures that were measured before
 
 The parts are modules of their own: startup, calls, crowd, estates, words, soak, rivals.
 """
@@ -66,7 +67,7 @@ def measure(chosen: argparse.Namespace) -> Results:
         raise SystemExit(f"there is no part {', '.join(unknown)}\nhint: there are {', '.join(PARTS)}")
     settings = Settings(str(Path(chosen.binary or release_binary()).resolve()), chosen.short)
     settings.soak_seconds = chosen.soak or (4 if chosen.short else 20)
-    flags = [word for word in sys.argv[1:] if word != chosen.binary]
+    flags = ["BINARY" if word == chosen.binary else word for word in sys.argv[1:]]
     results = Results(machine.describe(settings.binary, shlex.join(["just", "bench", *flags])))
     for name in names:
         say(f"measuring: {name}")

@@ -21,8 +21,8 @@ CPU_MS, PEAK_MIB = 150, 64
 COUNTED_CALLS = 2
 TOOLS: list[tuple[str, str, dict[str, Any]]] = [
     ("list", "list_proxmox_resources", {}),
-    ("filter", "list_proxmox_resources", {"filter": "tag:prod status:running mem>40 -node:pve01", "sort": "-mem"}),
-    ("volumes of 9 nodes", "list_proxmox_resources", {"resource_type": "volume", "filter": "node:pve0*"}),
+    ("filter", "list_proxmox_resources", {"filter": "tag:prod status:running mem>40", "sort": "-mem"}),
+    ("volumes of at most 9 nodes", "list_proxmox_resources", {"resource_type": "volume", "filter": "node:pve0*"}),
     ("digest", "get_proxmox_digest", {}),
     ("findings", "list_proxmox_findings", {}),
 ]
@@ -62,7 +62,7 @@ def measure(settings: Settings) -> Section:
            if counts else "Growth is judged by CPU time; where valgrind is installed, by instructions.")
     estates = settings.estates
     section = Section("estates", "Large clusters", f"Median of {settings.estate_calls} calls on stdio, with the simulator's world `fleet`, 250 "
-                      f"guests to a node. Linear means: ten times the guests cost no more than ten times as much. {how} Peak memory is "
+                      f"guests to a node. Linear means: ten times the guests, from {estates[-2]:,} to {estates[-1]:,}, cost no more than ten times as much. {how} Peak memory is "
                       "that of a process that did nothing else.", [*(f"{n:,} guests" for n in estates), "growth, last step"])
     with contextlib.ExitStack() as stack:
         sims = [stack.enter_context(simulator(settings.binary, "--world", "fleet", "--guests", str(n))) for n in estates]

@@ -30,7 +30,12 @@ class Figure:
     def text(self) -> str:
         if self.value is None:
             return "–"
-        return f"{number(self.value)} {self.unit}".strip() + (" **over**" if self.over else "")
+        shown = number(self.value)
+        # A goal that is just missed must not look as if it were met.
+        digits = 2
+        while self.over and float(shown.replace(",", "")) == self.goal and digits < 9:
+            shown, digits = f"{self.value:,.{digits}f}", digits + 1
+        return f"{shown} {self.unit}".strip() + (" **over**" if self.over else "")
 
     @property
     def goal_text(self) -> str:

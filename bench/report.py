@@ -38,7 +38,7 @@ def markdown(results: Results) -> str:
     lines = ["**Provisional: this machine had other work to do.**", ""] if busy else []
     lines += ["| | |", "|---|---|"]
     lines += [f"| {name} | {f'`{value}`' if name == 'command' else value} |" for name, value in results.machine.items()]
-    lines += ["", f"![Start-up, memory, calls and tokens of oxmox and of other servers; reads per second by clients, cost by guests]({PICTURE})"]
+    lines += ["", f"![Start-up, memory and calls of oxmox and of other servers; reads per second by clients, cost by guests]({PICTURE})"]
     for section in results.sections:
         titles = header(section)
         lines += ["", f"## {section.title}", "", section.says, "", f"| {' | '.join(titles)} |", "|---" + "|---:" * (len(titles) - 1) + "|"]

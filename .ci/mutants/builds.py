@@ -64,7 +64,8 @@ def build(scratch: Path, mutants: list[Mutant], tests: list[str]) -> dict[str, s
 
 
 def compiled(scratch: Path, mutants: dict[int, Mutant], tests: list[str]) -> tuple[dict[str, str], list[Mutant]]:
-    env = os.environ | {"CARGO_INCREMENTAL": "1"}
+    # A directory of its own: cargo takes what it built of this copy for the project's.
+    env = os.environ | {"CARGO_TARGET_DIR": str(scratch / "target"), "CARGO_INCREMENTAL": "1"}
     command = ["cargo", "test", "-q", "-p", "oxmox-tools", *tests, "--no-run", "--message-format", "json"]
     done = subprocess.run(command, cwd=scratch / "tree", env=env, stdout=subprocess.PIPE, text=True)
     binaries, wrong, other = {}, {}, []
