@@ -147,7 +147,7 @@ impl Cluster {
             return Outcome::HangUp;
         }
         let path = below_api(request);
-        self.arrivals.push(format!("{} {path}", request.method));
+        remember(&mut self.arrivals, format!("{} {path}", request.method));
         match self.faults.take(request, &path) {
             Some(Trouble::DropBefore | Trouble::DropDuring) => Outcome::HangUp,
             Some(Trouble::DropAfter) => {
@@ -255,14 +255,17 @@ impl Cluster {
     }
 
     fn log(&mut self, request: &Request, handled: Handled) -> Response {
-        self.requests.push(Logged {
-            method: request.method.clone(),
-            path: handled.path,
-            params: handled.params,
-            status: handled.response.status,
-            node: request.endpoint.clone(),
-            token: auth::named_token(request),
-        });
+        remember(
+            &mut self.requests,
+            Logged {
+                method: request.method.clone(),
+                path: handled.path,
+                params: handled.params,
+                status: handled.response.status,
+                node: request.endpoint.clone(),
+                token: auth::named_token(request),
+            },
+        );
         handled.response
     }
 
@@ -295,6 +298,16 @@ impl Cluster {
         self.requests.clear();
         self.arrivals.clear();
     }
+}
+
+/// A log of requests is for tests, and a simulator may run for weeks.
+const MOST_LOGGED: usize = 100_000;
+
+fn remember<T>(log: &mut Vec<T>, one: T) {
+    if log.len() == MOST_LOGGED {
+        log.drain(..MOST_LOGGED / 2);
+    }
+    log.push(one);
 }
 
 fn at_once(response: Response) -> Outcome {
