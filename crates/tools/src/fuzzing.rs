@@ -108,9 +108,12 @@ pub fn guest_text(bytes: &[u8]) {
 
     let mut object = Object::new();
     object.insert("description".into(), text.clone().into());
-    object.insert("password".into(), text.into());
+    object.insert("password".into(), text.clone().into());
+    object.insert(format!("field {text}"), 1.into());
     clean::object(&mut object);
     assert_eq!(object["password"], clean::REDACTED);
+    let named = object.keys().all(|key| *key == clean::line(key));
+    assert!(named, "a name of a field is left as it was");
 }
 
 #[cfg(test)]

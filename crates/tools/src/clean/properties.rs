@@ -40,10 +40,16 @@ fn secret_name() -> impl Strategy<Value = String> {
         Just("totp"),
         Just("lxc.environment.runtime"),
     ];
-    prop_oneof![made, known.prop_map(str::to_owned)]
+    let plain = prop_oneof![made, known.prop_map(str::to_owned)]
         .prop_filter("a name that was reviewed and holds none", |name| {
             is_secret(name)
-        })
+        });
+    // Whoever hides something in a name does not hide what it is the name of.
+    (
+        plain,
+        prop_oneof![Just(""), Just("\u{200b}"), Just("\u{1b}")],
+    )
+        .prop_map(|(name, hidden)| format!("{}{hidden}{}", &name[..2], &name[2..]))
 }
 
 /// A secret in whatever form it may come.
@@ -97,7 +103,8 @@ fn noise() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(3, 16, 3, |inner| {
         prop_oneof![
             vec(inner.clone(), 0..3).prop_map(Value::from),
-            btree_map("[a-z-]{1,8}|token|key|value", inner, 0..3).prop_map(|fields| json!(fields)),
+            btree_map("[a-z-]{1,8}|token|key|value|\\PC{0,4}\n?", inner, 0..3)
+                .prop_map(|fields| json!(fields)),
         ]
     })
 }
@@ -172,6 +179,7 @@ proptest! {
         let mut twice = once.clone();
         object(&mut twice);
         prop_assert_eq!(&twice, &once);
+        prop_assert!(once.keys().all(|key| *key == line(key)));
         let path = "/nodes/pve1/qemu/105/config";
         let once = answered(&given, path);
         let Value::Object(again) = &once else { panic!("no object: {once}") };
