@@ -232,15 +232,13 @@ impl Keep {
         }
     }
 
-    /// What is there, if it can be read.
+    /// What is in the keyring, if it can be read.
     fn read(&self, limit: Duration) -> Option<SecretString> {
-        let text = match self {
-            Self::File { path } => config::secret_text(path).ok()?,
-            Self::Keyring { program, entry } => {
-                let ended = asked(program, (Act::Read, entry), None, limit).ok()?;
-                String::from_utf8(ended.stdout).ok()?
-            }
+        let Self::Keyring { program, entry } = self else {
+            return None;
         };
+        let ended = asked(program, (Act::Read, entry), None, limit).ok()?;
+        let text = String::from_utf8(ended.stdout).ok()?;
         let line = text.lines().next().filter(|line| !line.is_empty());
         line.map(SecretString::from)
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tools::fault::{Fault, Kind};
 use tools::store::{PlanState, Store, StoredPlan};
 use tools::tool::Answer as _;
-use tools::words;
+use tools::words::{self, continued};
 
 use super::call::every_tool;
 use super::exit::Exit;
@@ -67,14 +67,20 @@ async fn decide(args: &Args, approve: bool, global: &Global) -> Result<Exit, Fau
         return Err(not_waiting(&store, &stored, global.program()).await?);
     }
     if approve {
-        out::say(format_args!("approved: {}", stored.plan.summary));
+        out::say(format_args!(
+            "approved: {}",
+            continued(&stored.plan.summary)
+        ));
         out::hint(format_args!(
             "nothing is sent yet: the same call by {} within {} applies it, once",
             stored.caller,
             left(&stored)
         ));
     } else {
-        out::say(format_args!("rejected: {}", stored.plan.summary));
+        out::say(format_args!(
+            "rejected: {}",
+            continued(&stored.plan.summary)
+        ));
     }
     Ok(Exit::Done)
 }

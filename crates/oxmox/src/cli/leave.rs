@@ -6,6 +6,7 @@ use futures_util::future::BoxFuture;
 use tools::engine::{Cancelled, Engine};
 use tools::fault::Fault;
 use tools::outcome::StepState;
+use tools::words::continued;
 
 use super::out;
 use super::person::{self, Reply};
@@ -77,7 +78,10 @@ pub async fn leave(
     if handle.ended {
         return Ok(Left::Over);
     }
-    let question = format!("\n{} is going on. Stop it too?", handle.outcome.summary);
+    let question = format!(
+        "\n{} is going on. Stop it too?",
+        continued(&handle.outcome.summary)
+    );
     if person.ask(&question).await != Some(true) {
         return goes_on(engine, plan).await;
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use tools::clean;
 use tools::engine::Progress;
+use tools::words::continued;
 
 use super::out;
 
@@ -55,7 +56,7 @@ impl Shown {
                 .fraction
                 .map(|fraction| format!("{:3.0} % ", fraction * 100.0))
                 .unwrap_or_default();
-            out::say(format_args!("{percent}{}", progress.message));
+            out::say(format_args!("{percent}{}", continued(&progress.message)));
             self.last = Some((Instant::now(), progress.message.clone()));
         }
     }

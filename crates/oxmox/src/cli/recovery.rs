@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tools::engine::Engine;
+use tools::words::continued;
 
 use super::out;
 
@@ -21,7 +22,9 @@ pub async fn keep_closing(engine: Arc<Engine>) {
                 for left in closed {
                     out::say(format_args!(
                         "plan {}, left open by an oxmox that ended, is closed as {}: {}",
-                        left.plan, left.result, left.summary
+                        left.plan,
+                        left.result,
+                        continued(&left.summary)
                     ));
                 }
             }

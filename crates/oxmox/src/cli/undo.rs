@@ -6,6 +6,7 @@ use tools::outcome::{Outcome, Status};
 use tools::plan::Undo;
 use tools::store::StoredPlan;
 use tools::tool::Object;
+use tools::words::continued;
 
 use super::call::{self, Flags};
 use super::exit::Exit;
@@ -36,7 +37,10 @@ pub fn run(args: &Args, global: Global) -> Result<Exit, Fault> {
     let program = global.program();
     let (stored, outcome) = block_on(Threads::One, find(&config, &args.id, program))?;
     let (tool, arguments) = reverse(&stored, outcome.as_ref())?;
-    out::say(format_args!("to take back: {}", stored.plan.summary));
+    out::say(format_args!(
+        "to take back: {}",
+        continued(&stored.plan.summary)
+    ));
     let flags = Flags::new(args.json, args.preview, args.yes);
     call::perform(&tool, arguments, flags, global)
 }

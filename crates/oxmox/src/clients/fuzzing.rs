@@ -30,11 +30,12 @@ pub(crate) fn client_file(text: &str) {
     }
 }
 
-/// What a file says besides oxmox; a list of servers that is not there says as much as an empty one.
-fn others(text: &str) -> Value {
+/// What a file says besides oxmox; a list of servers that is not there says as much as an empty one. `None`: there are numbers in it
+/// that only a text can hold.
+fn others(text: &str) -> Option<Value> {
     let text = text.trim_start_matches('\u{feff}');
     let parsed = parse_to_serde_value(text, &ParseOptions::default());
-    let parsed: Option<Value> = parsed.expect("it was read");
+    let parsed: Option<Value> = parsed.ok()?;
     let mut all = parsed.unwrap_or_else(|| json!({}));
     if let Some(servers) = all.get_mut(KEY).and_then(Value::as_object_mut) {
         servers.shift_remove(NAME);
@@ -42,5 +43,5 @@ fn others(text: &str) -> Value {
             all.as_object_mut().expect("it has a key").shift_remove(KEY);
         }
     }
-    all
+    Some(all)
 }

@@ -32,7 +32,6 @@ pub use environment::{Environment, VARIABLES};
 pub use file::File;
 pub use paths::{Places, System};
 pub use secret::{SecretSource, is_text};
-pub(crate) use secret_file::text as secret_text;
 pub use section::{Reference, Section, check_cluster_name, host_entry};
 pub use store::StoreConfig;
 

@@ -1,13 +1,16 @@
-//! What a process that was killed in the middle of writing leaves behind: `NAME.PID.new`, which nobody will ever put in the
-//! place of anything.
+//! What a process that was killed in the middle of writing leaves behind: `NAME.oxmox-PID.new`, which nobody will ever put in
+//! the place of anything.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// What no name has that a person would give to a copy of their own.
+const MARK: &str = ".oxmox-";
+
 /// What is written before it takes the place of the file at this path.
 pub(super) fn draft_of(path: &Path) -> PathBuf {
     let mut draft = path.as_os_str().to_owned();
-    draft.push(format!(".{}.new", std::process::id()));
+    draft.push(format!("{MARK}{}.new", std::process::id()));
     PathBuf::from(draft)
 }
 
@@ -43,9 +46,12 @@ pub(super) fn drafts(dir: &Path) -> Vec<(PathBuf, String)> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let drafts = entries.filter_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
-        let (of, id) = name.strip_suffix(".new")?.rsplit_once('.')?;
+        let (of, id) = name.strip_suffix(".new")?.rsplit_once(MARK)?;
         let id: i32 = id.parse().ok().filter(|id| *id > 0)?;
-        let is_gone = !is_running(id) && entry.file_type().is_ok_and(|kind| kind.is_file());
+        // In a container every process may have had our own number: the lock tells.
+        let is_own = u32::try_from(id) == Ok(std::process::id());
+        let is_gone =
+            (is_own || !is_running(id)) && entry.file_type().is_ok_and(|kind| kind.is_file());
         is_gone.then(|| (entry.path(), of.to_owned()))
     });
     drafts.collect()
@@ -77,8 +83,8 @@ fn has_ended(id: i32) -> bool {
 
 /// The lock has to tell.
 #[cfg(not(unix))]
-fn is_running(id: i32) -> bool {
-    u32::try_from(id) == Ok(std::process::id())
+fn is_running(_: i32) -> bool {
+    false
 }
 
 #[cfg(unix)]
@@ -103,14 +109,15 @@ mod tests {
             path
         };
         let dead = ended();
-        let left = at(format!("file.{dead}.new"));
+        let left = at(format!("file.oxmox-{dead}.new"));
         // Of a process that lives, of another file, and of another program.
         let parent = std::os::unix::process::parent_id();
         let stay = [
-            at(format!("file.{parent}.new")),
-            at(format!("other.{dead}.new")),
+            at(format!("file.oxmox-{parent}.new")),
+            at(format!("other.oxmox-{dead}.new")),
             at("file.new".to_owned()),
-            at(format!("file.{dead}.newer")),
+            at(format!("file.{dead}.new")),
+            at(format!("file.oxmox-{dead}.newer")),
         ];
         assert_eq!(leftovers(dir.path()), [left.clone(), stay[1].clone()]);
         let draft = Draft::open(&dir.path().join("file")).unwrap();
@@ -127,7 +134,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut child = std::process::Command::new("true").spawn().unwrap();
         let id = i32::try_from(child.id()).unwrap();
-        let path = dir.path().join(format!("file.{id}.new"));
+        let path = dir.path().join(format!("file.oxmox-{id}.new"));
         fs::write(&path, "half").unwrap();
         while !has_ended(id) {
             std::thread::yield_now();
@@ -137,10 +144,21 @@ mod tests {
     }
 
     #[test]
+    fn what_one_of_our_own_number_left_goes_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs::write(draft_of(&path), "half").unwrap();
+        let draft = Draft::open(&path).unwrap().holding("whole".to_owned());
+        draft.write().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
     fn what_somebody_elsewhere_still_writes_stays() {
         let dir = tempfile::tempdir().unwrap();
         // The number says nothing: it is that of a process in another container.
-        let path = dir.path().join(format!("file.{}.new", ended()));
+        let path = dir.path().join(format!("file.oxmox-{}.new", ended()));
         let writing = fs::File::create(&path).unwrap();
         writing.lock().unwrap();
         assert_eq!(leftovers(dir.path()), [""; 0].map(PathBuf::from));

@@ -19,7 +19,7 @@ pub use dead::{clear_dir, clear_file};
 pub use leftover::leftovers;
 pub use lock::{Lock, Locks, let_go};
 pub use places::{behind_links, missing_dirs, remove_empty};
-use replace::replace;
+use replace::{New, replace};
 use trouble::{no_file, unreadable, unwritable};
 
 /// What a file was called before oxmox first changed it. That copy is never replaced.
@@ -230,35 +230,74 @@ impl Draft {
         if !self.is_change() {
             return Ok(());
         }
-        let now = match fs::read_to_string(&self.path) {
-            Ok(text) => Some(text),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(unreadable(&self.path, &error)),
-        };
-        if now != self.before {
-            let what = format!(
-                "{} was changed by another program meanwhile",
-                self.path.display()
-            );
-            return Err(Fault::new(Kind::Conflict, what).hint("run the command again"));
-        }
+        // Before anything is written, and once more below.
+        self.is_as_it_was()?;
         let unwritable = |error: io::Error| unwritable(&self.path, &error);
-        let Some(after) = &self.after else {
-            return fs::remove_file(&self.path).map_err(unwritable);
-        };
         if let Some(dir) = self.path.parent() {
             create_private_dir(dir).map_err(unwritable)?;
         }
         if let Some(copy) = copy {
             replace(&self.backup(), copy, &self.path, false).map_err(unwritable)?;
         }
-        replace(&self.path, after, &self.path, self.private).map_err(unwritable)
+        let Some(after) = &self.after else {
+            self.is_as_it_was()?;
+            return fs::remove_file(&self.path).map_err(unwritable);
+        };
+        let new = New::written(&self.path, after, &self.path, self.private).map_err(unwritable)?;
+        // Once more: all that takes time is over by now.
+        self.is_as_it_was()?;
+        new.put().map_err(unwritable)
+    }
+
+    /// Whether nobody has written to it since it was read.
+    fn is_as_it_was(&self) -> Result<(), Fault> {
+        let now = match fs::read_to_string(&self.path) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(unreadable(&self.path, &error)),
+        };
+        if now == self.before {
+            return Ok(());
+        }
+        let what = format!(
+            "{} was changed by another program meanwhile",
+            self.path.display()
+        );
+        Err(Fault::new(Kind::Conflict, what).hint("run the command again"))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_to_go_is_kept_as_well() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("home-ca.pem");
+        fs::write(&path, "mine\n").unwrap();
+        let draft = Draft::open(&path).unwrap().gone();
+        draft.write().unwrap();
+        assert!(!path.exists());
+        assert_eq!(fs::read_to_string(draft.backup()).unwrap(), "mine\n");
+    }
+
+    #[test]
+    fn what_another_program_writes_meanwhile_is_not_lost() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file.json");
+        fs::write(&path, "one\n").unwrap();
+        for draft in [
+            Draft::open(&path).unwrap().gone(),
+            Draft::open(&path).unwrap().holding("two\n".to_owned()),
+        ] {
+            fs::write(&path, "theirs\n").unwrap();
+            let fault = draft.write().unwrap_err();
+            assert!(fault.message.contains("meanwhile"), "{fault}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), "theirs\n");
+            assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        }
+    }
 
     #[test]
     fn a_draft_is_written_whole_and_what_was_there_is_kept() {
@@ -320,7 +359,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         fs::write(&path, "ours").unwrap();
-        Draft::open(&path).unwrap().gone().write().unwrap();
+        let draft = Draft::open(&path).unwrap().private();
+        draft.gone().write().unwrap();
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 

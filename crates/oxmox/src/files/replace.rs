@@ -2,34 +2,59 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::leftover;
 
 /// Puts a whole file at this path, for the owner, the group and everybody whom `like` is for. Without one like it, or if it
 /// is private, only its owner may read it.
 pub(super) fn replace(path: &Path, text: &str, like: &Path, private: bool) -> io::Result<()> {
-    leftover::sweep(path);
-    let draft = leftover::draft_of(path);
-    let written = (|| {
+    New::written(path, text, like, private)?.put()
+}
+
+/// A file that is written whole, and is to take another's place. Let go of before that, it is removed.
+pub(super) struct New<'a> {
+    draft: PathBuf,
+    path: &'a Path,
+    /// Shows whoever sweeps that somebody is still at it, also where the number of the process tells nothing.
+    file: File,
+}
+
+impl<'a> New<'a> {
+    pub(super) fn written(
+        path: &'a Path,
+        text: &str,
+        like: &Path,
+        private: bool,
+    ) -> io::Result<Self> {
+        leftover::sweep(path);
+        let draft = leftover::draft_of(path);
         let mut options = fs::OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(&draft)?;
-        // Shows whoever sweeps that somebody is still at it, also where the number of the process tells nothing.
         let _ = file.try_lock();
-        file.write_all(text.as_bytes())?;
+        let written = file.write_all(text.as_bytes());
+        let new = Self { draft, path, file };
+        written?;
         if let Ok(data) = fs::metadata(like) {
-            share(&file, &data, private)?;
+            share(&new.file, &data, private)?;
         }
-        file.sync_all()?;
-        fs::rename(&draft, path)
-    })();
-    if written.is_err() {
-        let _ = fs::remove_file(&draft);
+        new.file.sync_all()?;
+        Ok(new)
     }
-    written
+
+    pub(super) fn put(self) -> io::Result<()> {
+        fs::rename(&self.draft, self.path)
+    }
+}
+
+impl Drop for New<'_> {
+    fn drop(&mut self) {
+        // It is not there any more if it took its place.
+        let _ = fs::remove_file(&self.draft);
+    }
 }
 
 /// A service reads what root writes for it by the owner or the group of the file.

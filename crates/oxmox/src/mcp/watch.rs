@@ -128,6 +128,10 @@ impl Watcher {
                 return;
             };
             let _one = looking.lock().await;
+            // Nobody waits for this: what would show a dialogue is left alone until somebody uses the cluster.
+            if !view.0.pve.is_quiet() {
+                continue;
+            }
             let look = Look::at(&view.0);
             for (uri, thing) in things {
                 self.compare(&look, &view, &uri, &thing).await;

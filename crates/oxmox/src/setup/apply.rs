@@ -213,7 +213,9 @@ impl Work<'_> {
             }
         }
         journal.secrets.extend(self.plan.secret.clone());
-        if let Some(file) = self.plan.authority.as_ref().filter(|it| it.after.is_some()) {
+        // One that is there already, with the same in it, is not ours to take away.
+        let makes = |draft: &&Draft| draft.after.is_some() && draft.is_change();
+        if let Some(file) = self.plan.authority.as_ref().filter(makes) {
             journal.ca_file = Some(file.path.clone());
         }
         journal.write(self.state)

@@ -62,7 +62,7 @@ impl Choices {
 
     /// The cluster as people know it.
     pub(super) fn title(facts: &Facts) -> String {
-        match &facts.status.name {
+        match called(facts) {
             Some(name) => format!("the cluster {name}"),
             None => match facts.status.nodes.iter().find(|node| node.local) {
                 Some(node) => format!("the node {}", node.name),
@@ -161,11 +161,17 @@ async fn trusting(
     })
 }
 
+/// What the cluster calls itself, on one line and with nothing in it for a terminal to act on.
+fn called(facts: &Facts) -> Option<String> {
+    let name = tools::clean::line(facts.status.name.as_deref()?);
+    (!name.is_empty()).then_some(name)
+}
+
 /// What the cluster is called in the configuration; by default as it calls itself.
 async fn name(wishes: &Wishes, facts: &Facts, host: &Host, talk: Talk) -> Result<String, Fault> {
     let local = facts.status.nodes.iter().find(|node| node.local);
     let local = local.map(|node| node.name.to_string());
-    let found = facts.status.name.clone().or(local);
+    let found = called(facts).or(local);
     let default = plain(&found.unwrap_or_else(|| host.name.clone()));
     let question = "What shall the cluster be called here?";
     let name = match &wishes.name {

@@ -42,17 +42,22 @@ pub struct Accounts {
     pub rules: Vec<Rule>,
 }
 
+/// A name that PVE tells: on one line, and with nothing in it for a terminal to act on. It stands in plans that a person agrees to.
+fn name<'de, D: serde::Deserializer<'de>>(told: D) -> Result<String, D::Error> {
+    lenient::text(told).map(|name| tools::clean::line(&name))
+}
+
 /// Who has which role where.
 #[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
 pub struct Rule {
     /// Where.
-    #[serde(deserialize_with = "lenient::text")]
+    #[serde(deserialize_with = "name")]
     pub path: String,
     /// Who: a user, a group or a token.
-    #[serde(deserialize_with = "lenient::text")]
+    #[serde(deserialize_with = "name")]
     pub ugid: String,
     /// What.
-    #[serde(deserialize_with = "lenient::text")]
+    #[serde(deserialize_with = "name")]
     pub roleid: String,
     /// Whether also below that.
     #[serde(rename = "propagate", default, deserialize_with = "lenient::flag")]
@@ -71,7 +76,7 @@ impl Rule {
 
 #[derive(Deserialize)]
 struct RoleRow {
-    #[serde(deserialize_with = "lenient::text")]
+    #[serde(deserialize_with = "name")]
     roleid: String,
     #[serde(default, deserialize_with = "lenient::opt_text")]
     privs: Option<String>,
@@ -79,7 +84,7 @@ struct RoleRow {
 
 #[derive(Deserialize)]
 struct UserRow {
-    #[serde(deserialize_with = "lenient::text")]
+    #[serde(deserialize_with = "name")]
     userid: String,
     // PVE says null of a user without tokens.
     #[serde(default)]
@@ -89,7 +94,7 @@ struct UserRow {
 
 #[derive(Deserialize)]
 struct TokenRow {
-    #[serde(deserialize_with = "lenient::text")]
+    #[serde(deserialize_with = "name")]
     tokenid: String,
     #[serde(default, deserialize_with = "lenient::opt_flag")]
     privsep: Option<bool>,
@@ -97,13 +102,13 @@ struct TokenRow {
 
 #[derive(Deserialize)]
 struct PoolRow {
-    #[serde(deserialize_with = "lenient::text")]
+    #[serde(deserialize_with = "name")]
     poolid: String,
 }
 
 #[derive(Deserialize)]
 struct StorageRow {
-    #[serde(deserialize_with = "lenient::text")]
+    #[serde(deserialize_with = "name")]
     storage: String,
 }
 

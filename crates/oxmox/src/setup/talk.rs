@@ -188,7 +188,7 @@ where
 fn listed(question: &str, items: &[String]) -> String {
     let mut text = question.to_owned();
     for (at, item) in items.iter().enumerate() {
-        let _ = write!(text, "\n  {}  {item}", at + 1);
+        let _ = write!(text, "\n  {}  {}", at + 1, tools::clean::line(item));
     }
     text
 }

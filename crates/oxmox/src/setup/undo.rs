@@ -10,7 +10,7 @@ use tools::rights;
 
 use super::facts::{Accounts, Rule};
 use super::handed::{self, Rest};
-use super::journal::Journal;
+use super::journal::{Entered, Journal};
 use super::keyboard;
 use super::made::Made;
 use super::restored::{Restored, Shared};
@@ -226,19 +226,23 @@ fn unreachable_keyring(keep: &Keep) -> Option<String> {
 /// What is over is forgotten, and what is left on the cluster stays written down. Answers the directories that may go. What was
 /// made for clusters that are still there is theirs now: whoever takes the last one back takes it back, too.
 fn close(mut journal: Journal, rest: Rest, state: &Path) -> Result<Vec<PathBuf>, Fault> {
-    let (dirs, clients) = (journal.dirs.clone(), journal.clients.clone());
+    // First: whoever dies in between leaves it written down twice, and not nowhere.
+    let dirs = journal.dirs.clone();
+    if let Some(mut heir) = heir(&journal, state)? {
+        heir.dirs.retain(|dir| !dirs.contains(dir));
+        heir.dirs = [&dirs[..], &heir.dirs].concat();
+        if is_in_use(&heir) {
+            let new = |it: &&Entered| !heir.clients.contains(it);
+            let new: Vec<_> = journal.clients.iter().filter(new).cloned().collect();
+            heir.clients.extend(new);
+        }
+        heir.write(state)?;
+    }
     if journal.made.is_empty() {
         Journal::forget(state, &journal.cluster)?;
     } else {
         journal.keep_remote();
         journal.write(state)?;
-    }
-    if let Some(mut heir) = heir(&journal, state)? {
-        heir.dirs = [&dirs[..], &heir.dirs].concat();
-        if is_in_use(&heir) {
-            heir.clients.extend(clients);
-        }
-        heir.write(state)?;
     }
     let name = &journal.cluster;
     match rest {

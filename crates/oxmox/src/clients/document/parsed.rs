@@ -144,7 +144,8 @@ fn only<'a>(
     if let (Some(first), Some(second)) = (first, second) {
         let line = |property: &ast::ObjectProp<'_>| {
             let above = text.get(..property.range.start).unwrap_or_default();
-            above.matches('\n').count() + 1
+            let ends = above.matches('\n').count() + above.matches('\r').count();
+            ends - above.matches("\r\n").count() + 1
         };
         return Err(format!(
             "\"{key}\" stands in it twice, in line {} and in line {}",

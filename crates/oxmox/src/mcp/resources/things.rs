@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use pve::{GuestConfig, NodeName, Reader, Resource as Row, ResourceKind, TaskEnd, Upid, Vmid};
 use serde_json::{Value, json};
+use tools::clean;
 use tools::words;
 
 use super::view::{Seen, View};
@@ -93,10 +94,13 @@ pub(super) async fn task(pve: &Reader, upid: &Upid) -> Seen {
         None => ("running", None),
         Some(TaskEnd::Ok) => ("ok", None),
         Some(TaskEnd::Warnings(count)) => ("warnings", Some(format!("WARNINGS: {count}"))),
-        Some(TaskEnd::Failed(why)) => ("failed", Some(why.clone())),
+        Some(TaskEnd::Failed(why)) => ("failed", Some(clean::without_passwords(why))),
     };
     let log = pve.task_log_tail(upid, LOG_LINES).await.unwrap_or_default();
-    let log: Vec<Value> = log.iter().map(|text| line(Some(text))).collect();
+    let log: Vec<Value> = log
+        .iter()
+        .map(|text| line(Some(&clean::without_passwords(text))))
+        .collect();
     let started = i64::try_from(upid.starttime()).unwrap_or_default();
     let shown = json!({
         "upid": upid, "node": upid.node(), "task_type": upid.task_type(), "subject": upid.id(),

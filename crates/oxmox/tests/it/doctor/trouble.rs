@@ -235,8 +235,8 @@ async fn what_a_killed_oxmox_left_is_told() {
     clinic.configure(&[of_sim("lab", &sim, &token)], secret);
     let mut ended = std::process::Command::new("true").spawn().unwrap();
     ended.wait().unwrap();
-    let left = clinic.write(&format!("secret.{}.new", ended.id()), CANARY);
-    let lives = clinic.write(&format!("secret.{}.new", std::process::id()), "");
+    let left = clinic.write(&format!("secret.oxmox-{}.new", ended.id()), CANARY);
+    let lives = clinic.write(&format!("secret.oxmox-{}.new", std::process::id()), "");
     let ran = clinic.doctor(&[]).exits(0);
     let ran = ran.prints(&format!("rm {}", left.display()));
     assert!(!ran.stdout.contains(lives.to_str().unwrap()), "{ran:#?}");

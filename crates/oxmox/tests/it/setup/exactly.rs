@@ -221,6 +221,20 @@ async fn a_certificate_that_was_there() {
     assert_eq!(place.files_but_trail(), [file]);
 }
 
+/// Whoever pinned the authority by hand has the very file that setup would write.
+#[tokio::test]
+async fn a_certificate_that_was_there_and_is_the_same() {
+    let place = Place::new().await;
+    let file = ".config/oxmox/home-ca.pem";
+    setup(&place, "home", &["--trust=ca"]).await;
+    let pem = place.text(file);
+    undo(&place, "home").await;
+    place.write(file, &pem);
+    setup(&place, "home", &["--trust=ca"]).await;
+    undo(&place, "home").await;
+    assert_eq!(place.text(file), pem);
+}
+
 /// Killed when all files were put back, and before it was written down that they are.
 #[tokio::test]
 async fn an_undo_that_was_killed_at_its_end() {
