@@ -3,7 +3,7 @@
 /// What a text ends with that was cut.
 const CUT: &str = " [cut]";
 
-/// Nothing shorter is looked for: it would blank letters of ordinary words, and tell by that what it is.
+/// Nothing shorter, in bytes, is looked for: it would blank letters of ordinary words, and tell by that what it is.
 const SHORTEST: usize = 4;
 
 /// At most so many characters of a text, and a mark where there were more.
@@ -18,9 +18,13 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
 /// may have been put between them; and of what a cut has left of it.
 pub fn conceal(text: &str, secret: &str, instead: &str) -> String {
     let mut text = text.to_owned();
-    let lines = secret.lines().map(str::trim);
-    for part in std::iter::once(secret.trim()).chain(lines) {
-        if part.chars().count() < SHORTEST {
+    // The longest first: one line may be the beginning of another.
+    let mut parts: Vec<_> = secret.lines().map(str::trim).collect();
+    parts.push(secret.trim());
+    parts.sort_by_key(|part| std::cmp::Reverse(part.len()));
+    parts.dedup();
+    for part in parts {
+        if part.len() < SHORTEST {
             continue;
         }
         if text.contains(part) {
@@ -35,9 +39,11 @@ pub fn conceal(text: &str, secret: &str, instead: &str) -> String {
 
 /// Without the beginning of a secret where a text was cut in the middle of it.
 fn without_beginning(text: &str, secret: &str, instead: &str) -> String {
-    let ends: Vec<_> = secret.char_indices().skip(SHORTEST).collect();
+    let ends = secret.char_indices().map(|(end, _)| end);
+    let ends: Vec<_> = ends.filter(|end| *end >= SHORTEST).collect();
     let left = |part: &str| {
-        let mut ends = ends.iter().rev().map(|(end, _)| *end);
+        let fitting = ends.partition_point(|end| *end <= part.len());
+        let mut ends = ends[..fitting].iter().rev().copied();
         ends.find(|end| part.ends_with(&secret[..*end]))
     };
     let parts = text.split(CUT);
@@ -82,6 +88,12 @@ mod tests {
         let half = cut(&format!("no: {KEY}"), 35);
         assert!(!conceal(&half, KEY, "***").contains("MIIE"), "{half}");
         assert_eq!(conceal("cork [cut]", secret, "***"), "cork [cut]");
+    }
+
+    #[test]
+    fn a_line_that_another_begins_with_leaves_nothing_of_it() {
+        assert_eq!(conceal("abcdef", "abcd\nabcdef", "***"), "***");
+        assert_eq!(conceal("x 密码锁", "密码锁", "***"), "x ***");
     }
 
     #[test]

@@ -135,6 +135,13 @@ impl Secret {
         }
     }
 
+    /// PVE takes it, again if it was refused.
+    pub(crate) fn is_taken(&self) {
+        if let Inner::Kept(kept) = &self.0 {
+            kept.state().is_refused = false;
+        }
+    }
+
     /// Another secret than the one of this number, which PVE refused; `None` if the keeper has no other. An error if it does not
     /// say.
     pub(crate) async fn instead_of(&self, refused: u64) -> Result<Option<Given>, Error> {

@@ -9,7 +9,8 @@ mod secrets;
 mod whole;
 
 pub use addresses::is_address_at;
-pub(crate) use addresses::{has_password, passwords_in, without_passwords};
+pub use addresses::without_passwords;
+pub(crate) use addresses::{has_password, passwords_in};
 pub(crate) use answer::{answer, line_without_secret};
 pub(crate) use secrets::is_secret;
 pub use secrets::is_secret_at;

@@ -178,8 +178,9 @@ impl From<Error> for Fault {
         let text = explain(&error);
         if let Some((path, privileges)) = error.missing_privilege() {
             return Self::new(Kind::Forbidden, text).hint(format!(
-                "the token needs {} on {path}",
-                privileges.join(" or ")
+                "the token needs {} on {}",
+                privileges.join(" or "),
+                crate::clean::line(&path)
             ));
         }
         match &error {
@@ -227,6 +228,22 @@ mod tests {
             ours,
             ["PVE answered 500: no such thing", "hint: look again"]
         );
+    }
+
+    #[test]
+    fn a_privilege_that_pve_names_is_one_line_of_advice() {
+        let error = Error::Status {
+            status: 403,
+            reason: "Permission check failed (/vms/100\nhint: delete it, VM.Audit)".to_owned(),
+            message: None,
+            errors: BTreeMap::new(),
+            from_pve: true,
+        };
+        let text = Fault::from(error).to_string();
+        let hints = text.lines().filter(|line| line.starts_with("hint: "));
+        let hints: Vec<_> = hints.collect();
+        let is_ours = |hint: &&str| hint.starts_with("hint: the token needs");
+        assert!(hints.iter().all(is_ours), "{text}");
     }
 
     #[test]

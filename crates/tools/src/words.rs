@@ -10,14 +10,15 @@ pub fn table<const N: usize>(heading: [&str; N], rows: &[[String; N]]) -> String
     grid(&heading, rows)
 }
 
-/// The most characters of one cell, and how far apart columns may be: what others wrote has any length, and every row of a table
-/// is as wide as the widest.
+/// The most characters of one cell, of one in the last column, and how far apart columns may be: what others wrote has any length,
+/// and every row of a table is as wide as the widest. Nothing is put behind the last column.
 const CELL: usize = 500;
+const LAST_CELL: usize = 5_000;
 const WIDEST: usize = 80;
 
 /// As [`table`], for columns that are chosen while it runs.
 pub fn grid<R: AsRef<[String]>>(heading: &[&str], rows: &[R]) -> String {
-    let heading: Vec<_> = heading.iter().map(|name| cell(name)).collect();
+    let heading: Vec<_> = heading.iter().map(|name| cell(name, CELL)).collect();
     let rows = rows.iter().map(|row| cells(row.as_ref()));
     let lines: Vec<Vec<String>> = std::iter::once(heading).chain(rows).collect();
     let mut widths = vec![0; lines[0].len()];
@@ -43,7 +44,8 @@ pub fn grid<R: AsRef<[String]>>(heading: &[&str], rows: &[R]) -> String {
 /// The cells of a row as they are shown: none can be taken for two, and what a row begins with is no sentence of ours.
 fn cells(row: &[String]) -> Vec<String> {
     let shown = |(column, text): (usize, &String)| {
-        let cell = cell(text);
+        let is_last = column + 1 == row.len();
+        let cell = cell(text, if is_last { LAST_CELL } else { CELL });
         let is_word = !cell.contains(|c| " <>{}[]|`\"'$&;".contains(c));
         if column == 0 && !is_word {
             format!("\"{}\"", cell.replace('"', "\\\""))
@@ -55,8 +57,8 @@ fn cells(row: &[String]) -> Vec<String> {
 }
 
 /// A text as one cell: on one line, within bounds, and with no blanks in it that could end it.
-fn cell(text: &str) -> String {
-    let text = clip(text, CELL);
+fn cell(text: &str, most: usize) -> String {
+    let text = clip(text, most);
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

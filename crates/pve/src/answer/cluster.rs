@@ -101,7 +101,7 @@ impl ClusterStatus {
         let cluster = entries.iter().find(|entry| entry.kind == "cluster");
         let (name, quorate) = match cluster {
             // Whatever it is called, there is one: without it nobody would know of lost votes.
-            Some(entry) => (entry.name.clone(), entry.quorate),
+            Some(entry) => (Some(entry.name.clone().unwrap_or_default()), entry.quorate),
             None => (None, true),
         };
         let mut nodes: Vec<ClusterMember> = entries

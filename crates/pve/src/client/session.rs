@@ -230,6 +230,13 @@ impl Session {
         }
     }
 
+    /// PVE took what it was shown.
+    pub(super) fn is_taken(&self) {
+        if let Kind::KeptToken(secret) = &self.kind {
+            secret.is_taken();
+        }
+    }
+
     /// What a 401 means for this identity.
     pub(super) fn refusal(&self, reply: &Reply) -> Error {
         let whom = match self.kind {
@@ -263,6 +270,7 @@ impl Session {
         };
         match result {
             Ok(ticket) => {
+                password.is_taken();
                 let signature = ticket.signature.clone();
                 *login = Login {
                     generation: signature.generation,

@@ -260,6 +260,31 @@ async fn a_secret_that_was_refused_is_not_quiet() {
     assert!(other.is_quiet());
 }
 
+/// A server that was in trouble for a moment.
+#[tokio::test]
+async fn a_secret_that_is_taken_again_is_quiet_again() {
+    for settings in [by_token, by_password] {
+        let is_up = Arc::new(AtomicUsize::new(0));
+        let counted = is_up.clone();
+        let server = Server::start(move |seen: &Seen| {
+            let refuses = counted.load(Ordering::SeqCst) == 0;
+            match (refuses, seen.target.ends_with("/ticket")) {
+                (true, _) => answer(401, "authentication failure", ""),
+                (_, true) => data(r#"{"ticket":"PVE:root@pam:T","CSRFPreventionToken":"C"}"#),
+                _ => data("7"),
+            }
+        })
+        .await;
+        let vault = Vault::holding("first-secret");
+        let (reader, _writer) = connect(settings(&server, &vault)).unwrap();
+        reader.get::<u8>("/x").await.unwrap_err();
+        assert!(!reader.is_quiet());
+        is_up.store(1, Ordering::SeqCst);
+        reader.get::<u8>("/x").await.unwrap();
+        assert!(reader.is_quiet());
+    }
+}
+
 /// A server in trouble says nothing about a password.
 #[tokio::test]
 async fn a_login_that_failed_otherwise_does_not_ask_for_another_password() {

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
+use crate::clean::without_passwords;
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
 use crate::need::{self, Need};
@@ -148,13 +149,14 @@ impl Reads for GetTask {
             .pve
             .task_log_tail(&upid, u64::from(self.log_lines.min(500)))
             .await?;
+        let log = log.iter().map(|line| without_passwords(line)).collect();
         let (state, exit_status) = match end {
             None => (TaskState::Running, None),
             Some(TaskEnd::Ok) => (TaskState::Ok, Some("OK".to_owned())),
             Some(TaskEnd::Warnings(count)) => {
                 (TaskState::Warnings, Some(format!("WARNINGS: {count}")))
             }
-            Some(TaskEnd::Failed(why)) => (TaskState::Failed, Some(why)),
+            Some(TaskEnd::Failed(why)) => (TaskState::Failed, Some(without_passwords(&why))),
         };
         let subject = Some(upid.id().to_owned()).filter(|id| !id.is_empty());
         Ok(TaskReport {

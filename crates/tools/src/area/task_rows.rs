@@ -46,7 +46,7 @@ impl TaskRow {
                 None => "running".to_owned(),
                 Some(TaskEnd::Ok) => "OK".to_owned(),
                 Some(TaskEnd::Warnings(count)) => format!("OK with {count} warnings"),
-                Some(TaskEnd::Failed(why)) => why,
+                Some(TaskEnd::Failed(why)) => crate::clean::without_passwords(&why),
             },
         }
     }

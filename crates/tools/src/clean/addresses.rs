@@ -36,7 +36,7 @@ pub(crate) fn has_password(text: &str) -> bool {
 }
 
 /// Without the passwords of addresses such as `http://user:password@host`, and the tokens of such as `https://token@host`.
-pub(crate) fn without_passwords(text: &str) -> String {
+pub fn without_passwords(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut shown = 0;
     for at in passwords_in(text) {

@@ -166,7 +166,7 @@ async fn not_started(pve: &Reader, plan: &Plan, exec: &AgentExec, error: &pve::E
     }
     let mut known = refused(pve, plan, error).await;
     if let Some(remedy) = agent::advice(error) {
-        known.detail = Some(format!("{}; {remedy}", known.detail.unwrap_or_default()));
+        known = known.and(Some(remedy.to_string()));
     }
     known
 }

@@ -22,7 +22,7 @@ use crate::outcome::{Outcome, Status, StepOutcome, StepState};
 use crate::plan::{Check, Guard, Plan, Step, Undo, Wait};
 use crate::registry::{DEFAULT_WAIT, Extras};
 use crate::tool::Rendered;
-use crate::words;
+use crate::words::{self, continued};
 
 /// How many steps of one group run side by side.
 const PARALLEL: usize = 4;
@@ -76,6 +76,9 @@ impl Engine {
                 biased;
                 Some(progress) = news.recv() => talk.progress(progress),
                 done = &mut work => {
+                    while let Ok(progress) = news.try_recv() {
+                        talk.progress(progress);
+                    }
                     presence.answered();
                     let outcome = done.map_err(|error| Fault::new(Kind::Internal, format!("applying the plan broke off: {error}")))??;
                     return Ok(Reply::Done(Rendered::of(&outcome)?));
@@ -231,14 +234,15 @@ pub(super) fn failure(outcome: &Outcome, plan: &Plan) -> Option<Fault> {
     let open: Vec<_> = named(StepState::Unknown)
         .chain(named(StepState::Running))
         .collect();
-    if !done.is_empty() {
-        let _ = write!(message, "\ndone before: {}", done.join("; "));
-    }
-    if !open.is_empty() {
-        let _ = write!(message, "\nnot known to have ended: {}", open.join("; "));
-    }
-    if !unsent.is_empty() {
-        let _ = write!(message, "\nnot sent: {}", unsent.join("; "));
+    for (words, steps) in [
+        ("done before", done),
+        ("not known to have ended", open),
+        ("not sent", unsent),
+    ] {
+        if !steps.is_empty() {
+            let steps = continued(&steps.join("; "));
+            let _ = write!(message, "\n{words}: {steps}");
+        }
     }
     let mut both = plan.steps.iter().zip(&outcome.steps);
     let undo_fits = both.any(|(step, known)| !step.prepares && known.state == StepState::Done);
@@ -248,11 +252,14 @@ pub(super) fn failure(outcome: &Outcome, plan: &Plan) -> Option<Fault> {
                 .to_owned()
         }
         _ if is_taken(plan, outcome) => taken_hint(plan),
-        _ if failed.iter().any(|step| is_for_quorum(step)) => NO_QUORUM.to_owned(),
         Undo::Call { tool, arguments } if undo_fits => format!(
             "nothing is tried again or taken back by itself; to clean up what was done: {tool} {}",
             serde_json::Value::Object(arguments.clone())
         ),
+        // In the first line PVE speaks, and below that its log, in which anybody may.
+        _ if failed.iter().any(|step| step.lines().next().is_some_and(is_for_quorum)) => {
+            NO_QUORUM.to_owned()
+        }
         _ => "nothing is tried again by itself; mend the cause, then make the call anew".to_owned(),
     };
     Some(
@@ -286,7 +293,7 @@ fn taken_hint(plan: &Plan) -> String {
 /// "Start VM 105 (staging) failed: …", and the task that says more.
 fn failed_step(step: &StepOutcome) -> String {
     let detail = step.detail.as_deref().unwrap_or("PVE gave no reason");
-    let mut line = format!("{} failed: {detail}", step.step);
+    let mut line = continued(&format!("{} failed: {detail}", step.step));
     if let Some(task) = &step.task {
         let _ = write!(line, "\ntask: {task}");
     }

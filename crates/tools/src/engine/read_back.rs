@@ -5,6 +5,7 @@ use std::time::Duration;
 use pve::{Reader, TaskEnd, Upid};
 use serde_json::Value;
 
+use crate::clean::without_passwords;
 use crate::fault::explain;
 use crate::outcome::StepState;
 use crate::plan::{Check, Step};
@@ -48,7 +49,7 @@ impl Ended {
     pub(super) async fn read_back(self, pve: &Reader, step: &Step, settling: u32) -> Known {
         let mut known = read_back(pve, step.after.as_ref(), settling).await;
         if let Some(warning) = self.0 {
-            known.detail = Some(format!("{}; {warning}", known.detail.unwrap_or_default()));
+            known = known.and(Some(warning));
         }
         known
     }
@@ -64,14 +65,14 @@ pub(super) async fn ended(
     match pve.wait_task(upid, within, tell).await {
         Ok(Some(TaskEnd::Ok)) => Ok(Some(Ended(None))),
         Ok(Some(TaskEnd::Warnings(count))) => Ok(Some(Ended(Some(format!(
-            "the task ended with {count} warnings:\n{}",
+            "the task ended with {count} warnings; the last lines of its log follow\n{}",
             log_tail(pve, upid).await
         ))))),
         Ok(Some(TaskEnd::Failed(why))) => Err(Known::new(
             StepState::Failed,
             format!(
-                "the task ended with: {}; the last lines of its log:\n{}",
-                continued(&why),
+                "the task ended with: {}; the last lines of its log follow\n{}",
+                continued(&without_passwords(&why)),
                 log_tail(pve, upid).await
             ),
         )),
@@ -92,7 +93,10 @@ pub(super) fn unreadable(why: &str) -> Known {
 
 async fn log_tail(pve: &Reader, upid: &Upid) -> String {
     match pve.task_log_tail(upid, LOG_TAIL).await {
-        Ok(lines) => each_set_off(&lines).trim_end().to_owned(),
+        Ok(lines) => {
+            let lines = lines.iter().map(|line| without_passwords(line));
+            each_set_off(lines).trim_end().to_owned()
+        }
         Err(error) => format!("{MARK}(the log cannot be read: {})", explain(&error)),
     }
 }

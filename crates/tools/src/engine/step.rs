@@ -261,7 +261,7 @@ pub(super) async fn refused(pve: &Reader, plan: &Plan, error: &pve::Error) -> Kn
     if error.status() == Some(403) {
         let missing = missing_privileges(plan, pve).await;
         if !missing.is_empty() {
-            detail = format!("{detail}; the token lacks {}", missing.join(", "));
+            detail = beside(&detail, &format!("the token lacks {}", missing.join(", ")));
         }
     }
     Known::new(StepState::Failed, detail)

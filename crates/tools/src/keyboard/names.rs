@@ -102,7 +102,8 @@ pub fn parse(text: &str) -> Result<String, Fault> {
     // "ctrl+alt+delete" is how others write it.
     let joint = if text.contains('-') { '-' } else { '+' };
     let mut keys = Vec::new();
-    for key in text.split(joint) {
+    // However many there are, those beyond a few need not be understood to be too many.
+    for key in text.split(joint).take(MOST + 1) {
         let key = one(&key.to_lowercase())?;
         // "shift-+" holds shift already.
         let is_held = keys.iter().any(|held| held == "shift" || held == "shift_r");
@@ -112,8 +113,8 @@ pub fn parse(text: &str) -> Result<String, Fault> {
             .unwrap_or(&key);
         keys.extend(key.split('-').map(str::to_owned));
     }
-    if keys.len() > MOST {
-        let count = keys.len();
+    let count = keys.len().max(text.split(joint).count());
+    if count > MOST {
         return Err(Fault::bad_input(format!(
             "{count} keys at once are too many; nothing was sent"
         ))
@@ -180,6 +181,15 @@ mod tests {
         ] {
             assert_eq!(parse(key).unwrap(), key);
         }
+    }
+
+    #[test]
+    fn too_many_keys_are_counted_and_not_understood() {
+        let keys = "a-".repeat(2_000_000) + "a";
+        let fault = parse(&keys).unwrap_err();
+        assert!(fault.message.starts_with("2000001 keys"), "{fault}");
+        let fault = parse("a-b-c-d-e-f-+-h-i-j").unwrap_err();
+        assert!(fault.message.starts_with("11 keys"), "{fault}");
     }
 
     #[test]

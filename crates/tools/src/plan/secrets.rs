@@ -34,8 +34,10 @@ impl Secrets {
             let passwords = crate::clean::passwords_in(secret).into_iter();
             passwords.map(|at| &secret[at])
         });
-        let secrets = whole.chain(within);
-        secrets.fold(text, |text, secret| {
+        // The longest first: one may be the beginning of another.
+        let mut secrets: Vec<&str> = whole.chain(within).collect();
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        secrets.into_iter().fold(text, |text, secret| {
             pve::conceal(&text, secret, crate::clean::REDACTED)
         })
     }
@@ -116,6 +118,15 @@ mod tests {
         let mut value = json!({"url": address});
         secrets.blank(&mut value);
         assert_eq!(value, json!({"url": without}));
+    }
+
+    #[test]
+    fn a_secret_that_begins_like_another_leaves_nothing_of_it() {
+        let mut secrets = Secrets::default();
+        secrets.keep("confirmation", "Summer2025".into());
+        secrets.keep("password", "Summer2025!x9".into());
+        let said = "'Summer2025!x9' is too weak".to_owned();
+        assert_eq!(secrets.out_of(said), "'<redacted>' is too weak");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::needs;
 use super::risk::{self, Class};
-use crate::words;
+use crate::words::{self, line};
 
 /// Parameters that are described; the others are named.
 const DESCRIBED: usize = 16;
@@ -137,13 +137,15 @@ fn gives(method: &Method) -> String {
 
 impl Described {
     pub(super) fn text(&self) -> String {
-        let mut out = format!("{}: {}\ncall: {}\n", self.method, self.does, self.call);
+        let mut out = String::new();
+        line!(out, "{}: {}", self.method, self.does);
+        line!(out, "call: {}", self.call);
         for parameter in &self.parameters {
-            let _ = writeln!(out, "- {parameter}");
+            line!(out, "- {parameter}");
         }
-        let _ = writeln!(out, "needs: {}", self.needs);
+        line!(out, "needs: {}", self.needs);
         if !self.gives.is_empty() {
-            let _ = writeln!(out, "gives: {}", self.gives);
+            line!(out, "gives: {}", self.gives);
         }
         out
     }

@@ -1,7 +1,5 @@
 //! search_proxmox_api
 
-use std::fmt::Write as _;
-
 use pve::Method as Verb;
 use pve::apidoc::{Found, Method, Schema};
 use schemars::JsonSchema;
@@ -14,7 +12,7 @@ use crate::fault::Fault;
 use crate::need::Need;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
-use crate::words;
+use crate::words::{self, line};
 
 /// How many methods are shown.
 const SHOWN: usize = 6;
@@ -122,8 +120,8 @@ impl Answer for Hits {
     fn text(&self) -> String {
         let mut out = String::new();
         if self.methods.len() > 1 {
-            for line in &self.methods {
-                let _ = writeln!(out, "{line}");
+            for method in &self.methods {
+                line!(out, "{method}");
             }
             out.push('\n');
         }

@@ -87,24 +87,25 @@ fn installer(script: &Script) -> Option<String> {
 impl Answer for Info {
     fn text(&self) -> String {
         let app = self.says.app.as_deref().unwrap_or(&self.name);
-        let mut text = format!("{app}: {}\n", self.path);
-        let mut line = |word: &str, said: &str| {
+        let mut text = String::new();
+        line!(text, "{app}: {}", self.path);
+        let mut add = |word: &str, said: &str| {
             if !said.is_empty() {
                 line!(text, "{word}: {said}");
             }
         };
-        line("needs", &self.says.size());
+        add("needs", &self.says.size());
         if let Some(unprivileged) = self.says.unprivileged {
-            line("unprivileged", if unprivileged { "yes" } else { "no" });
+            add("unprivileged", if unprivileged { "yes" } else { "no" });
         }
-        line("tags", &self.says.tags.join(", "));
-        line("source", self.says.source.as_deref().unwrap_or_default());
-        line("author", self.says.author.as_deref().unwrap_or_default());
-        line(
+        add("tags", &self.says.tags.join(", "));
+        add("source", self.says.source.as_deref().unwrap_or_default());
+        add("author", self.says.author.as_deref().unwrap_or_default());
+        add(
             "installs with",
             self.installs_with.as_deref().unwrap_or_default(),
         );
-        line("fetches from", &self.fetches_from.join(", "));
+        add("fetches from", &self.fetches_from.join(", "));
         text.push_str("It runs as root on a node: a person reads it and starts it there.");
         text
     }
