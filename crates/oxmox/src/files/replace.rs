@@ -46,7 +46,13 @@ impl<'a> New<'a> {
     }
 
     pub(super) fn put(self) -> io::Result<()> {
-        fs::rename(&self.draft, self.path)
+        fs::rename(&self.draft, self.path)?;
+        // Which file stands there is written down in the directory: a power cut must not bring the old one back.
+        #[cfg(unix)]
+        if let Some(dir) = self.path.parent() {
+            let _ = File::open(dir).and_then(|dir| dir.sync_all());
+        }
+        Ok(())
     }
 }
 

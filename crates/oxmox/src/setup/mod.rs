@@ -11,7 +11,7 @@
 //! | `inherited` | what a role takes the place of |
 //! | `choices`, [`tokens`], `prepare` | from there to a plan |
 //! | [`plan`], [`words`] | what will be done, as data and for people |
-//! | [`apply`], [`trial`], [`journal`] | doing it, trying it, writing down what was made |
+//! | [`apply`], [`trial`], `made`, [`journal`], `trail` | doing it, trying it, writing down what was made |
 //! | [`written`] | what it takes to put a person's files back exactly |
 //! | [`undo`], `restored`, `reached`, `handed` | taking it back: files, the way back to the cluster, and what others need of it |
 //! | `signals` | what ends it in the middle |
