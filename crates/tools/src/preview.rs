@@ -299,8 +299,10 @@ impl Answer for Preview {
         let summary = continued(&self.summary);
         let mut out = format!("would: {summary} (risk: {})\n", self.risk.word());
         for (number, step) in (1..).zip(&self.steps) {
-            let says = continued(&step.step);
-            line!(out, "{number}. {says} [{}]", step.request);
+            match step.step.split_once('\n') {
+                Some((says, rest)) => line!(out, "{number}. {says} [{}]\n{rest}", step.request),
+                None => line!(out, "{number}. {} [{}]", step.step, step.request),
+            }
         }
         if !self.affects.is_empty() {
             out.push_str(&impact_table(&self.affects));

@@ -129,7 +129,7 @@ impl Receiving<'_> {
             let message = format!("{}: {got} of {size}", step.says);
             #[expect(clippy::cast_precision_loss, reason = "a percentage")]
             let share = percent as f64 / 100.0;
-            self.report.progress(index, Some(share), message);
+            self.report.progress(index, Some(share), &message);
         }
         Ok(())
     }

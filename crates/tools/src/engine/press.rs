@@ -71,7 +71,7 @@ impl Engine {
             if let Some(all) = count {
                 #[expect(clippy::cast_precision_loss, reason = "few keys are pressed")]
                 let share = (done + 1) as f64 / all as f64;
-                report.progress(index, Some(share), plan.steps[index].says.clone());
+                report.progress(index, Some(share), &plan.steps[index].says);
             }
         }
         halt_point::at("sent").await;

@@ -9,6 +9,7 @@ use super::doubt::Before;
 use super::{Engine, Progress};
 use crate::fault::{Fault, Kind};
 use crate::outcome::{StepOutcome, StepState};
+use crate::words::continued;
 
 /// The steps so far, seen by the worker and by whoever waits.
 #[derive(Clone)]
@@ -117,8 +118,9 @@ impl Report {
     }
 
     /// How far a step is; told as how far the whole plan is. Nobody listening is fine.
-    pub(super) fn progress(&self, index: usize, fraction: Option<f64>, message: String) {
+    pub(super) fn progress(&self, index: usize, fraction: Option<f64>, message: &str) {
         let fraction = self.known().share(index, fraction);
+        let message = continued(message);
         let _ = self.progress.send(Progress { fraction, message });
     }
 

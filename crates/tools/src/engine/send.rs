@@ -36,7 +36,7 @@ impl Engine {
                 // PVE throws away what it has of a file that does not come to its end.
                 halted.check()?;
                 let message = format!("{says}: {} of {}", words::size(sent), words::size(size));
-                told.progress(index, Some(share(sent, size)), message);
+                told.progress(index, Some(share(sent, size)), &message);
                 Ok(())
             });
             let upload = writer.upload(&request, Arc::new(sending));

@@ -102,7 +102,7 @@ impl Engine {
             .await
             .map_err(|fault| unsent(&fault.message))?;
         halt_point::at("step-sending").await;
-        report.progress(index, None, step.says.clone());
+        report.progress(index, None, &step.says);
         match &step.action {
             Action::Request(_) | Action::Upload(_) => {}
             Action::Download(download) => {
@@ -218,7 +218,7 @@ async fn follow(
     halt_point::at("task-kept").await;
     let tell = |progress: pve::TaskProgress| {
         let fraction = progress.percent.map(|percent| percent / 100.0);
-        report.progress(index, fraction, doing(step, progress.line.as_deref()));
+        report.progress(index, fraction, &doing(step, progress.line.as_deref()));
     };
     match ended(pve, upid, LONGEST_TASK, tell).await? {
         Some(end) => Ok(end.read_back(pve, step, LOOKS_WHILE_SETTLING).await),

@@ -67,18 +67,7 @@ async fn left_behind_at(now: i64, house: &House, (id, plan): (&str, &Plan), befo
         decided_by: None,
     };
     let store = house.engine.store().await.unwrap();
-    let opened = AuditEntry::Opened {
-        at: now,
-        plan: id.to_owned(),
-        caller: CALLER.to_owned(),
-        tool: START.0.to_owned(),
-        arguments: Value::Null,
-        summary: None,
-        risk: None,
-        digest: None,
-        confirmed_by: None,
-        pve_identity: None,
-    };
+    let opened = opened(now, id, START.0);
     let unsent = Outcome::unsent(Status::Running, id, &stored.plan).steps;
     let opening = Opening {
         worker: "dead",
@@ -94,6 +83,22 @@ async fn left_behind_at(now: i64, house: &House, (id, plan): (&str, &Plan), befo
     let before = before.to_string();
     let kept = store.keep_step(id, 0, &sending, Some(&before), now);
     assert!(kept.await.unwrap());
+}
+
+/// What was written down when it began.
+fn opened(at: i64, id: &str, tool: &str) -> AuditEntry {
+    AuditEntry::Opened {
+        at,
+        plan: id.to_owned(),
+        caller: CALLER.to_owned(),
+        tool: tool.to_owned(),
+        arguments: Value::Null,
+        summary: None,
+        risk: None,
+        digest: None,
+        confirmed_by: None,
+        pve_identity: None,
+    }
 }
 
 /// How things stood before: no task was there, and only a task can tell what came of it.
@@ -263,18 +268,7 @@ async fn a_look_that_was_left_open_is_closed_as_unknown() {
         worker: "dead".to_owned(),
         summary: "look inside a guest".to_owned(),
     };
-    let opened = AuditEntry::Opened {
-        at: house.context().now,
-        plan: "l".to_owned(),
-        caller: CALLER.to_owned(),
-        tool: "read_vm_terminal".to_owned(),
-        arguments: Value::Null,
-        summary: None,
-        risk: None,
-        digest: None,
-        confirmed_by: None,
-        pve_identity: None,
-    };
+    let opened = opened(house.context().now, "l", "read_vm_terminal");
     let store = house.engine.store().await.unwrap();
     store.open_look(&look, &opened).await.unwrap();
     let closed = house.engine.close_left_open().await.unwrap();
