@@ -187,7 +187,7 @@ impl Client {
         if reply.status == 401 {
             return Err(self.shown(self.session.refusal(&reply), &signature));
         }
-        self.session.is_taken();
+        self.session.note_taken();
         Ok((at, signature, reply))
     }
 

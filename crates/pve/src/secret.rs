@@ -136,7 +136,7 @@ impl Secret {
     }
 
     /// PVE takes it, again if it was refused.
-    pub(crate) fn is_taken(&self) {
+    pub(crate) fn note_taken(&self) {
         if let Inner::Kept(kept) = &self.0 {
             kept.state().is_refused = false;
         }

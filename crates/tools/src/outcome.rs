@@ -263,7 +263,7 @@ impl Answer for Outcome {
             line!(out, "- {}", crate::clean::line(item));
         }
         for warning in &self.warnings {
-            line!(out, "warning: {}", continued(warning));
+            line!(out, "warning: {}", warning);
         }
         if let Some(confirm) = &self.confirm {
             line!(out, "confirm: {confirm}");
@@ -282,7 +282,7 @@ impl Answer for Outcome {
             );
         }
         if let Some(next) = &self.next {
-            line!(out, "next: {}", continued(next));
+            line!(out, "next: {}", next);
         }
         out
     }
@@ -312,7 +312,7 @@ impl Outcome {
                 // Before a decision the steps are a list of what would be done; one step is the summary itself.
                 StepState::NotSent if self.status == Status::NeedsConfirmation => {
                     if self.steps.len() > 1 {
-                        line!(out, "{number}. {}", continued(&step.step));
+                        line!(out, "{number}. {}", step.step);
                     }
                     if let Some(sends) = self.sends.get(number - 1) {
                         line!(out, "sends: {sends}");

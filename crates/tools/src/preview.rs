@@ -308,10 +308,10 @@ impl Answer for Preview {
             out.push_str(&impact_table(&self.affects));
         }
         for warning in &self.warnings {
-            line!(out, "warning: {}", continued(warning));
+            line!(out, "warning: {}", warning);
         }
         for blocker in &self.blockers {
-            line!(out, "would be refused: {}", continued(blocker));
+            line!(out, "would be refused: {}", blocker);
         }
         for missing in &self.privileges_missing {
             line!(out, "missing privilege: {missing}");
@@ -326,7 +326,7 @@ impl Answer for Preview {
                 );
             }
             (None, Some(because)) => {
-                line!(out, "cannot be undone: {}", continued(because));
+                line!(out, "cannot be undone: {}", because);
             }
             (None, None) => {}
         }

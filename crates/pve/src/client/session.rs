@@ -231,9 +231,9 @@ impl Session {
     }
 
     /// PVE took what it was shown.
-    pub(super) fn is_taken(&self) {
+    pub(super) fn note_taken(&self) {
         if let Kind::KeptToken(secret) = &self.kind {
-            secret.is_taken();
+            secret.note_taken();
         }
     }
 
@@ -270,7 +270,7 @@ impl Session {
         };
         match result {
             Ok(ticket) => {
-                password.is_taken();
+                password.note_taken();
                 let signature = ticket.signature.clone();
                 *login = Login {
                     generation: signature.generation,

@@ -11,8 +11,7 @@ use crate::fault::Fault;
 use crate::need::{self, Need};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
-use crate::words;
-use crate::words::line;
+use crate::words::{self, line};
 
 /// Shows one node: CPU, memory, root disk, load, versions, and on request more.
 ///

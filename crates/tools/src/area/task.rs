@@ -15,8 +15,7 @@ use crate::need::{self, Need};
 use crate::outcome::{Outcome, Status, StepState};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
-use crate::words;
-use crate::words::line;
+use crate::words::{self, line};
 
 /// Tells how a PVE task stands: running, done, done with warnings or failed, with the end of its log.
 ///

@@ -16,8 +16,7 @@ use crate::need;
 use crate::screen;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Image, Reads};
-use crate::words;
-use crate::words::line;
+use crate::words::{self, line};
 
 /// No screen reaches farther.
 const FARTHEST: usize = 100_000;

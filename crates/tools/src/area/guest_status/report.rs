@@ -8,8 +8,7 @@ use serde::Serialize;
 use crate::area::task_rows::{TaskRow, task_table};
 use crate::plan::Impact;
 use crate::tool::{Answer, Object};
-use crate::words;
-use crate::words::line;
+use crate::words::{self, line};
 
 /// A guest's state.
 #[derive(Debug, Default, Serialize, JsonSchema)]

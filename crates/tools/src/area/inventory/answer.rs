@@ -9,8 +9,7 @@ use super::column::Column;
 use super::page::{Page, Position, cursor};
 use super::query::Query;
 use crate::tool::{Answer, Object};
-use crate::words;
-use crate::words::line;
+use crate::words::{self, line};
 
 /// Characters of text and structure together, if the caller sets no limit: some 2,000 tokens.
 const BUDGET: usize = 6_500;

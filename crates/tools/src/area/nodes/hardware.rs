@@ -11,8 +11,7 @@ use crate::fault::Fault;
 use crate::plain::{NODE, Need, Plain, an, change, choice, flag, read, text};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Read, Reads, Tool};
-use crate::words;
-use crate::words::line;
+use crate::words::{self, line};
 
 /// The tools of this subject.
 pub(in crate::area) const TOOLS: &[&dyn Tool] = &[

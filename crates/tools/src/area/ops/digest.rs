@@ -13,8 +13,7 @@ use crate::fault::Fault;
 use crate::need::{self, Need};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
-use crate::words;
-use crate::words::line;
+use crate::words::{self, line};
 
 /// Clusters shown on lines of their own.
 const CLUSTERS: usize = 6;

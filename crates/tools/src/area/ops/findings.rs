@@ -16,8 +16,7 @@ use crate::filter::Filter;
 use crate::need::{self, Need};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
-use crate::words;
-use crate::words::line;
+use crate::words::{self, line};
 
 /// Shown of each code where none is asked for, so that the answer stays small whatever the estate.
 const PER_CODE: usize = 2;

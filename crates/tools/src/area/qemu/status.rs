@@ -11,8 +11,7 @@ use crate::fault::{Fault, Kind};
 use crate::need::{self, Need};
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
-use crate::words;
-use crate::words::line;
+use crate::words::{self, line};
 
 /// Tells whether a program that vm_agent_exec started has ended, and then its exit code and output.
 ///

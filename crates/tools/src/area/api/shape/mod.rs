@@ -9,8 +9,7 @@ use serde_json::Value;
 use self::cells::{clipped, columns, others, plain, row};
 use crate::fault::Fault;
 use crate::tool::{Answer, Object};
-use crate::words;
-use crate::words::line;
+use crate::words::{self, line};
 
 /// Characters of text and data together that fit 2,000 tokens.
 const ROOM: usize = 5_000;

@@ -13,8 +13,7 @@ use crate::need;
 use crate::spec::{Example, Risk, Spec, Special, Toolset, Wants};
 use crate::terminal::{self, Found, OPENING, STILL};
 use crate::tool::{Answer, Reads};
-use crate::words;
-use crate::words::line;
+use crate::words::{self, line};
 
 /// Lines that are shown if the caller does not say.
 const LINES: usize = 60;

@@ -18,8 +18,7 @@ use crate::filter::Filter;
 use crate::need;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Answer, Reads};
-use crate::words;
-use crate::words::line;
+use crate::words::{self, line};
 
 /// How many configurations are read.
 const CLOSELY: usize = 200;
