@@ -11,8 +11,7 @@ use crate::keys;
 use crate::plan::{Plan, Undo};
 use crate::spec::Risk;
 use crate::tool::{Answer, Image, Object};
-use crate::words::line;
-use crate::words::{self, continued};
+use crate::words::{self, beside, line, with_ours};
 
 /// What became of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -257,7 +256,8 @@ impl Answer for Outcome {
             Status::Applied if self.steps.is_empty() => "nothing was sent",
             status => status.word(),
         };
-        let mut out = format!("{word}: {}\n", continued(&self.summary));
+        let mut out = String::new();
+        line!(out, "{word}: {}", self.summary);
         out.push_str(&self.steps_text());
         for item in &self.affects {
             line!(out, "- {}", crate::clean::line(item));
@@ -328,13 +328,11 @@ impl Outcome {
             let task = step.task.as_ref().map(|task| format!(" [{task}]"));
             let task = task.unwrap_or_default();
             let detail = step.detail.as_deref().unwrap_or_default();
-            match detail.split_once('\n') {
-                Some((first, rest)) => {
-                    line!(out, "- {state}: {}; {first}{task}\n{rest}", step.step);
-                }
-                None if detail.is_empty() => line!(out, "- {state}: {}{task}", step.step),
-                None => line!(out, "- {state}: {}; {detail}{task}", step.step),
-            }
+            let said = match detail {
+                "" => step.step.clone(),
+                detail => beside(&step.step, detail),
+            };
+            line!(out, "- {state}: {}", with_ours(&said, &task));
             for (name, value) in step.result.iter().flatten() {
                 out.push_str(&result_text(name, value));
             }

@@ -22,8 +22,7 @@ use crate::policy::{Decision, Policy};
 use crate::registry::Registry;
 use crate::spec::Risk;
 use crate::tool::Answer;
-use crate::words::line;
-use crate::words::{self, continued};
+use crate::words::{self, line, with_ours};
 
 /// What a change would do.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -296,13 +295,12 @@ fn typed_text(text: &Parameter) -> String {
 
 impl Answer for Preview {
     fn text(&self) -> String {
-        let summary = continued(&self.summary);
-        let mut out = format!("would: {summary} (risk: {})\n", self.risk.word());
+        let mut out = String::new();
+        let risk = format!(" (risk: {})", self.risk.word());
+        line!(out, "would: {}", with_ours(&self.summary, &risk));
         for (number, step) in (1..).zip(&self.steps) {
-            match step.step.split_once('\n') {
-                Some((says, rest)) => line!(out, "{number}. {says} [{}]\n{rest}", step.request),
-                None => line!(out, "{number}. {} [{}]", step.step, step.request),
-            }
+            let request = format!(" [{}]", step.request);
+            line!(out, "{number}. {}", with_ours(&step.step, &request));
         }
         if !self.affects.is_empty() {
             out.push_str(&impact_table(&self.affects));

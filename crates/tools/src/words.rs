@@ -2,7 +2,7 @@
 
 mod set_off;
 
-pub use set_off::{MARK, beside, continued, each_set_off, set_off};
+pub use set_off::{MARK, beside, continued, each_set_off, set_off, with_ours};
 pub(crate) use set_off::{line, push_line};
 
 /// Rows under a heading, columns aligned by two spaces. The last column is not padded.

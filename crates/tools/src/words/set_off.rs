@@ -27,13 +27,20 @@ pub fn continued(text: &str) -> String {
     out
 }
 
-/// A text whose further lines are others', with something of ours behind its first.
-pub fn beside(text: &str, ours: &str) -> String {
+/// A text whose further lines are others', with something of ours at the end of its first.
+pub fn with_ours(text: &str, ours: &str) -> String {
     match text.split_once('\n') {
-        Some((first, rest)) => format!("{first}; {ours}\n{rest}"),
-        None if text.is_empty() => ours.to_owned(),
-        None => format!("{text}; {ours}"),
+        Some((first, rest)) => format!("{first}{ours}\n{rest}"),
+        None => format!("{text}{ours}"),
     }
+}
+
+/// The same with a further sentence.
+pub fn beside(text: &str, ours: &str) -> String {
+    if text.is_empty() {
+        return ours.to_owned();
+    }
+    with_ours(text, &format!("; {ours}"))
 }
 
 /// Every line of others by itself, set off.
