@@ -4,11 +4,16 @@ every way for it to go wrong. Whatever goes wrong ends in a clear message, with 
 
 from __future__ import annotations
 
+import concurrent.futures
+import contextlib
 import hashlib
 import hmac
 import json
+import os
 import re
 import shutil
+import signal
+import socket
 import ssl
 import subprocess
 import tempfile
@@ -220,6 +225,32 @@ def leaving(t: Terminal) -> None:
     t.check(re.search(r"(?<!-)\becho\b", ended[1].rpartition("speed")[2]) is not None, "after Ctrl-C the terminal shows again what is typed", ended[1])
 
 
+def leaving_a_trial(t: Terminal) -> None:
+    """A secret was typed, and what it is tried at says nothing: whoever has no patience can go."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        host = f"127.0.0.1:{silent.getsockname()[1]}"
+
+        def interrupt() -> None:
+            silent.settimeout(60)
+            connection, _ = silent.accept()
+            for process in Path("/proc").glob("[0-9]*"):
+                with contextlib.suppress(OSError):  # gone meanwhile
+                    words = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
+                    if words[0] == OXMOX and host in words:
+                        os.kill(int(process.name), signal.SIGINT)
+            connection.settimeout(60)
+            while connection.recv(4096):
+                pass
+
+        before = t.tree()
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            interrupted = pool.submit(interrupt)
+            ended = t.play([("The secret", r"simulated\r")], OXMOX, "cluster", "add", "slow", "--host", host, "--token", "a@pve!b", "--secret-store", "file")
+            interrupted.result()
+        t.says("Ctrl-C while a typed secret is tried", ended, 130, "interrupted; nothing was changed")
+        t.check(t.tree() == before, "Ctrl-C while a typed secret is tried: nothing is left of it")
+
+
 def changed_certificate(report: Report) -> None:
     """The same address, another certificate."""
     with tempfile.TemporaryDirectory(prefix="oxmox-home-") as home:
@@ -251,6 +282,7 @@ def main() -> None:
         elsewhere(t)
         refused(t)
         leaving(t)
+        leaving_a_trial(t)
         journey(t)
     changed_certificate(report)
     report.finish()

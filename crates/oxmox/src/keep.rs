@@ -187,7 +187,7 @@ impl Keep {
                     // It reads whole commands, so that the secret is on no command line.
                     System::Mac => format!(
                         "add-generic-password -U -s {SERVICE} -a {entry} -w {}\n",
-                        secret.expose_secret()
+                        quoted(secret.expose_secret())
                     ),
                     _ => secret.expose_secret().to_owned(),
                 };
@@ -197,7 +197,8 @@ impl Keep {
                     return Ok(());
                 }
                 // Which may repeat what it was told.
-                let said = said(&ended).replace(secret.expose_secret(), "***");
+                let said = said(&ended).replace(&quoted(secret.expose_secret()), "***");
+                let said = said.replace(secret.expose_secret(), "***");
                 Err(refused(&said))
             }
         }
@@ -224,11 +225,26 @@ impl Keep {
                     .map_err(|trouble| held_on(&trouble.to_string()))?;
                 // One program passes over what is locked and calls it done; the other one fails if there was nothing.
                 let failed = System::HERE == System::Linux && !ended.status.success();
-                if failed || self.read(limit).is_some() {
+                if failed || self.is_there(limit)? {
                     return Err(held_on(&said(&ended)));
                 }
                 Ok(())
             }
+        }
+    }
+
+    /// Whether the keyring has it, locked or not: what is locked can be found, and not read.
+    fn is_there(&self, limit: Duration) -> Result<bool, Fault> {
+        let Self::Keyring { program, entry } = self else {
+            return Ok(false);
+        };
+        let ended = asked(program, (Act::Find, entry), None, limit)
+            .map_err(|trouble| held_on(&trouble.to_string()))?;
+        match System::HERE {
+            System::Mac => Ok(ended.status.success()),
+            // It succeeds with nothing found, too.
+            _ if ended.status.success() => Ok(!ended.stdout.is_empty()),
+            _ => Err(held_on(&said(&ended))),
         }
     }
 
@@ -281,6 +297,12 @@ fn asked(
     program::run(&mut command, input, limit)
 }
 
+/// One word of a line as `security -i` splits it.
+fn quoted(text: &str) -> String {
+    let text = text.replace('\\', r"\\").replace('"', r#"\""#);
+    format!("\"{text}\"")
+}
+
 /// Why it did not, in its own words, or else by how it ended.
 fn said(ended: &Ended) -> String {
     let said = clean::line(String::from_utf8_lossy(&ended.stderr).trim());
@@ -308,6 +330,7 @@ fn held_on(why: &str) -> Fault {
 
 #[derive(Clone, Copy)]
 enum Act {
+    Find,
     Read,
     Store,
     Remove,
@@ -316,11 +339,13 @@ enum Act {
 fn arguments(act: Act, entry: &str) -> Vec<String> {
     let label = format!("--label=oxmox: the token of {entry}");
     let words: Vec<&str> = match (System::HERE, act) {
+        (System::Mac, Act::Find) => vec!["find-generic-password", "-s", SERVICE, "-a", entry],
         (System::Mac, Act::Read) => {
             vec!["find-generic-password", "-s", SERVICE, "-a", entry, "-w"]
         }
         (System::Mac, Act::Store) => vec!["-i"],
         (System::Mac, Act::Remove) => vec!["delete-generic-password", "-s", SERVICE, "-a", entry],
+        (_, Act::Find) => vec!["search", "service", SERVICE, "cluster", entry],
         (_, Act::Read) => vec!["lookup", "service", SERVICE, "cluster", entry],
         (_, Act::Store) => vec!["store", &label, "service", SERVICE, "cluster", entry],
         (_, Act::Remove) => vec!["clear", "service", SERVICE, "cluster", entry],
@@ -387,6 +412,12 @@ mod tests {
         let fault = keyring.remove_within(limit).unwrap_err();
         assert!(fault.message.contains("did not answer within"), "{fault}");
         assert!(fault.hint.is_some_and(|hint| hint.contains("unlock it")));
+    }
+
+    #[test]
+    fn what_is_told_in_a_line_stays_one_word() {
+        assert_eq!(quoted("plain"), r#""plain""#);
+        assert_eq!(quoted(r#"a "b\c" 'd"#), r#""a \"b\\c\" 'd""#);
     }
 
     #[test]

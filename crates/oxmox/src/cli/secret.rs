@@ -10,7 +10,7 @@ use super::{out, setup};
 use crate::config::{ClusterConfig, Environment, SecretSource};
 use crate::files::Lock;
 use crate::keep::Keep;
-use crate::setup::keyboard;
+use crate::setup::keyboard::{self, Leaving};
 use crate::setup::talk::Talk;
 
 /// Puts a cluster's secret where the configuration says it is, or tries it
@@ -79,7 +79,9 @@ async fn set(cluster: &ClusterConfig) -> Result<Exit, Fault> {
         }
         SecretSource::Held(_) => return Err(elsewhere("it is in the environment".to_owned())),
     };
-    keep.store(&taken().await?)?;
+    let (secret, leaving) = taken().await?;
+    drop(leaving);
+    keep.store(&secret)?;
     out::say(format_args!("the secret of {} is in {keep}", cluster.name));
     out::hint(format_args!(
         "`oxmox secret test {}` tries it",
@@ -88,13 +90,16 @@ async fn set(cluster: &ClusterConfig) -> Result<Exit, Fault> {
     Ok(Exit::Done)
 }
 
-/// The secret as somebody gives it: by a question if they are there, else on stdin.
-pub(super) async fn taken() -> Result<SecretString, Fault> {
+/// The secret as somebody gives it: by a question if they are there, else on stdin. Whoever was asked can leave until that is
+/// dropped.
+pub(super) async fn taken() -> Result<(SecretString, Option<Leaving>), Fault> {
     if super::person::is_there() {
-        let _leaving = keyboard::may_leave();
-        return Talk::new(false).secret("The secret", "stdin").await;
+        let leaving = keyboard::may_leave();
+        let secret = Talk::new(false).secret("The secret", "stdin").await?;
+        return Ok((secret, Some(leaving)));
     }
-    Ok(setup::secret(true, None, "secret")?.unwrap_or_default())
+    let secret = setup::secret(true, None, "secret")?;
+    Ok((secret.unwrap_or_default(), None))
 }
 
 async fn test(cluster: &ClusterConfig, environment: &Environment) -> Result<Exit, Fault> {

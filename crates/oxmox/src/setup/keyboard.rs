@@ -71,8 +71,11 @@ fn gone(why: &str) -> Fault {
 
 const HINT: &str = "run the command again, or say everything beforehand: --help lists the flags";
 
-/// While this is held, Ctrl-C and its like end the program with a word. Only for as long as nothing has been changed.
-pub fn may_leave() -> AbortOnDropHandle<()> {
+/// While this is held, Ctrl-C and its like end the program with a word. Once it is dropped, nothing hears them any more.
+pub type Leaving = AbortOnDropHandle<()>;
+
+/// For as long as nothing has been changed.
+pub fn may_leave() -> Leaving {
     let mut signals = Signals::listen();
     AbortOnDropHandle::new(tokio::spawn(async move {
         signals.next().await;

@@ -139,7 +139,11 @@ pub(super) async fn prepare(
         stays: access.remote.stays,
         notes,
         secret,
-        authority: authority.map(kept),
+        // Replaced whole, while only an entry changes in the others.
+        authority: authority.map(kept).map(|draft| {
+            let again = draft.again && !reach.written.is_edited(&draft);
+            draft.again(again)
+        }),
         config: kept(edit.draft()),
         clients: clients
             .map(|(client, draft)| (client, kept(draft)))

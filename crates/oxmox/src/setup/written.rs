@@ -91,6 +91,12 @@ impl Written {
         self.0.iter().find(|touched| touched.path == path)
     }
 
+    /// Whether somebody else has written this file since setup did.
+    pub fn is_edited(&self, draft: &Draft) -> bool {
+        let now = Mark::of(draft.before.as_deref());
+        (self.of(&draft.path)).is_some_and(|touched| !touched.is_ours(&now))
+    }
+
     /// Setup is about to write this. What the file said of oxmox counts if it is the first time.
     pub fn about_to(&mut self, draft: &Draft, entry: Option<Before>) {
         if self.of(&draft.path).is_some() {

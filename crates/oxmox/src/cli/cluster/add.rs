@@ -17,6 +17,7 @@ use crate::config::{
 use crate::doctor::{self, Level};
 use crate::files::Lock;
 use crate::keep::{Keep, Wanted};
+use crate::setup::keyboard::Leaving;
 
 /// Adds a cluster to the configuration file, after trying it
 ///
@@ -109,30 +110,12 @@ pub(super) fn run(args: &Args, global: &Global, environment: &Environment) -> Re
                 .hint(format!("`oxmox cluster remove {name}` takes it out")),
         );
     }
-    let new = match args.secret_store {
-        Some(wanted) => Some(block_on(
-            Threads::One,
-            New::take(wanted, name, &edit, environment),
-        )?),
-        None => None,
-    };
-    edit.set_cluster(name, section::of(args, new.as_ref().map(|new| &new.keep))?)?;
-    // As oxmox itself will read it.
-    let mut config = global.load_text(&edit, environment)?;
-    if let Some(new) = &new {
-        new.stand_in(name, &mut config);
-    }
-    if !args.no_test {
-        let patients = doctor::patients(std::slice::from_ref(name), &config, environment)?;
-        let report = block_on(Threads::One, async {
-            Ok(doctor::knock(&patients, LIMIT).await)
-        })?;
-        out::say(report.text());
-        if report.worst() == Level::Problem {
-            out::say("nothing was written");
-            out::hint("--no-test writes it all the same");
-            return Ok(Exit::Failed);
-        }
+    let trial = tried(args, global, &mut edit, environment);
+    let (new, worst) = block_on(Threads::One, trial)?;
+    if worst == Level::Problem {
+        out::say("nothing was written");
+        out::hint("--no-test writes it all the same");
+        return Ok(Exit::Failed);
     }
     if let Some(new) = &new {
         new.keep.store(&new.secret)?;
@@ -149,6 +132,37 @@ pub(super) fn run(args: &Args, global: &Global, environment: &Environment) -> Re
     Ok(Exit::Done)
 }
 
+/// Puts the cluster into the edit and tries it, perhaps with a secret that is still to be kept. Until the end of this, a
+/// person can leave.
+async fn tried(
+    args: &Args,
+    global: &Global,
+    edit: &mut Edit,
+    environment: &Environment,
+) -> Result<(Option<New>, Level), Fault> {
+    let name = &args.name;
+    let (new, _leaving) = match args.secret_store {
+        Some(wanted) => {
+            let (new, leaving) = New::take(wanted, name, edit, environment).await?;
+            (Some(new), leaving)
+        }
+        None => (None, None),
+    };
+    edit.set_cluster(name, section::of(args, new.as_ref().map(|new| &new.keep))?)?;
+    // As oxmox itself will read it.
+    let mut config = global.load_text(edit, environment)?;
+    if let Some(new) = &new {
+        new.stand_in(name, &mut config);
+    }
+    if args.no_test {
+        return Ok((new, Level::Ok));
+    }
+    let patients = doctor::patients(std::slice::from_ref(name), &config, environment)?;
+    let report = doctor::knock(&patients, LIMIT).await;
+    out::say(report.text());
+    Ok((new, report.worst()))
+}
+
 /// A secret that is not kept anywhere yet, and where it will be.
 struct New {
     keep: Keep,
@@ -161,14 +175,14 @@ impl New {
         cluster: &str,
         edit: &Edit,
         environment: &Environment,
-    ) -> Result<Self, Fault> {
+    ) -> Result<(Self, Option<Leaving>), Fault> {
         let dir = edit.path().parent().unwrap_or(Path::new("."));
         let (keep, why) = Keep::find(wanted, cluster, dir, environment)?;
         if let Some(why) = why {
             out::say(format_args!("the secret is kept in a file: {why}"));
         }
-        let secret = secret::taken().await?;
-        Ok(Self { keep, secret })
+        let (secret, leaving) = secret::taken().await?;
+        Ok((Self { keep, secret }, leaving))
     }
 
     /// For the trial: nothing is where the configuration says yet.

@@ -221,6 +221,20 @@ async fn a_certificate_that_was_there() {
     assert_eq!(place.files_but_trail(), [file]);
 }
 
+/// It is replaced whole, so that what a person put into it would be gone.
+#[tokio::test]
+async fn a_certificate_that_somebody_edited_since() {
+    let place = Place::new().await;
+    let file = ".config/oxmox/home-ca.pem";
+    setup(&place, "home", &["--trust=ca"]).await;
+    let pem = place.text(file);
+    let edited = format!("{pem}# and one of mine\n");
+    place.write(file, &edited);
+    setup(&place, "home", &["--trust=ca"]).await;
+    assert_eq!(place.text(file), pem);
+    assert_eq!(place.text(&format!("{file}.before-oxmox")), edited);
+}
+
 /// Whoever pinned the authority by hand has the very file that setup would write.
 #[tokio::test]
 async fn a_certificate_that_was_there_and_is_the_same() {

@@ -11,8 +11,8 @@ use crate::cli::Machine;
 
 const WORDS: &[&str] = &["--level=read", "--name=home", "--yes"];
 
-/// Behaves as libsecret's does, with files in place of a keyring. Where there is a file `locked`, it stores nothing, and
-/// clears nothing without saying so. Where there is a file `deadly`, it kills who asks it to store what was not only a try.
+/// Behaves as libsecret's does, with files in place of a keyring. Where there is a file `locked`, it stores and tells nothing,
+/// clears nothing without saying so, and finds what is there. Where there is a file `deadly`, it kills who asks it to store what was not only a try.
 const SECRET_TOOL: &str = r#"#!/bin/sh
 act=$1; shift
 case $1 in --label=*) shift;; esac
@@ -21,7 +21,8 @@ case $act in
 store) [ ! -f "$KEYRING/deadly" ] || [ ! -f "$KEYRING/tried" ] || kill -9 $PPID
     [ ! -f "$KEYRING/locked" ] || { echo "Cannot create an item in a locked collection" >&2; exit 1; }
     cat > "$file";;
-lookup) [ -f "$file" ] && cat "$file";;
+lookup) [ ! -f "$KEYRING/locked" ] && [ -f "$file" ] && cat "$file";;
+search) [ ! -f "$file" ] || echo "[/1]";;
 clear) touch "$KEYRING/tried"
     [ -f "$KEYRING/locked" ] || rm -f "$file";;
 esac
