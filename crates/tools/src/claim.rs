@@ -2,8 +2,9 @@
 //! `node` and `vm_type`; agents that know them from elsewhere send them all the same, and then they must be right: who
 //! is wrong about the node may be wrong about the guest.
 
+use std::fmt::Write as _;
+
 use pve::{GuestKind, NodeName};
-use serde_json::Value;
 
 use crate::context::Guest;
 use crate::fault::Fault;
@@ -17,6 +18,8 @@ pub struct Claim {
     pub node: Option<NodeName>,
     /// What it is.
     pub kind: Option<GuestKind>,
+    /// Whether the tool is also told a node to go to, which is easily mistaken for this one.
+    pub has_target: bool,
     /// What to do about a guest of the other kind, where the caller did not say what it is.
     pub instead: Option<String>,
 }
@@ -29,6 +32,7 @@ impl Claim {
         if !lists("vmid") {
             return Ok(claim);
         }
+        claim.has_target = lists("target");
         if !lists("node") {
             claim.node = parsed(args, "node")?;
         }
@@ -46,6 +50,7 @@ impl Claim {
         };
         Self {
             node: self.node.clone(),
+            has_target: self.has_target,
             kind: Some(kind),
             instead: Some(instead),
         }
@@ -66,9 +71,11 @@ impl Claim {
         }
         if let Some(node) = self.node.as_ref().filter(|node| **node != at.node) {
             let is = format!("{} is on node {}, not on {node}", guest.label(), at.node);
-            return Err(
-                Fault::bad_input(is).hint(format!("send node: \"{}\", or leave node out", at.node))
-            );
+            let mut hint = format!("send node: \"{}\", or leave node out", at.node);
+            if self.has_target {
+                let _ = write!(hint, "; the node to go to is target: \"{node}\"");
+            }
+            return Err(Fault::bad_input(is).hint(hint));
         }
         Ok(())
     }
@@ -78,6 +85,7 @@ impl Claim {
         Self {
             node: node.or(self.node.as_ref()).cloned(),
             kind: kind.or(self.kind),
+            has_target: self.has_target,
             instead: self.instead.clone(),
         }
     }
@@ -89,5 +97,5 @@ fn parsed<T: serde::de::DeserializeOwned>(
     name: &str,
 ) -> Result<Option<T>, Fault> {
     let hint = format!("leave {name} out; the guest is looked up by its vmid");
-    schema::one(name, args.remove(name), &Value::Null).map_err(|fault| fault.hint(hint))
+    schema::unlisted(args, name).map_err(|fault| fault.hint(hint))
 }

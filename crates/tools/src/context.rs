@@ -206,6 +206,14 @@ impl Context {
         })
     }
 
+    /// The same with this cluster alone.
+    pub(crate) fn on(&self, cluster: &Arc<Cluster>) -> Self {
+        Self {
+            clusters: vec![cluster.clone()],
+            ..self.clone()
+        }
+    }
+
     /// The same for a tool that is for guests of this kind only.
     pub(crate) fn only(&self, kind: GuestKind, tool: &str) -> Self {
         Self {

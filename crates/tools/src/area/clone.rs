@@ -1,6 +1,10 @@
 //! clone_proxmox_vm
 
-use pve::{GuestConfig, GuestKind, GuestRef, NodeName, PoolId, Request, SnapName, StorageId, Vmid};
+mod place;
+
+use pve::{
+    DnsName, GuestConfig, GuestKind, GuestRef, NodeName, PoolId, Request, SnapName, StorageId, Vmid,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -27,7 +31,7 @@ pub(super) struct CloneVm {
     /// The clone's id; next free if left out.
     new_vmid: Option<Vmid>,
     /// The clone's name or hostname.
-    name: Option<String>,
+    name: Option<DnsName>,
     /// False makes a linked clone, of a template only.
     #[serde(default = "yes")]
     full: bool,
@@ -98,7 +102,7 @@ impl CloneVm {
     /// A full clone of a template, as the first step of creating a VM.
     pub(super) fn of_template(
         template: Vmid,
-        (new_vmid, name): (Option<Vmid>, &str),
+        (new_vmid, name): (Option<Vmid>, &DnsName),
         target: Option<NodeName>,
         storage: Option<StorageId>,
         pool: Option<PoolId>,
@@ -144,6 +148,8 @@ impl CloneVm {
             ),
         );
         plan.blockers = self.blockers(source, config);
+        plan.blockers
+            .extend(self.check_place(cx, source, config).await?);
         source.bind(&mut plan, config);
         plan.guards.push(free);
         let made = Target {
@@ -181,7 +187,8 @@ impl CloneVm {
     fn name_from(&self, source: &Guest, config: &GuestConfig) -> String {
         let vmid = source.at.vmid;
         let own = config.name();
-        self.name.clone().unwrap_or_else(|| match source.at.kind {
+        let given = self.name.as_ref().map(ToString::to_string);
+        given.unwrap_or_else(|| match source.at.kind {
             GuestKind::Qemu => format!("Copy-of-VM-{}", own.unwrap_or_else(|| vmid.to_string())),
             GuestKind::Lxc => own.unwrap_or_else(|| format!("Copy-of-CT-{vmid}")),
         })

@@ -1,10 +1,13 @@
 //! The toolset `pools`: groups of guests and storages that rights and backups can be given on.
 
-use pve::Method;
+use pve::{Method, PoolId, Reader};
+use serde::Deserialize;
 
+use crate::fault::{Fault, Kind};
 use crate::plain::{Arg, Entry, Need, Plain, an, change, flag, list, read, text};
 use crate::spec::{Example, Risk, Toolset};
 use crate::tool::Tool;
+use crate::words;
 
 /// The tools of this toolset.
 pub(super) const TOOLS: &[&dyn Tool] = &[&LIST, &GET, &CREATE, &UPDATE, &DELETE];
@@ -118,3 +121,27 @@ const DELETE: Plain = change(
     ask: "Remove the empty pool",
     args: r#"{"poolid": "retired"}"#,
 }]);
+
+#[derive(Deserialize)]
+struct Pool {
+    poolid: String,
+}
+
+/// Refuses a pool that is not there. PVE answers that with a missing privilege.
+pub(super) async fn require(pool: &PoolId, pve: &Reader) -> Result<(), Fault> {
+    let mut pools: Vec<Pool> = pve.list("/pools").await?;
+    let path = format!("/pool/{pool}");
+    // The list holds what the token may see; one that it may see and that is not listed is not there.
+    if pools.iter().any(|known| known.poolid == pool.as_str())
+        || !pve.permissions_on(&path).await?.has(&path, "Pool.Audit")
+    {
+        return Ok(());
+    }
+    pools.sort_by(|a, b| a.poolid.cmp(&b.poolid));
+    let names: Vec<_> = pools.iter().map(|pool| pool.poolid.as_str()).collect();
+    let hint = match names.as_slice() {
+        [] => "there are no pools; leave pool out".to_owned(),
+        some => format!("the pools: {}", words::list(some)),
+    };
+    Err(Fault::new(Kind::NotFound, format!("there is no pool {pool}")).hint(hint))
+}

@@ -161,9 +161,12 @@ fn unknown(name: &str, value: &str) -> Fault {
     let texts: Vec<_> = WORDS.iter().map(|word| word.name()).collect();
     let numbers: Vec<_> = MEASURES.iter().map(|measure| measure.name()).collect();
     let all = texts.iter().chain(&numbers).copied();
-    let meant = match schema::nearest(name, all) {
-        Some(near) => format!("did you mean {near}:{}? ", words::clip(value, 40)),
-        None => String::new(),
+    let near = schema::nearest(name, all);
+    let number = MEASURES.iter().find(|it| Some(it.name()) == near);
+    let meant = match (near, number) {
+        (_, Some(number)) => format!("did you mean {}? ", number.example()),
+        (Some(near), _) => format!("did you mean {near}:{}? ", words::clip(value, 40)),
+        (None, _) => String::new(),
     };
     Fault::bad_input(format!(
         "filter: there is no field \"{}\"",

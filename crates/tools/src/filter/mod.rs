@@ -3,10 +3,11 @@
 //! All words must hold. A word is `field:value`, a bound on a number (`cpu>80`, `vmid:100-199`), or a bare word for
 //! part of a name or id; `-` or `!` before it turns it round. Values may be several (`node:pve1,pve2`) and have the
 //! wildcards `*` and `?`. `field` has the fields, `value` what may stand behind them, `facts` what they are
-//! compared with.
+//! compared with, `in_vain` why nothing is found.
 
 mod facts;
 mod field;
+mod in_vain;
 mod value;
 
 use std::fmt;

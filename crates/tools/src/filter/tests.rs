@@ -185,3 +185,37 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_word_that_holds_for_nothing_is_told_with_what_there_is() {
+    let all = [web()];
+    let why = |filter: &str| {
+        Filter::parse(filter)
+            .unwrap()
+            .in_vain(all.iter())
+            .join("\n")
+    };
+    for (filter, says) in [
+        ("status:up", "no such status among them, but running"),
+        ("node:pve9", "but pve1"),
+        ("tag:web;prod", "but prod and web"),
+        ("lock:backup", "none of them has a lock"),
+        ("created<2026-12-01", "created is not known"),
+        ("web OR db", "OR is looked for in names"),
+    ] {
+        assert!(why(filter).contains(says), "{filter}: {}", why(filter));
+    }
+    for filter in [
+        "db",
+        "name:db",
+        "-status:up",
+        "cpu>90",
+        "node:pve1",
+        "status:running vmid>500",
+    ] {
+        assert_eq!(why(filter), "", "{filter}");
+    }
+    let fault = Filter::parse("memory>8G").unwrap_err();
+    let hint = fault.hint.unwrap();
+    assert!(hint.contains("did you mean mem>90, in percent?"), "{hint}");
+}

@@ -79,7 +79,12 @@ impl Registry {
         let spec = tool.spec();
         // Agents that know it from elsewhere send it; nobody else needs to be told of it.
         if spec.special.takes_host {
-            extras.host = schema::one("host", args.remove("host"), &Value::Null)?;
+            extras.host = schema::unlisted(&mut args, "host")?;
+        }
+        // The same where there is one cluster: it must be that one.
+        let lists = |name: &str| described.input["properties"].get(name).is_some();
+        if !lists("cluster") {
+            extras.cluster = schema::unlisted(&mut args, "cluster")?;
         }
         // A rule may have a question asked about what needs none otherwise, so that nobody is told of it beforehand.
         if spec.risk == Risk::Change {

@@ -1,5 +1,7 @@
 //! Why a tool that there is cannot be called here, and what a person can do about it.
 
+use std::fmt::Write as _;
+
 use super::Registry;
 use crate::fault::Fault;
 use crate::spec::Toolset;
@@ -59,12 +61,30 @@ impl Registry {
             [set] => format!("its toolset {set} is not enabled"),
             sets => format!("neither of its toolsets {} is enabled", words::list(sets)),
         };
-        let instead = if self.hands_on() && self.too_much(tool).is_empty() {
+        let mut instead = if self.hands_on() && self.too_much(tool).is_empty() {
             "call_proxmox_tool calls it".to_owned()
         } else {
             format!("a person can add {} to --toolsets", sets[0])
         };
+        let beside = self.named_by(tool);
+        if !beside.is_empty() {
+            let _ = write!(
+                instead,
+                "; of those that are on, {} {} nearest to it",
+                words::list(&beside),
+                if beside.len() == 1 { "is" } else { "are" }
+            );
+        }
         Some((what, instead))
+    }
+
+    /// The tools of this list that its description sends to.
+    fn named_by(&self, tool: &dyn Tool) -> Vec<&'static str> {
+        let described = self.describe(tool);
+        let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        let said: Vec<_> = described.description.split(|it| !is_part(it)).collect();
+        let on = self.tools().map(|tool| tool.spec().name);
+        on.filter(|name| said.contains(name)).collect()
     }
 }
 
@@ -131,6 +151,21 @@ mod tests {
                 let named = said.contains(reason);
                 assert_eq!(named, because.contains(&reason), "{reason}: {said}");
             }
+        }
+    }
+
+    /// An agent need not send for a person to do what it can do by another name.
+    #[test]
+    fn what_is_on_and_near_is_named() {
+        for (tool, near) in [
+            (
+                "delete_vm",
+                "delete_proxmox_vm and delete_proxmox_vm_preview are nearest",
+            ),
+            ("list_vms", "list_proxmox_resources is nearest"),
+        ] {
+            let said = off(tool, Toolset::Core, Mode::Ask, Scope::Full);
+            assert!(said.contains(near), "{said}");
         }
     }
 

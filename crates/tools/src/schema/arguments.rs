@@ -45,6 +45,13 @@ pub fn one<T: DeserializeOwned>(
     }
 }
 
+/// One that the tool does not list and some callers send: a blank counts as left out.
+pub fn unlisted<T: DeserializeOwned>(args: &mut Object, name: &str) -> Result<Option<T>, Fault> {
+    let is_blank = |value: &Value| value.as_str().is_some_and(|text| text.trim().is_empty());
+    let value = args.remove(name).filter(|value| !is_blank(value));
+    one(name, value, &Value::Null)
+}
+
 /// The fault for a value that could not be read. A type with rules of its own says what they are, and gets the `hint`;
 /// otherwise the schema tells what belongs there.
 fn misread(
@@ -54,6 +61,11 @@ fn misread(
     property: &Value,
     hint: impl FnOnce() -> String,
 ) -> Fault {
+    if what.contains("is not a vmid") {
+        let hint =
+            "list_proxmox_resources with name:TEXT in its filter tells the number of a guest";
+        return Fault::bad_input(format!("argument `{path}`: {what}")).hint(hint);
+    }
     match type_error(what) {
         Some(words) => {
             Fault::bad_input(format!("argument `{path}`: {words}")).hint(sends(name, property))

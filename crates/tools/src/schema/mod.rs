@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::tool::Object;
 
-pub use arguments::{coerce, complete, known, nearest, one, parse, sends, takes};
+pub use arguments::{coerce, complete, known, nearest, one, parse, sends, takes, unlisted};
 pub use blanks::drop_blanks;
 pub use unrepeated::object;
 

@@ -31,7 +31,6 @@ impl CreateVm {
             place::named(&storages, storage, Content::Images, node)?;
         }
         let (mut plan, new) = self.cloned(cx, &template, node).await?;
-        new.check_pool(template.guest.pve()).await?;
         let settings = Settings::of(&self, &template, &new, &mut plan).await?;
         let growth = self.growth(&mut plan, &template);
         self.check_fit_of_clone(&mut plan, &template, &storages, &figures);
@@ -83,7 +82,7 @@ impl CreateVm {
         let target = Some(node.clone()).filter(|node| *node != source.at.node);
         let clone = CloneVm::of_template(
             source.at.vmid,
-            (self.vmid, self.name.as_str()),
+            (self.vmid, &self.name),
             target,
             self.storage.clone(),
             self.pool.clone(),

@@ -23,19 +23,12 @@ pub(super) use lxc::CreateLxc;
 pub(super) use vm::CreateVm;
 
 use pve::{DnsName, GuestKind, GuestRef, PoolId, Reader, Request};
-use serde::Deserialize;
 
 use self::values::Tags;
 use crate::context::label;
-use crate::fault::{Fault, Kind};
+use crate::fault::Fault;
 use crate::plan::{Check, Effect, Guard, Impact, Needs, Plan, Step, Target, Trace};
 use crate::spec::{Risk, Spec};
-use crate::words;
-
-#[derive(Deserialize)]
-struct Pool {
-    poolid: String,
-}
 
 /// A guest that is not there yet.
 struct NewGuest {
@@ -72,26 +65,11 @@ impl NewGuest {
         plan
     }
 
-    /// Refuses a pool that is not there. PVE answers that with a missing privilege.
     async fn check_pool(&self, pve: &Reader) -> Result<(), Fault> {
-        let Some(pool) = &self.pool else {
-            return Ok(());
-        };
-        let mut pools: Vec<Pool> = pve.list("/pools").await?;
-        let path = format!("/pool/{pool}");
-        // The list holds what the token may see; one that it may see and that is not listed is not there.
-        if pools.iter().any(|known| known.poolid == pool.as_str())
-            || !pve.permissions_on(&path).await?.has(&path, "Pool.Audit")
-        {
-            return Ok(());
+        match &self.pool {
+            Some(pool) => super::pools::require(pool, pve).await,
+            None => Ok(()),
         }
-        pools.sort_by(|a, b| a.poolid.cmp(&b.poolid));
-        let names: Vec<_> = pools.iter().map(|pool| pool.poolid.as_str()).collect();
-        let hint = match names.as_slice() {
-            [] => "there are no pools; leave pool out".to_owned(),
-            some => format!("the pools: {}", words::list(some)),
-        };
-        Err(Fault::new(Kind::NotFound, format!("there is no pool {pool}")).hint(hint))
     }
 
     /// A privilege on the guest. One that goes into a pool inherits what the pool grants.

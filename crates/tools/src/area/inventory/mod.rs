@@ -139,6 +139,16 @@ impl Reads for ListResources {
         items.extend(matching::volumes(&held, &query.filter));
         items.extend(matching::snapshots(&snapshots, &query.filter));
         if items.is_empty() {
+            let all = estate.parts.iter().flat_map(|part| &part.resources);
+            let all = all.filter(|row| query.wanted.takes(row));
+            // Where there is nothing at all, no word is to blame.
+            if all.clone().next().is_some() {
+                query
+                    .filter
+                    .in_vain(all)
+                    .into_iter()
+                    .for_each(|why| notes.say(why));
+            }
             hidden::explain_emptiness(&estate, query.wanted, &mut notes).await;
         }
         let most = query.limit.unwrap_or(PAGE);

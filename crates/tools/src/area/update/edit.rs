@@ -152,8 +152,17 @@ pub(super) fn all(subject: &Subject, set: Settings, delete: &[String]) -> Result
 
 /// PVE finds out the size and the format of a volume by itself. Sent with one that exists, others change nothing.
 fn keeps_shape(subject: &Subject, edit: &Edit) -> Result<(), Fault> {
-    let drive = edit.text().filter(|_| edit.is_drive()).map(Drive::parse);
-    let Some(new) = drive.filter(Drive::names_volume) else {
+    let text = edit.text().filter(|_| edit.is_drive());
+    // PVE would take it for the name of another volume, and detach the disk that is there.
+    if let Some(size) = text.filter(|text| is_size(text)) {
+        let key = &edit.key;
+        return Err(
+            Fault::bad_input(format!("`{key}`: {size} is a size, and no disk")).hint(format!(
+                "what makes a disk larger is grow: {{\"{key}\": \"{size}\"}}"
+            )),
+        );
+    }
+    let Some(new) = text.map(Drive::parse).filter(Drive::names_volume) else {
         return Ok(());
     };
     let volumes = subject.config.volumes().into_iter();
@@ -188,6 +197,12 @@ fn keeps_shape(subject: &Subject, edit: &Edit) -> Result<(), Fault> {
         .hint("leave format out")),
         _ => Ok(()),
     }
+}
+
+/// "50G" or "+10G"
+fn is_size(text: &str) -> bool {
+    let text = text.trim();
+    pve::parse_size(text.strip_prefix('+').unwrap_or(text)).is_some()
 }
 
 /// `cdrom` is another name for a VM's `ide2`.

@@ -23,7 +23,7 @@ const BAD: &[(&str, &str, &str, &str)] = &[
         "start_proxmox_vm",
         r#"{"vmid": "many"}"#,
         "argument `vmid`",
-        "it takes vmid",
+        "tells the number of a guest",
     ),
     ("start_proxmox_vm", r#"{"vmid": 99}"#, "99", "it takes vmid"),
     (
@@ -134,6 +134,18 @@ const BAD: &[(&str, &str, &str, &str)] = &[
         r#"{"vmid": 105, "host": "10.0.0.9"}"#,
         "is no configured cluster",
         "homelab",
+    ),
+    (
+        "get_proxmox_vm_status",
+        r#"{"vmid": 105, "cluster": "office"}"#,
+        "is no configured cluster",
+        "homelab",
+    ),
+    (
+        "migrate_proxmox_vm",
+        r#"{"vmid": 105, "node": "pve3"}"#,
+        "is on node pve1, not on pve3",
+        r#"the node to go to is target: "pve3""#,
     ),
 ];
 

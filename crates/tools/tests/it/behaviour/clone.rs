@@ -13,6 +13,11 @@ async fn the_seeds_call_works_unchanged() {
     let args = r#"{"node": "pve1", "vmid": 105, "new_vmid": 300, "name": "copy", "full": true, "vm_type": "qemu"}"#;
     let answer = house.call("clone_proxmox_vm", args).await.unwrap();
     assert_eq!(answer.data["status"], "applied");
+    // Blanks are what some agents send for what they leave out; the one cluster may be named.
+    for more in [r#""node": "", "cluster": """#, r#""cluster": "homelab""#] {
+        let args = format!(r#"{{"vmid": 105, {more}}}"#);
+        house.preview("clone_proxmox_vm", &args).await.unwrap();
+    }
     assert_eq!(answer.data["undo"]["tool"], "delete_proxmox_vm");
     assert_eq!(house.writes(), ["POST /nodes/pve1/qemu/105/clone"]);
     let clone = house
@@ -277,4 +282,35 @@ async fn a_next_id_that_is_taken_meanwhile_gives_a_new_plan() {
         again.text
     );
     assert_eq!(house.writes().len(), 1, "only the other clone was sent");
+}
+
+/// PVE would say so in words that name no other choice, some of them when the copy has begun.
+#[tokio::test]
+async fn what_is_not_there_is_said_with_what_is() {
+    let house = House::new().await;
+    for (more, says, instead) in [
+        (
+            r#""storage": "local-zfs""#,
+            "no storage local-zfs",
+            "local-lvm",
+        ),
+        (
+            r#""target": "pve9""#,
+            "there is no node pve9",
+            "pve1, pve2 and pve3",
+        ),
+        (r#""pool": "foo""#, "there is no pool foo", "lab"),
+        (r#""snapshot": "foo""#, "has no snapshot foo", "snapshot"),
+        (r#""name": "my copy""#, "name", "letters"),
+        (r#""target": "pve2""#, "not shared", "migrate_proxmox_vm"),
+    ] {
+        let args = format!(r#"{{"vmid": 105, {more}}}"#);
+        let fault = house.call("clone_proxmox_vm", &args).await.unwrap_err();
+        let said = fault.to_string();
+        assert!(
+            said.contains(says) && said.contains(instead),
+            "{more}: {said}"
+        );
+    }
+    assert_eq!(house.writes(), [""; 0]);
 }

@@ -152,3 +152,18 @@ async fn wrong_settings_lead_to_right_ones() {
     }
     assert_eq!(house.writes(), [""; 0]);
 }
+
+/// PVE would take it for another volume, and detach the disk that is there.
+#[tokio::test]
+async fn a_size_is_no_disk() {
+    let house = House::in_mode(Mode::Trusted).await;
+    for size in ["+10G", "50G"] {
+        let fault = refused(&house, json!({"vmid": 105, "set": {"scsi0": size}})).await;
+        let hint = fault.hint.unwrap();
+        assert!(
+            hint.contains(&format!(r#"grow: {{"scsi0": "{size}"}}"#)),
+            "{hint}"
+        );
+    }
+    assert_eq!(house.writes(), [""; 0]);
+}
