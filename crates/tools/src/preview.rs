@@ -29,6 +29,9 @@ use crate::words::{self, line, with_ours};
 pub struct Preview {
     /// The tool that would do it.
     pub tool: String,
+    /// The cluster, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
     /// What it would do to what.
     pub summary: String,
     /// The risk of these arguments.
@@ -127,6 +130,7 @@ pub async fn of(plan: &Plan, cx: &Context) -> Preview {
     }
     Preview {
         tool: plan.tool.clone(),
+        cluster: (cx.registry.has_several_clusters()).then(|| plan.cluster.clone()),
         summary: plan.summary.clone(),
         risk: plan.risk,
         steps: plan
@@ -163,23 +167,25 @@ pub(crate) async fn refused(error: pve::Error, needs: &Needs, pve: &Reader) -> F
 
 /// What the token lacks of a privilege tree, as far as PVE tells.
 pub(crate) async fn missing(needs: &Needs, pve: &Reader) -> Vec<String> {
+    lacked(needs, pve).await.unwrap_or_else(|error| {
+        vec![format!(
+            "(the token's privileges cannot be read: {})",
+            explain(&error)
+        )]
+    })
+}
+
+/// The same where it has to be known.
+pub(crate) async fn lacked(needs: &Needs, pve: &Reader) -> Result<Vec<String>, pve::Error> {
     let reads: Vec<_> = needs
         .paths()
         .into_iter()
-        .map(async |path| Ok((path, pve.permissions_on(path).await?)))
+        .map(async |path| Ok::<_, pve::Error>((path, pve.permissions_on(path).await?)))
         .collect();
-    let held: Result<BTreeMap<_, _>, pve::Error> =
-        stream::iter(reads).buffered(READS).try_collect().await;
-    let held = match held {
-        Ok(held) => held,
-        Err(error) => {
-            return vec![format!(
-                "(the token's privileges cannot be read: {})",
-                explain(&error)
-            )];
-        }
-    };
-    needs.missing(&|path, privilege| held.get(path).is_some_and(|held| held.has(path, privilege)))
+    let held: BTreeMap<_, _> = stream::iter(reads).buffered(READS).try_collect().await?;
+    let is_held =
+        |path: &str, privilege: &str| held.get(path).is_some_and(|held| held.has(path, privilege));
+    Ok(needs.missing(&is_held))
 }
 
 /// `POST /nodes/pve1/qemu/105/clone newid=300 full=1`
@@ -298,6 +304,9 @@ impl Answer for Preview {
         let mut out = String::new();
         let risk = format!(" (risk: {})", self.risk.word());
         line!(out, "would: {}", with_ours(&self.summary, &risk));
+        if let Some(cluster) = &self.cluster {
+            line!(out, "on cluster {cluster}");
+        }
         for (number, step) in (1..).zip(&self.steps) {
             let request = format!(" [{}]", step.request);
             line!(out, "{number}. {}", with_ours(&step.step, &request));

@@ -99,7 +99,7 @@ impl Engine {
     /// Finds a yes that was given elsewhere, or asks for one.
     pub(super) async fn consent(
         &self,
-        plan: Plan,
+        mut plan: Plan,
         call: &Call,
         extras: &Extras,
         attempt: &Attempt,
@@ -114,6 +114,7 @@ impl Engine {
         {
             return Ok(Consent::Given(Frozen::fresh(plan, Some("an earlier yes"))));
         }
+        self.worth_asking(&mut plan).await?;
         let stored = self.shown(plan, call, attempt).await?;
         if stored.state == PlanState::Approved {
             let by = stored.decided_by.clone().unwrap_or_default();

@@ -9,12 +9,11 @@ use serde_json::Value;
 
 use super::consent::Frozen;
 use super::record::Attempt;
-use super::{Call, Engine, Reply, Talk};
+use super::{Call, Engine, Reply, Talk, lacking};
 use crate::context::{Cluster, READS, label};
 use crate::fault::{Fault, Kind};
 use crate::hold::{Held, Thing};
 use crate::plan::{Fingerprints, Guard, Plan, Target, rows_of};
-use crate::preview::missing_privileges;
 use crate::registry::Extras;
 use crate::tool::Tool;
 
@@ -101,16 +100,7 @@ impl Engine {
         if let Some(what) = self.changed_file(plan).await {
             return Err(Broken::Changed(what));
         }
-        // What takes several steps, or destroys something on its way, must not get stuck half-way for a privilege that was
-        // known to be missing: PVE looks at some of them only when its task has begun. Nor is a file sent for nothing.
-        if plan.steps.len() > 1 || plan.destroys() || plan.uploads().next().is_some() {
-            let missing = missing_privileges(plan, pve).await;
-            if !missing.is_empty() {
-                let message = format!("the token lacks {}; nothing was sent", missing.join(", "));
-                return Err(Broken::Conflict(Fault::new(Kind::Forbidden, message)));
-            }
-        }
-        Ok(())
+        lacking::refuse(plan, pve).await.map_err(Broken::Conflict)
     }
 
     /// Between the steps of a plan: is it still this guest, and may it still be destroyed? Its configuration may have

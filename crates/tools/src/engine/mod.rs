@@ -20,6 +20,7 @@ mod halt_point;
 mod handle;
 mod hash;
 mod hear;
+mod lacking;
 mod look;
 mod press;
 mod question;

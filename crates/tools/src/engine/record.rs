@@ -122,6 +122,7 @@ impl Attempt {
             at: self.engine.now(),
             plan: known.plan.clone(),
             caller: self.caller.clone(),
+            cluster: known.cluster.clone(),
             tool: self.tool.clone(),
             arguments: if known.summary.is_some() {
                 known.arguments.clone()

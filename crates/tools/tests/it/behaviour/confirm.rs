@@ -235,3 +235,32 @@ async fn a_no_takes_back_an_approval() {
     assert_eq!(again.data["status"], "needs_confirmation");
     assert_eq!(house.writes(), [""; 0]);
 }
+
+/// A person's yes to what cannot work is a wasted one.
+#[tokio::test]
+async fn nobody_is_asked_about_what_the_token_may_not_do() {
+    let house = House::new().await;
+    house.sim.world(|world| {
+        world.add_token("narrow@pve!t", "secret");
+        world.grant("narrow@pve", "/vms/105", &["VM.Audit"]);
+        world.grant("narrow@pve", "/vms/100", &["VM.Audit"]);
+    });
+    let token = ("narrow@pve".to_owned(), "t".to_owned(), "secret".to_owned());
+    let engine = house.with_token(&token, tools::policy::Policy::default());
+    let person = Person::saying_yes();
+    let fault = engine.call(call(DELETE.0, DELETE.1), &person).await;
+    let fault = fault.unwrap_err();
+    assert!(fault.message.contains("the token lacks"), "{fault}");
+    assert!(fault.message.contains("VM.Allocate on /vms/105"), "{fault}");
+    assert!(fault.hint.unwrap().contains("oxmox doctor"));
+    assert_eq!(person.times_asked(), 0);
+    // Of one request PVE itself is the judge; they know before they say yes.
+    let stop = call("stop_proxmox_vm", r#"{"vmid": 100}"#);
+    engine.call(stop, &person).await.unwrap_err();
+    let question = &person.asked.lock().unwrap()[0];
+    let warnings = question.outcome.warnings.join("\n");
+    assert!(
+        warnings.contains("the token lacks VM.PowerMgmt on /vms/100"),
+        "{warnings}"
+    );
+}
