@@ -14,6 +14,8 @@ use super::undo::is_in_use;
 pub(super) enum Rest {
     /// The cluster was not asked.
     Unasked,
+    /// The same, and nobody knows of it any more: a person has said that the cluster is gone.
+    Forgotten,
     /// Nothing.
     Nothing,
     /// The journal of this name knows of it now.

@@ -72,6 +72,9 @@ pub struct Journal {
     pub clients: Vec<Entered>,
     /// The directories that were made for all these, each before those in it.
     pub dirs: Vec<PathBuf>,
+    /// Whether all that was here has been taken back, and only what is on the cluster is left.
+    #[serde(default)]
+    pub is_left: bool,
 }
 
 impl Journal {
@@ -187,7 +190,9 @@ impl Journal {
             "setup has made {name} for another cluster, at {}",
             hosts.join(", ")
         );
-        Err(other(what, ""))
+        let fault = other(what, "");
+        let hint = fault.hint.clone().unwrap_or_default();
+        Err(fault.hint(format!("{hint}; with --local-only if that one is gone")))
     }
 
     /// Whether both are about one cluster, under whatever addresses.
@@ -249,6 +254,7 @@ impl Journal {
 
     /// What was made on this machine is there no more; what was made on the cluster is.
     pub fn keep_remote(&mut self) {
+        self.is_left = true;
         self.ca_file = None;
         self.config = None;
         self.secrets.clear();

@@ -18,8 +18,19 @@ use crate::files::{Draft, behind_links};
 pub(super) struct Shared {
     /// Another cluster stands in the same configuration.
     pub(super) config: bool,
-    /// Another cluster is in use: the clients start oxmox for all of them.
-    pub(super) clients: bool,
+    /// The clients start oxmox for all clusters.
+    pub(super) clients: Needed,
+}
+
+/// Why something stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needed {
+    /// It goes.
+    ByNobody,
+    /// Another cluster of setup's is in use, with which it is taken back.
+    BySetup,
+    /// A person has added a cluster themselves: it is theirs now.
+    ByHand,
 }
 
 /// The files as they will be, and what becomes of their copies.
@@ -54,7 +65,13 @@ impl Restored {
             all.add(file, false, edited, &|draft| draft)?;
         }
         let mut seen = Vec::new();
-        for entered in journal.clients.iter().filter(|_| !shared.clients) {
+        for entered in &journal.clients {
+            if shared.clients != Needed::ByNobody {
+                if shared.clients == Needed::ByHand {
+                    all.written.forget(&behind_links(&entered.file));
+                }
+                continue;
+            }
             let Some(client) = Client::parse(&entered.client) else {
                 continue;
             };
@@ -71,7 +88,7 @@ impl Restored {
             all.add(&entered.file, false, edited, &shown)?;
             seen.push(file);
         }
-        if !shared.config && !shared.clients {
+        if !shared.config && shared.clients == Needed::ByNobody {
             let untouched = all.written.forget_untouched().into_iter();
             all.done.extend(untouched.filter_map(|it| it.copy));
         }

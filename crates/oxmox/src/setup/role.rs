@@ -100,7 +100,9 @@ pub fn is_own(role: &str) -> bool {
 pub fn meaning(level: Scope) -> &'static str {
     match level {
         Scope::Read => "look at everything, change nothing",
-        Scope::Operate => "also create, change, start, stop, back up and migrate guests",
-        Scope::Full => "also delete, roll back and run commands inside guests",
+        Scope::Operate => {
+            "also create, change, start, stop, back up and migrate guests; to PVE that includes deleting them, which oxmox asks you about"
+        }
+        Scope::Full => "also run commands inside guests, and whatever else the tools can do",
     }
 }

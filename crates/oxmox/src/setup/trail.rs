@@ -109,6 +109,7 @@ impl Trail {
             at: now(),
             plan: plan.clone(),
             caller: format!("cli:{user}"),
+            cluster: Some(self.cluster.clone()),
             tool: TOOL.to_owned(),
             arguments: json!({ "cluster": self.cluster, "request": words::request(request) }),
             summary: Some(says.to_owned()),

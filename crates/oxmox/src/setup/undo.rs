@@ -13,16 +13,17 @@ use super::handed::{self, Rest};
 use super::journal::{Entered, Journal};
 use super::keyboard;
 use super::made::Made;
-use super::restored::{Restored, Shared};
+use super::restored::{Needed, Restored, Shared};
 use super::role::USER;
 use super::talk::Talk;
 use super::trail::{Recorded, Trail};
 use super::wishes::{Here, Wishes};
+use super::written::Written;
 use super::{login, reached, signals, words};
 use crate::cli::exit::Exit;
 use crate::cli::out;
-use crate::config::{Config, System};
-use crate::files::{Locks, remove_empty};
+use crate::config::{Config, Edit, System};
+use crate::files::{Draft, Locks, remove_empty};
 use crate::keep::Keep;
 
 /// Shows what would be taken back, asks, and takes it back.
@@ -51,7 +52,10 @@ pub async fn run(
             _ => fault,
         })?)
     };
-    let text = shown(&journal, remote.as_ref(), &files);
+    let mut text = shown(&journal, remote.as_ref(), &files);
+    if is_forgotten(&journal, &wishes) {
+        text.push_str("\nand to forget that it is there");
+    }
     if wishes.dry_run {
         out::data(&text)?;
         return Ok(Exit::Done);
@@ -78,6 +82,7 @@ pub async fn run(
     locks.keep(own);
     remove_empty(&journal.dirs);
     let rest = match remote {
+        None if is_forgotten(&journal, &wishes) => Rest::Forgotten,
         None => Rest::Unasked,
         Some(_) => handed::over(&mut journal, &here.state)?,
     };
@@ -89,6 +94,11 @@ pub async fn run(
     drop(locks);
     remove_empty(&dirs);
     Ok(Exit::Done)
+}
+
+/// Whether a person says for the second time that the cluster is not to be asked.
+fn is_forgotten(journal: &Journal, wishes: &Wishes) -> bool {
+    wishes.local_only && journal.is_left && !is_in_use(journal)
 }
 
 /// The cluster, and what is to be done there.
@@ -238,7 +248,7 @@ fn close(mut journal: Journal, rest: Rest, state: &Path) -> Result<Vec<PathBuf>,
         }
         heir.write(state)?;
     }
-    if journal.made.is_empty() {
+    if journal.made.is_empty() || matches!(rest, Rest::Forgotten) {
         Journal::forget(state, &journal.cluster)?;
     } else {
         journal.keep_remote();
@@ -250,8 +260,13 @@ fn close(mut journal: Journal, rest: Rest, state: &Path) -> Result<Vec<PathBuf>,
             out::say("what was on this machine was taken back");
             out::say(by_hand(&journal));
             out::hint(format_args!(
-                "`oxmox setup --undo --name {name}` takes that back when the cluster answers again"
+                "`oxmox setup --undo --name {name}` takes that back when the cluster answers again; if it is gone for good, the \
+                 same with --local-only once more forgets it"
             ));
+        }
+        Rest::Forgotten => {
+            out::say(by_hand(&journal));
+            out::say(format_args!("oxmox knows nothing of {name} any more"));
         }
         Rest::Unasked | Rest::Nothing => out::say("all of it was taken back"),
         Rest::With(heir) => {
@@ -305,10 +320,29 @@ fn shared(journal: &Journal, state: &Path) -> Result<Shared, Fault> {
     let mut others = Journal::all_of(state)?;
     others.retain(|other| other.cluster != journal.cluster);
     let file = |journal: &Journal| journal.config.as_ref().map(|it| it.path.clone());
+    let clients = if others.iter().any(is_in_use) {
+        Needed::BySetup
+    } else if has_added(journal, state)? {
+        Needed::ByHand
+    } else {
+        Needed::ByNobody
+    };
     Ok(Shared {
         config: others.iter().any(|other| file(other) == file(journal)),
-        clients: others.iter().any(is_in_use),
+        clients,
     })
+}
+
+/// Whether somebody has put another cluster beside this one since. What was there before setup went without the clients.
+fn has_added(journal: &Journal, state: &Path) -> Result<bool, Fault> {
+    let Some(config) = &journal.config else {
+        return Ok(false);
+    };
+    if !Written::read(state)?.is_edited(&Draft::open(&config.path)?) {
+        return Ok(false);
+    }
+    let edit = Edit::open(&config.path)?;
+    Ok(edit.clusters().any(|name| name != journal.cluster))
 }
 
 /// Whether it is in a configuration, and not only left on a cluster.

@@ -98,7 +98,7 @@ async fn a_secret_goes_where_the_configuration_says_in_the_end() {
     };
     place.write(CONFIG, &section("old"));
     let lock = Lock::on(&place.home(CONFIG)).unwrap();
-    let words = ["secret", "set", "home"].map(str::to_owned);
+    let words = ["secret", "set", "home", "--no-test"].map(str::to_owned);
     let waiting = Waiting::start(&place, &words, "hush");
     place.write(CONFIG, &section("new"));
     drop(lock);

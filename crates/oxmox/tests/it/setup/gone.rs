@@ -18,8 +18,7 @@ async fn set_up(more: &[&str]) -> (Place, Relay) {
 }
 
 async fn set_up_at(place: &Place, relay: &Relay, more: &[&str]) -> Ran {
-    let words = [
-        "--accept-pin",
+    let mut words = vec![
         "--only-host",
         "--user=root@pam",
         "--password-stdin",
@@ -27,7 +26,10 @@ async fn set_up_at(place: &Place, relay: &Relay, more: &[&str]) -> Ran {
         "--name=home",
         "--secret-store=file",
     ];
-    let words = [&words, more].concat();
+    if !more.contains(&"--pin") {
+        words.push("--accept-pin");
+    }
+    words.extend(more);
     place.at(relay.address, &words, ROOT_PASSWORD).await
 }
 
@@ -157,6 +159,24 @@ async fn another_cluster_at_that_address_is_not_taken_for_it() {
     relay.now_to(place.sim.addr());
     place.undo().await.exits(0);
     assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+}
+
+/// A node that was installed anew: what was made on it went with it.
+#[tokio::test]
+async fn a_cluster_that_is_gone_for_good_is_forgotten_when_that_is_said_twice() {
+    let (place, relay) = set_up(&[]).await;
+    let other = Sim::start(sim::worlds::homelab()).await.unwrap();
+    relay.now_to(other.addr());
+    let new = ["--pin", other.fingerprint()];
+    let again = || set_up_at(&place, &relay, &new);
+    again().await.exits(1).says("--undo --name home");
+    let only_here = ["--undo", "--local-only", "--yes"];
+    let ran = place.told(&only_here, "").await.exits(0);
+    ran.says("--local-only once more forgets it");
+    again().await.exits(1).says("--local-only");
+    let ran = place.told(&only_here, "").await.exits(0);
+    ran.says("knows nothing of home any more").says("pveum");
+    again().await.exits(0);
 }
 
 #[tokio::test]

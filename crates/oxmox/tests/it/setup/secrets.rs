@@ -13,10 +13,14 @@ async fn a_secret_is_set_and_tried() {
         .exits(0);
     let right = place.text(".config/oxmox/secrets/home");
     let words = |words: [&str; 3]| words.map(str::to_owned).to_vec();
-    place
-        .fed(words(["secret", "set", "home"]), "canary-wrong\n")
-        .await
-        .exits(0);
+    // PVE has shown the right one once, and never again.
+    let ran = place.fed(words(["secret", "set", "home"]), "canary-wrong\n");
+    let ran = ran.await.exits(1).says("is still there").says("--no-test");
+    assert!(!ran.stderr.contains("canary"));
+    assert_eq!(place.text(".config/oxmox/secrets/home"), right);
+    let mut untried = words(["secret", "set", "home"]);
+    untried.push("--no-test".to_owned());
+    place.fed(untried, "canary-wrong\n").await.exits(0);
     let ran = place.run(&["secret", "test", "home"]).await.exits(1);
     let ran = ran.says("does not take it").says("oxmox secret set home");
     assert!(!ran.stderr.contains("canary"));

@@ -222,3 +222,32 @@ async fn a_yes_is_not_believed() {
     undo(&place, "home").await.exits(0).says("all of it");
     assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
 }
+
+/// A cluster that setup knows nothing of needs the client's entry as well.
+#[tokio::test]
+async fn a_client_stays_for_a_cluster_that_was_added_by_hand() {
+    let place = Place::new().await;
+    let words = [WORDS, &["--client=cursor"]].concat();
+    place.setup(&words).await.exits(0);
+    let pinned = format!("{}={}", place.sim.addr(), place.sim.fingerprint());
+    let add = [
+        "cluster",
+        "add",
+        "branch",
+        "--host",
+        &pinned,
+        "--token=a@pve!b",
+        "--token-secret-env=X",
+        "--no-test",
+    ];
+    place.run(&add).await.exits(0);
+    place.undo().await.exits(0);
+    assert!(place.text(".cursor/mcp.json").contains("oxmox"));
+    let config = place.text(".config/oxmox/config.toml");
+    assert!(
+        config.contains("branch") && !config.contains("home"),
+        "{config}"
+    );
+    // It is theirs from now on.
+    assert!(!place.home("state/setup").exists());
+}
