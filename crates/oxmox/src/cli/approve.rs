@@ -72,7 +72,7 @@ async fn decide(args: &Args, approve: bool, global: &Global) -> Result<Exit, Fau
             continued(&stored.plan.summary)
         ));
         out::hint(format_args!(
-            "nothing is sent yet: the same call by {} within {} applies it, once",
+            "it is applied once: at once if the call of {} still waits, else by the same call within {}",
             stored.caller,
             left(&stored)
         ));
@@ -100,6 +100,7 @@ async fn list(config: &Config, program: &str) -> Result<Exit, Fault> {
             [
                 stored.id.clone(),
                 stored.plan.risk.word().to_owned(),
+                stored.plan.cluster.clone(),
                 stored.plan.summary.clone(),
                 stored.caller.clone(),
                 left(stored),
@@ -107,7 +108,7 @@ async fn list(config: &Config, program: &str) -> Result<Exit, Fault> {
         })
         .collect();
     out::data(&words::table(
-        ["id", "risk", "what", "asked by", "expires in"],
+        ["id", "risk", "cluster", "what", "asked by", "expires in"],
         &rows,
     ))?;
     out::hint(format_args!(

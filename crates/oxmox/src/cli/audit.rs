@@ -1,9 +1,11 @@
 //! `oxmox audit`: what was attempted, by whom, and what became of it.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use tools::fault::{Fault, Kind};
+use tools::spec::Risk;
 use tools::store::{AuditEntry, Link, Store, Verified};
 use tools::words;
 
@@ -12,6 +14,9 @@ use super::global::Global;
 use super::runtime::{Threads, block_on};
 use super::{out, state};
 use crate::config::Config;
+
+/// How much of a reason the table has room for; `--json` has all of it.
+const WHY: usize = 160;
 
 /// Shows the audit trail, or checks that nobody tampered with it
 #[derive(Debug, clap::Args)]
@@ -120,69 +125,99 @@ fn no_trail(config: &Config) -> Fault {
     .hint("if there was one, it was removed; if not, --state-dir must be the server's")
 }
 
-/// One row per attempt, newest last.
+/// One row of the table.
+struct Row<'a> {
+    /// The plan, as long as its closing entry has not come.
+    open: Option<&'a str>,
+    cluster: &'a str,
+    result: String,
+    why: Option<&'a str>,
+    cells: [String; 4],
+    who: String,
+    what: String,
+}
+
+/// One row per attempt, newest last; with the clusters if there are several.
 pub fn table(trail: &[Link]) -> String {
-    let mut rows: Vec<(Option<&String>, [String; 7])> = Vec::new();
+    let mut rows: Vec<Row<'_>> = Vec::new();
     for Link { seq, entry, .. } in trail {
+        let cells = |at: &i64, plan: &str, risk: Option<Risk>| {
+            let risk = risk.map(|risk| risk.word().to_owned()).unwrap_or_default();
+            [seq.to_string(), words::time(*at), plan.to_owned(), risk]
+        };
         match entry {
             AuditEntry::Opened {
                 at,
                 plan,
                 caller,
+                cluster,
                 tool,
                 summary,
                 risk,
                 confirmed_by,
                 pve_identity,
                 ..
-            } => rows.push((
-                Some(plan),
-                [
-                    seq.to_string(),
-                    words::time(*at),
-                    plan.clone(),
-                    risk.map(|risk| risk.word().to_owned()).unwrap_or_default(),
-                    "open: may have been sent".to_owned(),
-                    who(caller, pve_identity.as_deref(), confirmed_by.as_deref()),
-                    summary.clone().unwrap_or_else(|| tool.clone()),
-                ],
-            )),
+            } => rows.push(Row {
+                open: Some(plan),
+                cluster: cluster.as_deref().unwrap_or_default(),
+                result: "open: may have been sent".to_owned(),
+                why: None,
+                cells: cells(at, plan, *risk),
+                who: who(caller, pve_identity.as_deref(), confirmed_by.as_deref()),
+                what: summary.clone().unwrap_or_else(|| tool.clone()),
+            }),
             AuditEntry::Decided {
                 at,
                 plan,
                 decision,
                 decided_by,
                 caller,
+                cluster,
                 summary,
                 risk,
                 ..
-            } => rows.push((
+            } => rows.push(Row {
                 // Nothing closes it: it is no attempt.
-                None,
-                [
-                    seq.to_string(),
-                    words::time(*at),
-                    plan.clone(),
-                    risk.word().to_owned(),
-                    decision.clone(),
-                    format!("{decided_by}, asked by {caller}"),
-                    summary.clone(),
-                ],
-            )),
-            AuditEntry::Closed { plan, result, .. } => {
+                open: None,
+                cluster: cluster.as_deref().unwrap_or_default(),
+                result: decision.clone(),
+                why: None,
+                cells: cells(at, plan, Some(*risk)),
+                who: format!("{decided_by}, asked by {caller}"),
+                what: summary.clone(),
+            }),
+            AuditEntry::Closed {
+                plan,
+                result,
+                reason,
+                ..
+            } => {
                 // The entry that it closes; one that is too old to be shown is passed over.
-                if let Some((_, row)) = rows.iter_mut().rev().find(|(open, _)| *open == Some(plan))
-                {
-                    row[4] = result.replace('_', " ");
+                if let Some(row) = rows.iter_mut().rev().find(|row| row.open == Some(plan)) {
+                    row.result = result.replace('_', " ");
+                    row.why = reason.as_deref();
                 }
             }
         }
     }
-    let rows: Vec<_> = rows.into_iter().map(|(_, row)| row).collect();
-    words::table(
-        ["entry", "when", "plan", "risk", "result", "who", "what"],
-        &rows,
-    )
+    let clusters: BTreeSet<_> = rows.iter().map(|row| row.cluster).collect();
+    let mut heading = vec!["entry", "when", "plan", "risk", "result", "who", "what"];
+    if clusters.len() > 1 {
+        heading.insert(5, "cluster");
+    }
+    let rows: Vec<Vec<String>> = rows
+        .into_iter()
+        .map(|row| {
+            let mut cells = row.cells.to_vec();
+            cells.push(row.result);
+            cells.extend((clusters.len() > 1).then(|| row.cluster.to_owned()));
+            let why = row.why.and_then(|why| why.lines().next());
+            let why = why.map(|why| format!(": {}", words::clip(why, WHY)));
+            cells.extend([row.who, row.what + &why.unwrap_or_default()]);
+            cells
+        })
+        .collect();
+    words::grid(&heading, &rows)
 }
 
 /// Who asked, as whom PVE knows them if that is their own affair, and who said yes.

@@ -26,6 +26,9 @@ enum Command {
     Set {
         /// The cluster's name
         name: String,
+        /// Keep it without trying it
+        #[arg(long)]
+        no_test: bool,
     },
     /// Fetches the secret and tries whether the cluster takes it; prints neither
     Test {
@@ -44,9 +47,9 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
     };
     let config = global.load()?;
     match &args.command {
-        Command::Set { name } => {
+        Command::Set { name, no_test } => {
             let cluster = config.require_cluster(name)?;
-            block_on(Threads::One, set(cluster))
+            block_on(Threads::One, set(cluster, &environment, !no_test))
         }
         Command::Test { name } => {
             let cluster = config.require_cluster(name)?;
@@ -55,7 +58,11 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
     }
 }
 
-async fn set(cluster: &ClusterConfig) -> Result<Exit, Fault> {
+async fn set(
+    cluster: &ClusterConfig,
+    environment: &Environment,
+    is_tried: bool,
+) -> Result<Exit, Fault> {
     let elsewhere = |place: String| {
         Fault::bad_input(format!(
             "the secret of {} is not kept by oxmox: {place}",
@@ -80,13 +87,22 @@ async fn set(cluster: &ClusterConfig) -> Result<Exit, Fault> {
         SecretSource::Held(_) => return Err(elsewhere("it is in the environment".to_owned())),
     };
     let (secret, leaving) = taken().await?;
+    if is_tried {
+        // PVE shows a secret once: the old one may be nowhere else.
+        let mut new = cluster.clone();
+        *new.login.source_mut() = SecretSource::Held(secret.clone());
+        tried(&new, environment).await.map_err(|fault| {
+            let why = match fault.kind {
+                Kind::Forbidden => format!("{} does not take it", cluster.name),
+                _ => fault.message,
+            };
+            let what = format!("{why}; the secret that was there is still there");
+            Fault::new(fault.kind, what).hint("--no-test keeps the new one all the same")
+        })?;
+    }
     drop(leaving);
     keep.store(&secret)?;
     out::say(format_args!("the secret of {} is in {keep}", cluster.name));
-    out::hint(format_args!(
-        "`oxmox secret test {}` tries it",
-        cluster.name
-    ));
     Ok(Exit::Done)
 }
 
@@ -103,6 +119,13 @@ pub(super) async fn taken() -> Result<(SecretString, Option<Leaving>), Fault> {
 }
 
 async fn test(cluster: &ClusterConfig, environment: &Environment) -> Result<Exit, Fault> {
+    let told = tried(cluster, environment).await?;
+    out::say(told);
+    Ok(Exit::Done)
+}
+
+/// Whether the cluster takes it, in words.
+async fn tried(cluster: &ClusterConfig, environment: &Environment) -> Result<String, Fault> {
     let mut warnings = Vec::new();
     let settings = cluster.settings(environment, &mut warnings);
     for warning in &warnings {
@@ -120,10 +143,9 @@ async fn test(cluster: &ClusterConfig, environment: &Environment) -> Result<Exit
         }
         other => Fault::from(other),
     })?;
-    out::say(format_args!(
+    Ok(format!(
         "{} lets {} in (PVE {version})",
         cluster.name,
         reader.identity()
-    ));
-    Ok(Exit::Done)
+    ))
 }

@@ -27,6 +27,14 @@ pub async fn open(config: &Config) -> Result<Store, Fault> {
     }
 }
 
+/// Whether there are keys for the configured store; without, it would be made with new ones.
+pub fn has_keys(config: &Config) -> Result<bool, Fault> {
+    Ok(match place(config)? {
+        State::Dir(dir) | State::Shared(_, dir) => Store::has_keys(&dir),
+        State::Memory => false,
+    })
+}
+
 /// The database that replicas share, if there is one.
 pub async fn shared(config: &Config) -> Result<Option<Store>, Fault> {
     match place(config)? {

@@ -108,6 +108,13 @@ async fn import(config: &Config, file: &Path) -> Result<Exit, Fault> {
     let text = fs::read_to_string(file)
         .map_err(|error| Fault::bad_input(format!("{}: {error}", file.display())))?;
     let lines: Vec<_> = text.lines().collect();
+    if !state::has_keys(config)? {
+        // It would get new ones, with which no export can be read.
+        let what = format!("there is no file `key` in {}", config.state_dir.display());
+        return Err(Fault::new(Kind::NotFound, what).hint(
+            "copy the one from the state directory that the export comes from, readable by its owner only, and run the command again",
+        ));
+    }
     let store = state::open(config).await?;
     let rows = store.import(&lines).await?;
     out::say(format_args!("{} taken in", words::count(rows, "row")));

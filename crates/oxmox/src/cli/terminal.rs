@@ -90,6 +90,6 @@ impl Talk for Terminal {
 /// The plan in words, without what only somebody who cannot be asked needs to know.
 fn shown(question: &Question) -> String {
     let mut outcome = question.outcome.clone();
-    outcome.next = None;
-    outcome.text()
+    (outcome.confirm, outcome.next) = (None, None);
+    format!("on cluster {}:\n{}", outcome.cluster, outcome.text())
 }

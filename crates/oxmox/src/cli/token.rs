@@ -125,9 +125,11 @@ async fn give(add: Add, global: &Global) -> Result<Exit, Fault> {
     }
     out::data(token.expose_secret())?;
     out::say(format_args!("{} may {}", stored.name, stored.bounds));
-    out::hint(
-        "this is the only time that it is shown: it goes into the client's configuration as `Authorization: Bearer …`",
-    );
+    out::hint(if stored.person {
+        "this is the only time that it is shown: a person signs in with it at the page; it decides on changes, so give it to no client"
+    } else {
+        "this is the only time that it is shown: it goes into the client's configuration as `Authorization: Bearer …`"
+    });
     Ok(Exit::Done)
 }
 

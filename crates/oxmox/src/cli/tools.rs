@@ -49,7 +49,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
     if left_out > 0 {
         let tools = tools::words::count(left_out, "tool");
         out::hint(format_args!(
-            "left out: {tools} that the token has no privilege for; `oxmox doctor` names them"
+            "left out: {tools} that the token has no privilege for; `oxmox doctor --json` names them"
         ));
     }
     out::hint("`oxmox call TOOL --help` shows what one takes");

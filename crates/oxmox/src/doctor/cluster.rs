@@ -10,7 +10,7 @@ use tools::words;
 
 use super::finding::Finding;
 use super::holder::Holder;
-use super::{agents, reach, rights, storages, token, version};
+use super::{agents, quorum, reach, rights, storages, token, version};
 
 /// A cluster to be examined.
 pub struct Patient {
@@ -128,10 +128,12 @@ async fn look(settings: &Settings, registry: Option<&Registry>, notes: &Notes) {
 async fn inventory(pve: &Reader, notes: &Notes) {
     match pve.resources().await {
         Ok(resources) => {
-            let (agents, storages) = tokio::join!(
+            let (quorum, agents, storages) = tokio::join!(
+                quorum::check(pve),
                 agents::check(pve, &resources),
                 storages::check(pve, &resources)
             );
+            notes.extend(quorum);
             notes.extend(agents);
             notes.extend(storages);
         }

@@ -3,11 +3,11 @@
 //! | module | what it looks at |
 //! |---|---|
 //! | `configuration`, `files` | the configuration, and who else may read what is secret |
-//! | `store` | plans, approvals and the audit trail |
+//! | `store`, `brake` | plans, approvals and the audit trail; whether changes are stopped |
 //! | `cluster` | one cluster, in the order of what depends on what |
 //! | `reach`, `tls`, `clock`, `version` | each of its hosts |
 //! | `token`, `rights`, `holder`, `allow` | who we are there, which tools that is enough for, and what would be |
-//! | `agents`, `storages` | what is on it |
+//! | `quorum`, `agents`, `storages` | what is on it |
 //! | `finding`, `show` | what was found, and how it is told |
 //!
 //! On clusters it only reads. The store it opens as every command does, which brings one of an older oxmox forward, and
@@ -16,12 +16,14 @@
 
 mod agents;
 mod allow;
+mod brake;
 mod clock;
 mod cluster;
 mod configuration;
 mod files;
 mod finding;
 mod holder;
+mod quorum;
 mod reach;
 mod rights;
 mod show;

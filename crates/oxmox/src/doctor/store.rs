@@ -8,6 +8,7 @@ use tools::keys::Keys;
 use tools::store::{Store, Verified};
 use tools::words;
 
+use super::brake;
 use super::finding::Finding;
 use crate::config::{Config, Environment};
 
@@ -21,15 +22,23 @@ pub(super) async fn check(config: &Config, environment: &Environment) -> Vec<Fin
     {
         return vec![found, Finding::skipped(AUDIT, "the store cannot be used")];
     }
+    let is_shared = matches!(state, Ok(State::Shared(..)));
     let opened = match state {
-        Ok(State::Dir(dir)) if !Store::is_in(&dir) => return vec![not_yet(&dir)],
+        Ok(State::Dir(dir)) if !Store::is_in(&dir) => {
+            let stopped = brake::check(config, None).await;
+            return std::iter::once(not_yet(&dir)).chain(stopped).collect();
+        }
         Ok(State::Dir(dir)) => Store::open(&dir),
         Ok(State::Shared(at, dir)) => Store::shared(&at, &dir).await,
         Ok(State::Memory) => return vec![Finding::note(STORE, "nothing is kept")],
         Err(fault) => Err(fault),
     };
     match opened {
-        Ok(store) => vec![kept(&store, config).await, trail(&store).await],
+        Ok(store) => {
+            let stopped = brake::check(config, Some(&store).filter(|_| is_shared)).await;
+            let found = [kept(&store, config).await, trail(&store).await];
+            found.into_iter().chain(stopped).collect()
+        }
         Err(fault) => vec![
             broken(fault),
             Finding::skipped(AUDIT, "the store cannot be used"),

@@ -27,10 +27,10 @@ impl Untrusted {
     pub fn hint(&self) -> String {
         format!(
             "compare it with the SHA-256 fingerprint shown on the node itself (`pvenode cert info`); only if it is \
-             the same, put {} under host {} in its [clusters.NAME] section, or set PROXMOX_FINGERPRINT={}",
+             the same, put {} under host {} in its [clusters.NAME] section; `oxmox cluster add` takes it behind its \
+             --host, PROXMOX_FINGERPRINT holds it for the one that PROXMOX_HOST names",
             self.setting(),
             self.host,
-            self.presented
         )
     }
 }

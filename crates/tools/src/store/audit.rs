@@ -24,6 +24,9 @@ pub enum AuditEntry {
         plan: String,
         /// Who asked.
         caller: String,
+        /// The cluster, where it is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cluster: Option<String>,
         /// The tool.
         tool: String,
         /// Its arguments, secrets redacted.
@@ -56,6 +59,9 @@ pub enum AuditEntry {
         decided_by: String,
         /// Who had asked for it.
         caller: String,
+        /// The cluster; absent in older entries.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cluster: Option<String>,
         /// The tool.
         tool: String,
         /// What it would do.

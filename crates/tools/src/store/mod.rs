@@ -66,6 +66,11 @@ impl Store {
         dir.join(FILE).exists()
     }
 
+    /// Whether this directory has the keys that a store is made with.
+    pub fn has_keys(dir: &Path) -> bool {
+        dir.join("key").exists()
+    }
+
     /// The store in this directory, made on first use.
     pub fn open(dir: &Path) -> Result<Self, Fault> {
         let broken = |why: &str| {
@@ -76,7 +81,7 @@ impl Store {
             .hint("set OXMOX_STATE_DIR or state_dir to a directory that oxmox may write to")
         };
         // Before a new one would take the place of the one that was lost.
-        if Self::is_in(dir) && !dir.join("key").exists() {
+        if Self::is_in(dir) && !Self::has_keys(dir) {
             return Err(meta::other_keys(dir));
         }
         let keys = keys(dir).map_err(|error| broken(&error.to_string()))?;

@@ -218,6 +218,7 @@ impl Store {
             decision: state.word().to_owned(),
             decided_by: by.to_owned(),
             caller: stored.caller.clone(),
+            cluster: Some(stored.plan.cluster.clone()),
             tool: stored.plan.tool.clone(),
             summary: stored.plan.summary.clone(),
             risk: stored.plan.risk,

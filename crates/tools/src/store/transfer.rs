@@ -222,7 +222,7 @@ impl Store {
         }
         if keys != self.keys.name() {
             return Err(wrong("it was made with other keys than those of this store").hint(
-                "copy the file `key` from the state directory that it comes from into this one's, readable by its owner only",
+                "import it with a state directory that has nothing in it yet but the file `key` of the one that it comes from",
             ));
         }
         let mut rows = Vec::new();

@@ -8,6 +8,7 @@ mod parser;
 mod perform;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::FromArgMatches as _;
 use tools::fault::{Fault, Kind};
@@ -58,6 +59,9 @@ pub struct Flags {
     /// The arguments as one JSON object; `-` reads it from stdin
     #[arg(long, value_name = "JSON")]
     args: Option<String>,
+    /// Keep the screen that the tool shows as a PNG file
+    #[arg(long, value_name = "FILE")]
+    picture: Option<PathBuf>,
 }
 
 impl Flags {
@@ -68,6 +72,7 @@ impl Flags {
             preview,
             yes,
             args: None,
+            picture: None,
         }
     }
 
@@ -77,6 +82,7 @@ impl Flags {
             preview: self.preview || later.preview,
             yes: self.yes || later.yes,
             args: later.args.or(self.args),
+            picture: later.picture.or(self.picture),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The call itself, and what is printed of it.
 
+use std::fs;
+use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +10,7 @@ use tools::engine::{Call, Engine, Reply};
 use tools::fault::{Fault, Kind};
 use tools::outcome::{Outcome, Status, StepState};
 use tools::spec::{Risk, Spec};
-use tools::tool::{Object, Rendered};
+use tools::tool::{Image, Object, Rendered};
 
 use super::{Flags, Global};
 use crate::cli::exit::Exit;
@@ -35,7 +37,6 @@ impl Order {
     pub(super) async fn perform(mut self, global: &Global) -> Result<Exit, Fault> {
         let session = global.session().await?;
         let engine = &session.engine;
-        drop_only_cluster(engine, &mut self.arguments);
         let changes = self.spec.risk > Risk::Read && !self.flags.preview;
         let terminal = Terminal::new(self.flags.yes);
         // There is no reason to give up early unless the caller said so.
@@ -73,11 +74,17 @@ impl Order {
             // Only transports that say `Asked::Later` get questions back.
             Reply::Ask(_) => return Err(Fault::new(Kind::Internal, "a question came back")),
         };
+        self.flags.keep(&answer.images)?;
         if !changes {
             self.flags.print(&answer)?;
             return Ok(Exit::Done);
         }
         let mut outcome = outcome(&answer)?;
+        if outcome.status == Status::NeedsConfirmation && !self.flags.json {
+            // Said below, in a person's words.
+            (outcome.confirm, outcome.next) = (None, None);
+            answer = Rendered::of(&outcome)?;
+        }
         if to_the_end && outcome.status == Status::Running {
             outcome = last_word(engine, &terminal.caller(), global.program(), outcome).await?;
             answer = Rendered::of(&outcome)?;
@@ -89,21 +96,28 @@ impl Order {
 }
 
 impl Flags {
+    /// A terminal shows no pictures.
+    fn keep(&self, images: &[Image]) -> Result<(), Fault> {
+        let Some(image) = images.last() else {
+            return Ok(());
+        };
+        let Some(path) = &self.picture else {
+            out::hint("--picture FILE keeps the picture");
+            return Ok(());
+        };
+        let written = fs::File::create_new(path).and_then(|mut file| file.write_all(&image.png));
+        written.map_err(|error| {
+            let what = format!("the picture is not in {}: {error}", path.display());
+            Fault::new(Kind::Failed, what).hint("name a file that is not there yet")
+        })
+    }
+
     fn print(&self, answer: &Rendered) -> Result<(), Fault> {
         if self.json {
             out::json(&answer.data)
         } else {
             out::data(&answer.text)
         }
-    }
-}
-
-/// With one cluster the tools take no `cluster`; a person who names that one is right all the same.
-fn drop_only_cluster(engine: &Engine, arguments: &mut Object) {
-    if let [only] = engine.clusters()
-        && arguments.get("cluster").and_then(Value::as_str) == Some(only.name.as_str())
-    {
-        arguments.remove("cluster");
     }
 }
 
@@ -142,7 +156,13 @@ async fn last_word(
 async fn finish(engine: &Engine, outcome: &Outcome, program: &str) {
     if outcome.status == Status::NeedsConfirmation {
         out::hint(format_args!(
-            "nobody could be asked here. A person runs `{program} approve {}` at a terminal; then the same command does it",
+            "nobody could be asked here. A person runs `{program} approve {}` at a terminal within 15 minutes; then the same command does it",
+            outcome.plan
+        ));
+    }
+    if outcome.status == Status::Applied && outcome.undo.is_some() {
+        out::hint(format_args!(
+            "`{program} undo {}` takes it back",
             outcome.plan
         ));
     }

@@ -91,6 +91,7 @@ fn opened(at: i64, id: &str, tool: &str) -> AuditEntry {
         at,
         plan: id.to_owned(),
         caller: CALLER.to_owned(),
+        cluster: None,
         tool: tool.to_owned(),
         arguments: Value::Null,
         summary: None,
