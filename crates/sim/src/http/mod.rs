@@ -1,5 +1,6 @@
 //! Everything that speaks HTTP: requests and responses as values, decoding, rendering, TLS, the listeners, websockets.
 
+mod accept;
 pub(crate) mod cut;
 pub(crate) mod decode;
 pub(crate) mod message;

@@ -17,6 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
+use super::accept;
 use super::cut::Cut;
 use super::multipart::Reader;
 use super::websocket::{Accepted, Line};
@@ -43,8 +44,7 @@ pub(crate) async fn listen(
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
-            accepted = listener.accept() => {
-                let Ok((stream, _)) = accepted else { continue };
+            (stream, _) = accept::next(|| listener.accept()) => {
                 // Or the first answer of a connection waits 40 ms for the client to have seen the tickets before it.
                 let _ = stream.set_nodelay(true);
                 connections.spawn(connection(stream, tls.clone(), node.clone(), cluster.clone()));
