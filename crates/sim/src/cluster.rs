@@ -15,6 +15,7 @@ use crate::fault::{Fault, Faults, Trouble};
 use crate::http::render::{Format, render_error};
 use crate::http::websocket::{self, Accepted};
 use crate::http::{Request, Response};
+use crate::log::Log;
 use crate::retell::Retold;
 use crate::world::World;
 use crate::world::console::{Console, Screen};
@@ -71,8 +72,8 @@ pub struct Cluster {
     pub world: World,
     ticker: Ticker,
     faults: Faults,
-    requests: Vec<Logged>,
-    arrivals: Vec<String>,
+    requests: Log<Logged>,
+    arrivals: Log<String>,
     slow_unauthorized: bool,
     changes: watch::Sender<()>,
 }
@@ -84,8 +85,8 @@ impl Cluster {
             world,
             ticker: Ticker::new(clock),
             faults: Faults::default(),
-            requests: Vec::new(),
-            arrivals: Vec::new(),
+            requests: Log::default(),
+            arrivals: Log::default(),
             slow_unauthorized: false,
             changes: watch::Sender::new(()),
         }
@@ -147,7 +148,7 @@ impl Cluster {
             return Outcome::HangUp;
         }
         let path = below_api(request);
-        remember(&mut self.arrivals, format!("{} {path}", request.method));
+        self.arrivals.add(format!("{} {path}", request.method));
         match self.faults.take(request, &path) {
             Some(Trouble::DropBefore | Trouble::DropDuring) => Outcome::HangUp,
             Some(Trouble::DropAfter) => {
@@ -255,17 +256,14 @@ impl Cluster {
     }
 
     fn log(&mut self, request: &Request, handled: Handled) -> Response {
-        remember(
-            &mut self.requests,
-            Logged {
-                method: request.method.clone(),
-                path: handled.path,
-                params: handled.params,
-                status: handled.response.status,
-                node: request.endpoint.clone(),
-                token: auth::named_token(request),
-            },
-        );
+        self.requests.add(Logged {
+            method: request.method.clone(),
+            path: handled.path,
+            params: handled.params,
+            status: handled.response.status,
+            node: request.endpoint.clone(),
+            token: auth::named_token(request),
+        });
         handled.response
     }
 
@@ -285,12 +283,12 @@ impl Cluster {
 
     /// What was asked so far.
     pub fn requests(&self) -> &[Logged] {
-        &self.requests
+        self.requests.entries()
     }
 
     /// What came so far, whatever became of it: `POST /pools`, ...
     pub fn arrivals(&self) -> &[String] {
-        &self.arrivals
+        self.arrivals.entries()
     }
 
     /// Forgets what was asked so far.
@@ -298,16 +296,6 @@ impl Cluster {
         self.requests.clear();
         self.arrivals.clear();
     }
-}
-
-/// A log of requests is for tests, and a simulator may run for weeks.
-const MOST_LOGGED: usize = 100_000;
-
-fn remember<T>(log: &mut Vec<T>, one: T) {
-    if log.len() == MOST_LOGGED {
-        log.drain(..MOST_LOGGED / 2);
-    }
-    log.push(one);
 }
 
 fn at_once(response: Response) -> Outcome {

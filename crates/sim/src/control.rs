@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use crate::call::{Given, Params};
 use crate::cluster::{Cluster, Logged};
 use crate::fault::Fault;
-use crate::http::{Request, Response};
+use crate::http::{Request, Response, decode};
 use crate::world::factor::Factor;
 
 #[derive(Deserialize)]
@@ -222,3 +222,6 @@ fn params(params: &Params) -> Value {
         .collect::<serde_json::Map<_, _>>()
         .into()
 }
+    if decode::is_too_large(request) {
+        return Err("the body is too large".to_owned());
+    }

@@ -39,6 +39,7 @@ mod dispatch;
 pub mod error;
 mod fault;
 mod http;
+mod log;
 pub mod permission;
 mod qemu;
 pub mod replay;

@@ -11,6 +11,8 @@ use crate::error::ApiError;
 use crate::world::hex;
 
 const FORM: &str = "application/x-www-form-urlencoded";
+/// PVE's proxy takes no larger body, but for uploads.
+pub(super) const LARGEST_BODY: usize = 512 * 1024;
 
 /// What a request brings along.
 #[derive(Debug)]
@@ -28,12 +30,15 @@ pub(crate) fn read(request: &Request) -> Result<Sent, ApiError> {
     let sends_body = matches!(request.method.as_str(), "POST" | "PUT");
     let content_type = request.header("content-type");
     if !sends_body {
-        if content_type.is_some() && !request.body.is_empty() {
+        if content_type.is_some() && length(request) > 0 {
             let method = &request.method;
             let message = format!("Unexpected content for method '{method}'");
             return Err(ApiError::unreadable(501, message));
         }
         return Ok(Sent { params, file });
+    }
+    if is_too_large(request) {
+        return Err(ApiError::unreadable(501, "for data too large"));
     }
     match content_type.map(|full| full.split(';').next().unwrap_or_default().trim()) {
         None | Some(FORM) => add_form(&mut params, &String::from_utf8_lossy(&request.body)),
@@ -49,6 +54,18 @@ pub(crate) fn read(request: &Request) -> Result<Sent, ApiError> {
         }
     }
     Ok(Sent { params, file })
+}
+
+/// Whether the body is larger than PVE's proxy takes it. It goes by what is announced and does not read that.
+pub(crate) fn is_too_large(request: &Request) -> bool {
+    length(request) > LARGEST_BODY && Reader::of(request).is_none()
+}
+
+/// How long the body is, or says that it will be.
+fn length(request: &Request) -> usize {
+    let announced = request.header("content-length");
+    let announced = announced.and_then(|length| length.parse().ok());
+    request.body.len().max(announced.unwrap_or_default())
 }
 
 /// The form of an upload, read on its way here or in one piece.
@@ -170,6 +187,17 @@ mod tests {
         );
         assert_eq!(params.list("delete"), ["a", "b"]);
         assert_eq!(params.get("x"), Some(&Given::Null));
+    }
+
+    #[test]
+    fn a_body_may_be_as_large_as_pve_takes_it() {
+        let status = |length: usize| {
+            let body = "a".repeat(length);
+            let read = params("POST", "/x", None, &body);
+            read.map_or_else(|refused| refused.status, |_| 200)
+        };
+        assert_eq!(status(LARGEST_BODY), 200);
+        assert_eq!(status(LARGEST_BODY + 1), 501);
     }
 
     #[test]

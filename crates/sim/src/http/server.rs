@@ -19,6 +19,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::accept;
 use super::cut::Cut;
+use super::decode::{self, LARGEST_BODY};
 use super::multipart::Reader;
 use super::websocket::{Accepted, Line};
 use super::{Request, Response};
@@ -165,8 +166,11 @@ fn described(head: &hyper::http::request::Parts, node: &str) -> Request {
     }
 }
 
-/// Takes the body of a request. An upload is read as it comes; all others are small.
+/// Takes the body of a request. An upload is read as it comes; of all others no more than is needed to refuse it.
 async fn receive(request: &mut Request, mut body: Incoming, cut_off: bool) -> Result<(), HangUp> {
+    if decode::is_too_large(request) {
+        return if cut_off { Err(HangUp) } else { Ok(()) };
+    }
     let mut form = Reader::of(request);
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| HangUp)?;
@@ -179,6 +183,9 @@ async fn receive(request: &mut Request, mut body: Incoming, cut_off: bool) -> Re
         match &mut form {
             Some(form) => form.feed(&data),
             None => request.body.extend_from_slice(&data),
+        }
+        if request.body.len() > LARGEST_BODY {
+            break;
         }
     }
     request.form = form.and_then(Reader::end);

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
@@ -14,6 +15,7 @@ use rustls::{ClientConfig, RootCertStore};
 use serde_json::Value;
 use sim::Sim;
 use sim::worlds::ROOT_TOKEN;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -117,6 +119,19 @@ impl Client {
         self.send("POST", &format!("/api2/json{path}"), form)
             .await
             .expect("an answer")
+    }
+
+    /// Sends this text, whatever it is; all that comes until the connection ends.
+    pub(crate) async fn say(&self, text: &str) -> String {
+        let stream = TcpStream::connect(self.address).await.expect("a port");
+        let name = ServerName::try_from("localhost").expect("a name");
+        let mut stream = self.tls.connect(name, stream).await.expect("TLS");
+        stream.write_all(text.as_bytes()).await.expect("sent");
+        let mut answer = Vec::new();
+        // It ends without a word of TLS, or not at all.
+        let all = stream.read_to_end(&mut answer);
+        let _ = tokio::time::timeout(Duration::from_secs(10), all).await;
+        String::from_utf8_lossy(&answer).into_owned()
     }
 
     /// Sends a request; `None` if no answer came.

@@ -95,3 +95,27 @@ async fn the_request_log_tells_what_was_sent() {
     sim.clear_requests();
     assert!(sim.requests().is_empty());
 }
+
+#[tokio::test]
+async fn a_body_that_is_too_large_is_refused_before_it_has_come() {
+    let sim = Sim::start(worlds::homelab()).await.expect("starts");
+    let client = Client::anonymous(&sim);
+    let ticket = "POST /api2/json/access/ticket HTTP/1.1\r\nhost: localhost\r\n";
+    let endless = format!(
+        "transfer-encoding: chunked\r\n\r\n80001\r\n{}",
+        "a".repeat(0x80001)
+    );
+    for rest in ["content-length: 524289\r\n\r\n", &endless] {
+        let answer = client.say(&format!("{ticket}{rest}")).await;
+        let (line, body) = (
+            "HTTP/1.1 501 for data too large\r\n",
+            "\r\n\r\nfor data too large",
+        );
+        assert!(answer.starts_with(line), "{answer}");
+        assert!(answer.ends_with(body), "{answer}");
+        let logged = sim.requests().pop().expect("one request");
+        assert_eq!((logged.status, logged.params.iter().count()), (501, 0));
+    }
+    let unasked = client.say("POST /api2/json/pools HTTP/1.1\r\ncontent-length: 524289\r\n\r\n");
+    assert!(unasked.await.starts_with("HTTP/1.1 401 "));
+}

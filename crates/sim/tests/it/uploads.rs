@@ -49,6 +49,18 @@ async fn an_upload_becomes_a_volume() {
 }
 
 #[tokio::test]
+async fn an_image_may_be_larger_than_any_other_body() {
+    let (_sim, client) = start().await;
+    let client = client.header("content-type", "multipart/form-data; boundary=B");
+    let form = body(&[("content", "iso")], "large.iso").replace("DATA", &"D".repeat(600_000));
+    let target = "/api2/json/nodes/pve1/storage/nas/upload";
+    let sent = client.send("POST", target, &form).await.expect("an answer");
+    assert_eq!(client.wait_for("pve1", &sent.upid()).await, "OK");
+    let volumes = content(&client, "nas/content?content=iso").await;
+    assert!(volumes.iter().any(|volume| volume["size"] == 600_000));
+}
+
+#[tokio::test]
 async fn a_file_with_another_checksum_becomes_nothing() {
     let (_sim, client) = start().await;
     let wrong = SUM.replace('c', "d");
