@@ -74,6 +74,8 @@ pub struct Cluster {
     faults: Faults,
     requests: Log<Logged>,
     arrivals: Log<String>,
+    /// Somebody has used the control endpoint.
+    steered: bool,
     slow_unauthorized: bool,
     changes: watch::Sender<()>,
 }
@@ -87,6 +89,7 @@ impl Cluster {
             faults: Faults::default(),
             requests: Log::default(),
             arrivals: Log::default(),
+            steered: false,
             slow_unauthorized: false,
             changes: watch::Sender::new(()),
         }
@@ -103,6 +106,15 @@ impl Cluster {
             .nodes
             .get(node)
             .is_some_and(crate::world::node::Node::is_online)
+    }
+
+    /// Whether connections to the node's port are taken. With all nodes down, the first one's is left to whoever steers
+    /// from outside: there is no other way to bring them back.
+    pub(crate) fn takes_connections(&self, node: &str) -> bool {
+        let nodes = &self.world.nodes;
+        let is_first = || nodes.keys().next().is_some_and(|first| first == node);
+        let all_down = || nodes.keys().all(|node| !self.is_reachable(node));
+        self.is_reachable(node) || (self.steered && is_first() && all_down())
     }
 
     /// Tells when something may have changed, by changing itself.
@@ -141,6 +153,7 @@ impl Cluster {
 
     fn decide(&mut self, request: &Request) -> Outcome {
         if let Some(response) = control::answer(self, request) {
+            self.steered = true;
             return at_once(response);
         }
         self.tick();

@@ -61,7 +61,7 @@ async fn connection(
     node: String,
     cluster: Arc<Mutex<Cluster>>,
 ) {
-    if !lock(&cluster).is_reachable(&node) {
+    if !lock(&cluster).takes_connections(&node) {
         return;
     }
     let Ok(stream) = tls.accept(stream).await else {

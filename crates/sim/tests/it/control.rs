@@ -81,3 +81,36 @@ async fn a_wrong_command_says_so() {
             .is_some_and(|error| error.contains("seconds"))
     );
 }
+
+async fn steer(client: &Client, path: &str, order: &str) -> Option<u16> {
+    let reply = client.send("POST", &format!("/sim/{path}"), order).await;
+    reply.map(|reply| reply.status)
+}
+
+#[tokio::test]
+async fn nodes_that_were_all_lost_can_be_brought_back() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    let client = Client::root(&sim);
+    for node in ["pve3", "pve2", "pve1"] {
+        let down = format!(r#"{{"node": "{node}", "online": false}}"#);
+        assert_eq!(steer(&client, "node", &down).await, Some(200), "{node}");
+    }
+    let version = "/api2/json/version";
+    assert!(client.send("GET", version, "").await.is_none());
+    let elsewhere = client.clone().at(sim.node_addr("pve2").expect("a port"));
+    assert!(elsewhere.send("GET", "/sim/clock", "").await.is_none());
+    let up = r#"{"node": "pve2", "online": true}"#;
+    assert_eq!(steer(&client, "node", up).await, Some(200));
+    assert_eq!(elsewhere.get("/version").await.status, 200);
+    assert!(client.send("GET", "/sim/clock", "").await.is_none());
+}
+
+#[tokio::test]
+async fn lost_nodes_take_no_connections_where_nobody_steers() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    for node in ["pve1", "pve2", "pve3"] {
+        sim.set_online(node, false);
+    }
+    let client = Client::root(&sim);
+    assert!(client.send("GET", "/sim/clock", "").await.is_none());
+}
