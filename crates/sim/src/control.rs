@@ -24,6 +24,11 @@ use crate::fault::Fault;
 use crate::http::{Request, Response, decode};
 use crate::world::factor::Factor;
 
+/// An answer that comes later than this, in seconds, does not come at all.
+const LONGEST_DELAY: f64 = 86_400.0;
+/// Time does not pass faster than ten years at once, or it would come to its end.
+const LONGEST_ADVANCE: u64 = 10 * 365 * 86_400;
+
 #[derive(Deserialize)]
 struct Advance {
     seconds: u64,
@@ -113,18 +118,23 @@ enum FaultKind {
     },
 }
 
-impl From<FaultOrder> for Fault {
-    fn from(order: FaultOrder) -> Self {
+impl TryFrom<FaultOrder> for Fault {
+    /// Which number is none that can be used.
+    type Error = String;
+
+    fn try_from(order: FaultOrder) -> Result<Self, String> {
         let mut fault = match order.what {
-            FaultKind::Refuse { status, reason } => Self::refuse(status, &reason),
+            FaultKind::Refuse { status, reason } => Self::refuse(of_answers(status)?, &reason),
             FaultKind::Answer { data } => Self::answer("GET", "*", data),
-            FaultKind::Delay { seconds } => Self::delay(Duration::from_secs_f64(seconds.max(0.0))),
+            FaultKind::Delay { seconds } => Self::delay(delay(seconds)?),
             FaultKind::DropBefore => Self::drop_before(),
             FaultKind::DropDuring => Self::drop_during(),
             FaultKind::DropAfter => Self::drop_after(),
             FaultKind::CutAnswer => Self::cut_answer(),
             FaultKind::Gibberish => Self::gibberish(),
-            FaultKind::RefuseAfter { status, reason } => Self::refuse_after(status, &reason),
+            FaultKind::RefuseAfter { status, reason } => {
+                Self::refuse_after(of_answers(status)?, &reason)
+            }
             FaultKind::LoginPage => Self::login_page(),
             FaultKind::Outage { node } => Self::outage(&node),
             FaultKind::FailTask { task, line, exit } => Self::fail_task(&task, &line, &exit),
@@ -138,11 +148,41 @@ impl From<FaultOrder> for Fault {
         if let Some(vmid) = order.vmid {
             fault = fault.vmid(vmid);
         }
-        match order.times {
+        Ok(match order.times {
             Some(times) => fault.times(times),
             None => fault,
-        }
+        })
     }
+}
+
+/// The status, if an answer can have it.
+fn of_answers(status: u16) -> Result<u16, String> {
+    if (200..=599).contains(&status) {
+        Ok(status)
+    } else {
+        Err(format!("no answer has the status {status}: 200 to 599"))
+    }
+}
+
+fn delay(seconds: f64) -> Result<Duration, String> {
+    if (0.0..=LONGEST_DELAY).contains(&seconds) {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err(format!(
+            "no answer comes {seconds:e} seconds late: 0 to {LONGEST_DELAY}"
+        ))
+    }
+}
+
+/// Lets time pass; the moment that it is then.
+fn advance(cluster: &mut Cluster, Advance { seconds }: Advance) -> Result<Value, String> {
+    if seconds > LONGEST_ADVANCE {
+        return Err(format!(
+            "{seconds} seconds cannot pass at once: at most {LONGEST_ADVANCE}"
+        ));
+    }
+    cluster.world.advance(Duration::from_secs(seconds));
+    Ok(json!({ "now": cluster.world.now.secs() }))
 }
 
 /// Answers a request below `/sim/`; `None` for all others.
@@ -151,10 +191,7 @@ pub(crate) fn answer(cluster: &mut Cluster, request: &Request) -> Option<Respons
     let command = path.strip_prefix("/sim/")?;
     let result = match (request.method.as_str(), command) {
         ("GET", "clock") => Ok(json!({ "now": cluster.world.now.secs() })),
-        ("POST", "advance") => read(request).map(|Advance { seconds }| {
-            cluster.world.advance(Duration::from_secs(seconds));
-            json!({ "now": cluster.world.now.secs() })
-        }),
+        ("POST", "advance") => read(request).and_then(|order| advance(cluster, order)),
         ("POST", "node") => read(request).map(|NodeState { node, online }| {
             cluster.world.set_online(&node, online);
             Value::Null
@@ -169,9 +206,9 @@ pub(crate) fn answer(cluster: &mut Cluster, request: &Request) -> Option<Respons
             user.factors = order.factors();
             Ok(Value::Null)
         }),
-        ("POST", "fault") => read(request).map(|order: FaultOrder| {
-            cluster.add_fault(order.into());
-            Value::Null
+        ("POST", "fault") => read(request).and_then(|order: FaultOrder| {
+            cluster.add_fault(order.try_into()?);
+            Ok(Value::Null)
         }),
         ("DELETE", "fault") => {
             cluster.clear_faults();
@@ -197,6 +234,9 @@ pub(crate) fn answer(cluster: &mut Cluster, request: &Request) -> Option<Respons
 }
 
 fn read<T: DeserializeOwned>(request: &Request) -> Result<T, String> {
+    if decode::is_too_large(request) {
+        return Err("the body is too large".to_owned());
+    }
     serde_json::from_slice(&request.body).map_err(|error| error.to_string())
 }
 
@@ -222,6 +262,3 @@ fn params(params: &Params) -> Value {
         .collect::<serde_json::Map<_, _>>()
         .into()
 }
-    if decode::is_too_large(request) {
-        return Err("the body is too large".to_owned());
-    }

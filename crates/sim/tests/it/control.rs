@@ -114,3 +114,42 @@ async fn lost_nodes_take_no_connections_where_nobody_steers() {
     let client = Client::root(&sim);
     assert!(client.send("GET", "/sim/clock", "").await.is_none());
 }
+
+#[tokio::test]
+async fn numbers_that_cannot_be_are_refused_in_words() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    let client = Client::root(&sim);
+    for (path, order, words) in [
+        (
+            "advance",
+            r#"{"seconds": 18446744073709551615}"#,
+            "at most 315360000",
+        ),
+        (
+            "fault",
+            r#"{"kind": "delay", "seconds": 1e300}"#,
+            "1e300 seconds late: 0 to 86400",
+        ),
+        ("fault", r#"{"kind": "delay", "seconds": -1}"#, "0 to 86400"),
+        (
+            "fault",
+            r#"{"kind": "refuse", "status": 99, "reason": "no"}"#,
+            "200 to 599",
+        ),
+        (
+            "fault",
+            r#"{"kind": "refuse_after", "status": 600, "reason": "no"}"#,
+            "200 to 599",
+        ),
+    ] {
+        let reply = client.send("POST", &format!("/sim/{path}"), order).await;
+        let reply = reply.expect("an answer");
+        let error = reply.body["error"].as_str().unwrap_or_default();
+        assert_eq!(reply.status, 400, "{order}");
+        assert!(error.contains(words), "{order}: {error}");
+    }
+    assert_eq!(client.get("/nodes/pve1/qemu").await.status, 200);
+    let all = r#"{"seconds": 315360000}"#;
+    assert_eq!(steer(&client, "advance", all).await, Some(200));
+    assert_eq!(client.get("/nodes/pve1/qemu").await.status, 200);
+}
