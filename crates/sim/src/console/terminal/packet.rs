@@ -18,7 +18,8 @@ pub(super) struct Malformed;
 /// A number has no more digits than this.
 const DIGITS: usize = 10;
 
-/// The next packet, if all of it has come.
+/// The next packet. Of what is typed, what has come of it: PVE's proxy passes that on and waits for the rest, however long
+/// the packet is.
 pub(super) fn take(inbox: &mut Vec<u8>) -> Result<Option<Packet>, Malformed> {
     let Some(first) = inbox.first() else {
         return Ok(None);
@@ -39,11 +40,15 @@ fn take_input(inbox: &mut Vec<u8>) -> Result<Option<Packet>, Malformed> {
     let Some((length, start)) = number(inbox, 2)? else {
         return Ok(None);
     };
-    let Some(data) = inbox.get(start..start + length) else {
+    let end = inbox.len().min(start + length);
+    let data = inbox[start..end].to_vec();
+    if data.is_empty() && length > 0 {
         return Ok(None);
-    };
-    let data = data.to_vec();
-    inbox.drain(..start + length);
+    }
+    inbox.drain(..end);
+    if data.len() < length {
+        *inbox = format!("0:{}:", length - data.len()).into_bytes();
+    }
     Ok(Some(Packet::Input(data)))
 }
 
@@ -76,22 +81,43 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packets_come_whole_or_not_yet() {
-        let all = b"1:120:40:0:5:a:b\n\r20:0:";
-        let expected = [
-            Packet::Resize,
-            Packet::Input(b"a:b\n\r".to_vec()),
-            Packet::Ping,
-            Packet::Input(Vec::new()),
-        ];
-        let mut inbox = Vec::new();
+    fn packets_are_taken_as_they_come() {
+        let typed = |bytes: &[u8]| Packet::Input(bytes.to_vec());
+        let mut inbox = b"1:120:40:0:5:a:b\n\r20:0:".to_vec();
         let mut found = Vec::new();
-        for byte in all {
+        while let Some(packet) = take(&mut inbox).expect("well formed") {
+            found.push(packet);
+        }
+        let expected = [Packet::Resize, typed(b"a:b\n\r"), Packet::Ping, typed(b"")];
+        assert_eq!(found, expected);
+        assert!(inbox.is_empty());
+
+        let mut found = Vec::new();
+        for byte in b"1:12:4:0:2:::20:0:" {
             inbox.push(*byte);
             found.extend(take(&mut inbox).expect("well formed"));
         }
+        let expected = [
+            Packet::Resize,
+            typed(b":"),
+            typed(b":"),
+            Packet::Ping,
+            typed(b""),
+        ];
         assert_eq!(found, expected);
         assert!(inbox.is_empty());
+    }
+
+    #[test]
+    fn nothing_is_held_back_of_a_packet_that_never_ends() {
+        let mut inbox = b"0:4000000000:".to_vec();
+        for _ in 0..3 {
+            inbox.extend([b'x'; 5000]);
+            assert_eq!(take(&mut inbox), Ok(Some(Packet::Input(vec![b'x'; 5000]))));
+            assert_eq!(take(&mut inbox), Ok(None));
+            assert!(inbox.len() < 20, "{}", inbox.len());
+        }
+        assert_eq!(inbox, b"0:3999985000:");
     }
 
     #[test]
