@@ -1,8 +1,9 @@
 //! The replay checker: sends recorded requests to a fresh `recorded` world and compares the answers with those of the
-//! real PVE in status, reason phrase, parameter errors and body shape; and started tasks in exit status and last line.
+//! real PVE in status, reason phrase, content type, parameter errors and body shape, and in the few values that are the same
+//! in every run; and started tasks in exit status and last line.
 //!
 //! [`exchange`] reads the recording, [`script`] what the recording leaves out (credentials, steps in between,
-//! accepted differences), [`shape`] compares bodies, `runner` plays one scenario, `session` the frames of a websocket.
+//! accepted differences), [`shape`] and [`values`] compare bodies, `runner` plays one scenario, `session` the frames of a websocket.
 
 pub mod exchange;
 mod report;
@@ -10,6 +11,7 @@ mod runner;
 pub mod script;
 mod session;
 pub mod shape;
+pub mod values;
 
 pub use exchange::Exchange;
 pub use report::{Report, Verdict};

@@ -207,6 +207,17 @@ async fn rules_of_ha_must_be_possible() {
 }
 
 #[tokio::test]
+async fn firewall_macros_are_those_of_pve() {
+    let (_sim, client) = manual(homelab()).await;
+    let macros = client.get("/cluster/firewall/macros").await;
+    let macros = macros.data().as_array().expect("a list");
+    assert_eq!(macros.len(), 86);
+    for name in ["DHCPv6", "NeighborDiscovery"] {
+        assert!(macros.iter().any(|one| one["macro"] == name), "{name}");
+    }
+}
+
+#[tokio::test]
 async fn firewall_rules_keep_their_order() {
     let (_sim, client) = manual(homelab()).await;
     let path = "/nodes/pve1/qemu/100/firewall/rules";

@@ -74,7 +74,8 @@ async fn a_template_is_linked_to() {
     assert_eq!(config.data()["name"], "Copy-of-VM-debian-13");
     assert!(config.data()["template"].is_null());
 
-    let linked = client.post("/nodes/pve1/lxc/290/clone", "newid=220").await;
+    let form = "newid=220&description=a%20copy";
+    let linked = client.post("/nodes/pve1/lxc/290/clone", form).await;
     let upid = linked.upid();
     let state =
         |vmid: u32| sim.world(|world| world.guests[&vmid].config.get("lock").map(str::to_owned));
@@ -88,6 +89,7 @@ async fn a_template_is_linked_to() {
         config.data()["rootfs"],
         "tank:basevol-290-disk-0/subvol-220-disk-0,size=4G"
     );
+    assert_eq!(config.data()["description"], "a copy\n");
 }
 
 #[tokio::test]

@@ -144,6 +144,12 @@ async fn keys_show_whichever_way_they_come() {
     let put = format!("/api2/json{MACHINE}/sendkey");
     let sent = Client::root(&sim).send("PUT", &put, "key=t").await;
     assert_eq!(sent.expect("an answer").status, 200);
+    let unknown = Client::root(&sim).send("PUT", &put, "key=nosuch").await;
+    let unknown = unknown.expect("an answer");
+    let told = (unknown.status, unknown.reason.as_str(), &unknown.body);
+    assert_eq!(told, (400, "Bad Request", &"".into()));
+    let kind = "application/json;charset=UTF-8";
+    assert_eq!(unknown.headers["content-type"], kind);
     rfb.wait_for("web login: root").await;
     assert_eq!(machine(&sim, |vm| vm.keys.clone()), ["r", "o", "o", "t"]);
     assert_eq!(machine(&sim, |vm| vm.display.inputs), 6);

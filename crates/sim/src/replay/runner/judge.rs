@@ -11,6 +11,7 @@ use crate::http::websocket::Accepted;
 use crate::replay::exchange::{Exchange, Then};
 use crate::replay::session;
 use crate::replay::shape::Shape;
+use crate::replay::values;
 use crate::world::console::Console;
 
 impl Runner<'_> {
@@ -29,11 +30,20 @@ impl Runner<'_> {
         {
             found.push(format!("{} {}", response.status, response.reason));
         }
+        let wanted = exchange.headers.get("content-type").map(String::as_str);
+        if found.is_empty() && response.content_type != wanted {
+            found.push(format!("content type {:?}", response.content_type));
+        }
         let body = body_of(&response);
         if found.is_empty() {
             found.extend(
                 Shape::of(&exchange.body).differences(&Shape::of(&body), exchange.truncated),
             );
+            found.extend(values::differences(
+                &exchange.body,
+                &body,
+                exchange.truncated,
+            ));
             found.extend(wrong_errors(&exchange.body["errors"], &body["errors"]));
         }
         learn(&exchange.body, &body, &mut self.names);

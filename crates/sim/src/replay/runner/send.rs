@@ -46,15 +46,16 @@ impl Runner<'_> {
                 .collect(),
             None => self.credentials(&exchange.auth)?,
         };
-        let mut body = exchange.raw_body.clone().unwrap_or_default();
+        let mut body = bytes(exchange.raw_body.as_deref().unwrap_or_default());
         let mut content_type = exchange.content_type.clone();
         if !exchange.form.is_empty() {
-            body = pairs(&exchange.form);
+            body = pairs(&exchange.form).into_bytes();
             content_type = Some("application/x-www-form-urlencoded".to_owned());
         }
         if let Some(framing) = &exchange.framing {
             let text = |key: &str| framing[key].as_str().unwrap_or_default();
-            body = text("body").replace("<36870 bytes>", &uploaded_file());
+            let file = text("body").replace("<36870 bytes>", &uploaded_file());
+            body = file.into_bytes();
             content_type = Some(text("content-type").to_owned());
         }
         headers.extend(upgrade_headers(exchange));
@@ -67,7 +68,7 @@ impl Runner<'_> {
             method: exchange.method.clone(),
             target,
             headers,
-            body: body.into_bytes(),
+            body,
             form: None,
         })
     }
@@ -132,6 +133,13 @@ impl Runner<'_> {
         let value = format!("PVEAPIToken={who}={}", token.secret);
         Some(vec![("authorization".to_owned(), value)])
     }
+}
+
+/// A body that was recorded with one character for each byte.
+fn bytes(recorded: &str) -> Vec<u8> {
+    let byte = |character| u8::try_from(u32::from(character)).ok();
+    let bytes: Option<_> = recorded.chars().map(byte).collect();
+    bytes.unwrap_or_else(|| recorded.as_bytes().to_vec())
 }
 
 /// The headers that ask for a websocket, if the request does; the key was not recorded.

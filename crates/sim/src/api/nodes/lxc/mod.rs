@@ -12,6 +12,7 @@ mod update;
 mod volumes;
 
 pub(crate) use power::nesting_warning;
+pub(super) use update::normal;
 
 use crate::api::index;
 use crate::api::nodes::guest::{self, AUDIT, POWER, config, pending, snapshot};

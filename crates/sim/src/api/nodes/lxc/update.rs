@@ -202,7 +202,7 @@ fn check_content(world: &World, value: &str) -> Result<(), ApiError> {
 }
 
 /// Lists are cleaned up, and a description ends with a newline, as the config file's comment lines do.
-pub(super) fn normal(key: &str, value: &str) -> String {
+pub(in crate::api::nodes) fn normal(key: &str, value: &str) -> String {
     let words = |separator: &str| split_list(value).collect::<Vec<_>>().join(separator);
     match key {
         "nameserver" | "searchdomain" => words(" "),

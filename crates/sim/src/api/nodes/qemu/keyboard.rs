@@ -27,7 +27,7 @@ fn send(world: &mut World, call: &Call) -> Reply {
     };
     let combination = call.text("key").unwrap_or_default();
     // QEMU's text ends with a carriage return, which PVE cannot put into an answer.
-    let names = keys::parse(combination).map_err(|_| ApiError::bare(400, "Bad Request"))?;
+    let names = keys::parse(combination).map_err(|text| ApiError::fail(text + "\r"))?;
     machine.keys.push(combination.to_owned());
     machine.press_together(&names, call.now);
     done()

@@ -6,6 +6,7 @@ use crate::api::nodes::guest::disk::{self, NewDisk};
 use crate::api::nodes::guest::free_now;
 use crate::api::nodes::guest::power::spawn;
 use crate::api::nodes::guest::progress::seconds_to_copy;
+use crate::api::nodes::lxc::normal;
 use crate::call::Call;
 use crate::error::{ApiError, Reply};
 use crate::world::World;
@@ -119,7 +120,7 @@ fn create(world: &mut World, order: &Order) {
         config.set("hostname", name);
     }
     if let Some(description) = &order.description {
-        config.set("description", description);
+        config.set("description", normal("description", description));
     }
     config.set("lock", "create");
     let mut guest = Guest::new(order.newid, Lxc, &order.node, config);
