@@ -175,16 +175,20 @@ impl Guest {
     pub fn cpus(&self, node: Option<&Node>) -> u64 {
         match self.kind {
             Kind::Qemu => {
-                let count = |key| self.config.int(key).unwrap_or(1);
-                self.config
-                    .int("vcpus")
-                    .unwrap_or_else(|| count("sockets") * count("cores"))
+                let plugged = self.config.int("vcpus");
+                plugged.unwrap_or_else(|| self.places_for_cpus())
             }
             Kind::Lxc => self
                 .config
                 .int("cores")
                 .unwrap_or_else(|| node.map_or(1, |node| node.cpus)),
         }
+    }
+
+    /// Processors that a machine has places for, whether they are plugged in or not.
+    pub(crate) fn places_for_cpus(&self) -> u64 {
+        let count = |key| self.config.int(key).unwrap_or(1);
+        count("sockets").saturating_mul(count("cores"))
     }
 
     /// The size of the disk that counts as the guest's: a VM's first boot disk, a container's root.

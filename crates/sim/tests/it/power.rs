@@ -66,6 +66,25 @@ async fn what_is_wrong_with_a_machine_shows_in_the_task() {
 }
 
 #[tokio::test]
+async fn a_machine_with_more_processors_than_its_node_does_not_start() {
+    let sim = Sim::start(homelab()).await.expect("starts");
+    let (client, vm) = (Client::root(&sim), "/nodes/pve1/qemu/105");
+    for (cores, exit) in [
+        (
+            "cores=17&sockets=2&vcpus=1",
+            "MAX 32 vcpus allowed per VM on this node",
+        ),
+        ("cores=16&sockets=2", "OK"),
+    ] {
+        let config = format!("/api2/json{vm}/config");
+        let changed = client.send("PUT", &config, cores).await;
+        assert_eq!(changed.expect("an answer").status, 200, "{cores}");
+        let upid = client.post(&format!("{vm}/status/start"), "").await.upid();
+        assert_eq!(client.wait_for("pve1", &upid).await, exit, "{cores}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_wrong_with_a_container_shows_at_once() {
     let sim = Sim::start(homelab()).await.expect("starts");
     let client = Client::root(&sim);

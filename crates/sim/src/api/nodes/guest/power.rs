@@ -64,7 +64,11 @@ pub(crate) fn start_now(
     vmid: u32,
 ) -> Result<(), String> {
     let (now, pid) = (world.now, world.new_pid());
+    let cpus = world.nodes.get(node).map(|node| node.cpus);
     let guest = in_task(world, kind, node, vmid)?;
+    if let Some(cpus) = cpus.filter(|cpus| kind == Kind::Qemu && *cpus < guest.places_for_cpus()) {
+        return Err(format!("MAX {cpus} vcpus allowed per VM on this node"));
+    }
     if kind == Kind::Lxc && has_twin_devices(guest) {
         return Err(format!("startup for container '{vmid}' failed"));
     }
