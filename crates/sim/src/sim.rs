@@ -23,8 +23,13 @@ use crate::world::outside::Outside;
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// No port to listen on.
-    #[error("cannot listen")]
-    Listen(#[from] io::Error),
+    #[error("cannot listen on {address}")]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// Why not.
+        source: io::Error,
+    },
     /// The certificate could not be made.
     #[error("cannot make a certificate")]
     Certificate(#[from] rcgen::Error),
@@ -79,7 +84,9 @@ impl Builder {
             node.fingerprint.clone_from(&certificate.fingerprint);
             node.certificate.clone_from(&certificate.pem);
             let port = if index == 0 { self.listen.port() } else { 0 };
-            let listener = TcpListener::bind((self.listen.ip(), port)).await?;
+            let address = SocketAddr::new(self.listen.ip(), port);
+            let listener = TcpListener::bind(address).await;
+            let listener = listener.map_err(|source| StartError::Listen { address, source })?;
             ready.push((node.name.clone(), listener, certificate));
         }
         let mut cluster = Cluster::new(world, self.clock);
@@ -88,8 +95,13 @@ impl Builder {
         let mut endpoints = BTreeMap::new();
         let mut listeners = JoinSet::new();
         for (node, listener, certificate) in ready {
+            let address = listener.local_addr();
+            let address = address.map_err(|source| StartError::Listen {
+                address: self.listen,
+                source,
+            })?;
             let endpoint = Endpoint {
-                address: listener.local_addr()?,
+                address,
                 fingerprint: certificate.fingerprint,
             };
             endpoints.insert(node.clone(), endpoint);

@@ -1,8 +1,9 @@
 //! `oxmox sim`: a Proxmox VE cluster in memory, for any client of its API.
 
+use std::io;
 use std::net::SocketAddr;
 
-use sim::{Clock, Sim, World, worlds};
+use sim::{Clock, Sim, StartError, World, worlds};
 use tools::fault::Fault;
 
 use super::exit::Exit;
@@ -66,10 +67,20 @@ async fn serve(args: &Args) -> Result<Exit, Fault> {
         .slow_unauthorized(true)
         .start()
         .await
-        .map_err(|error| demo::did_not_start(&error))?;
+        .map_err(|error| did_not_start(&error))?;
     out::say(introduction(&sim, &nodes));
     runtime::stop_signal().cancelled().await;
     Ok(Exit::Done)
+}
+
+/// A simulator that could not start, and what to do where it is the port.
+fn did_not_start(error: &StartError) -> Fault {
+    let fault = demo::did_not_start(error);
+    match error {
+        StartError::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse => fault
+            .hint("somebody listens there already; --listen names another address, with port 0 a free one"),
+        _ => fault,
+    }
 }
 
 /// All that a client needs. The secrets are the same for everybody and open nothing else.

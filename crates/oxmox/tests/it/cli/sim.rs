@@ -86,6 +86,17 @@ fn the_environment_leads_to_the_simulator() {
 }
 
 #[test]
+fn a_port_that_is_taken_is_named_with_the_way_out() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    Machine::new()
+        .run(&["sim", "--listen", &address])
+        .exits(1)
+        .says(&format!("cannot listen on {address}: "))
+        .says("--listen names another address");
+}
+
+#[test]
 fn the_file_leads_to_the_simulator() {
     let sim = Simulator::start(&Machine::new());
     let machine = Machine::new();
