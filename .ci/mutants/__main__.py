@@ -27,6 +27,7 @@ sys.dont_write_bytecode = True
 import builds  # noqa: E402
 import report  # noqa: E402
 import trials  # noqa: E402
+from fates import Fates  # noqa: E402
 from switches import Mutant  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,29 +65,27 @@ def main() -> None:
     chosen = options()
     target = Path(os.environ.setdefault("CARGO_TARGET_DIR", str(Path.home() / ".cache/oxmox-target")))
     scratch = target / ("mutants-short" if chosen.short else "mutants")
-    results = scratch / "results.json"
-    before = json.loads(results.read_text()) if results.exists() else {}
     mutants = listed()
     if chosen.short:
         mutants = spread(mutants, SHORT)
     builds.copy(ROOT, scratch / "tree")
     binaries = builds.build(scratch, mutants, ["--lib"] if chosen.short else ["--lib", "--test", "it"])
     listing = hashlib.sha256("\n".join(f"{one.id} {one.name} {one.why}" for one in mutants).encode()).hexdigest()
+    fates = Fates(scratch / "results.json", listing)
     tests = trials.survey(binaries, scratch / "survey.json", listing, chosen.again)
     wanted = [one for one in mutants if one.is_built and (not chosen.only or chosen.only in one.name)]
     if chosen.again:
-        wanted = [one for one in wanted if before.get(one.name, {}).get("fate") not in ("noticed", "hung")]
+        wanted = [one for one in wanted if not fates.is_noticed(one)]
     if chosen.sample:
         wanted = spread(wanted, chosen.sample)
     for one, fate in trials.run(wanted, mutants, tests, chosen.jobs, chosen.budget):
-        before[one.name] = fate
-        results.write_text(json.dumps(before, indent=1))
-    table = report.table(mutants, before)
+        fates.add(one, fate)
+    table = report.table(mutants, fates.known)
     print(table)
-    print("\n".join(report.unnoticed(mutants, before)))
+    print("\n".join(report.unnoticed(mutants, fates.known)))
     if chosen.write:
         report.write(table, chosen.write)
-    if chosen.short and not any(before.get(one.name, {}).get("fate") == "noticed" for one in wanted):
+    if chosen.short and not any(fates.of(one) == "noticed" for one in wanted):
         raise SystemExit("no test noticed any of them")
 
 
