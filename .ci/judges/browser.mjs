@@ -88,9 +88,15 @@ async function open(browser, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1100, height: 760 }, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(30_000);
+  await page.addInitScript(() => {
+    globalThis.streams = [];
+    globalThis.EventSource = class extends EventSource {
+      constructor(...all) { super(...all); globalThis.streams.push(this); }
+    };
+  });
   page.on("console", (message) => {
     // A browser complains of every refusal, also of the one by which the page learns that nobody is signed in.
-    const expected = /40[13]|429/.test(message.text()) && !page.signedIn;
+    const expected = (/40[13]|429/.test(message.text()) && !page.signedIn) || page.expected?.test(message.text());
     if (["error", "warning"].includes(message.type()) && !expected) check(false, `console: ${message.text()}`);
   });
   page.on("pageerror", (error) => check(false, `page error: ${error.message}`));
@@ -137,6 +143,62 @@ async function go(page, path, ready) {
   await page.locator(ready).first().waitFor();
 }
 
+/// Another tab in front of the page, and this one again. A browser without a screen does neither by itself.
+async function turn(page, hidden) {
+  await page.evaluate((value) => {
+    Object.defineProperty(document, "hidden", { configurable: true, get: () => value });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, hidden);
+}
+
+const openStreams = (page) => page.evaluate(() => globalThis.streams.filter((it) => it.readyState !== EventSource.CLOSED).length);
+
+/// What the page asks for fails for a while, by a status that the server itself never has.
+async function failing(page, path, meanwhile) {
+  page.expected = /status of 507/;
+  await page.route(path, (route) => route.fulfill({ status: 507, json: { error: "the store does not answer" } }));
+  await meanwhile();
+  await page.unroute(path);
+}
+
+/// The same plans while loads fail, rules change and other tabs are in front.
+async function lasts(page, plan) {
+  const again = async () => {
+    await turn(page, true);
+    const loaded = page.waitForResponse(/api\/inbox$/);
+    await turn(page, false);
+    await loaded;
+  };
+  check(await openStreams(page) === 1, "a page that is seen holds one stream");
+  await turn(page, true);
+  check(await openStreams(page) === 0, "a page behind another tab holds none");
+  const failed = page.locator("[role=alert]", { hasText: "does not answer" });
+  await failing(page, "**/api/inbox", async () => {
+    await turn(page, false);
+    await failed.waitFor();
+    check(await plan.count() === 1, "plans stay while they cannot be loaded");
+  });
+  await again();
+  await failed.waitFor({ state: "detached" });
+  check(await plan.count() === 1, "plans are there after a load that failed");
+  await page.route("**/api/inbox", async (route) => {
+    const answer = await (await route.fetch()).json();
+    for (const it of answer.plans) { it.plan.blockers = ["changes are frozen"]; it.may_not_approve = "frozen"; }
+    await route.fulfill({ json: answer });
+  });
+  const refused = plan.getByText("Would be refused: changes are frozen");
+  await again();
+  await refused.waitFor();
+  check(await plan.getByRole("button", { name: "Approve" }).isDisabled(), "a plan that is refused meanwhile says so");
+  await again();
+  await page.waitForTimeout(200);
+  check(await refused.count() === 1, "it says so after the next load, too");
+  await page.unroute("**/api/inbox");
+  await again();
+  await refused.waitFor({ state: "detached" });
+  check(await plan.getByRole("button", { name: "Approve" }).isEnabled(), "a plan that is not refused any more can be approved");
+}
+
 /// A person at their own machine: the demo, and the link that it prints.
 async function decides(browser) {
   const [, link] = await start(["demo", "--http", "127.0.0.1:0", "--state-dir", join(dir, "demo")], /(http:\S+#sign-in=\S+)/);
@@ -175,6 +237,7 @@ async function decides(browser) {
   check(/8192 → 16384/.test(await change.innerText()), "the inbox tells old and new values");
   check(/unset -> this -> that/.test(await change.innerText()), "values that hold an arrow are shown whole");
   await everywhere(page, "inbox");
+  await lasts(page, plan);
   // By keyboard alone.
   await plan.getByRole("button", { name: "Approve" }).focus();
   await page.keyboard.press("Enter");
@@ -230,6 +293,9 @@ async function parts(page, client) {
 
   await go(page, "#/tasks", "tbody tr");
   await everywhere(page, "tasks");
+  await failing(page, "**/api/look/*", () => page.locator("[role=alert]").waitFor());
+  await page.locator("tbody tr").first().waitFor();
+  check(await page.locator("[role=alert]").count() === 0, "tasks are there after a look that failed");
   await client.call("clone_proxmox_vm", { vmid: 104, new_vmid: 300, full: true, wait: 0 });
   await page.locator("tbody tr", { hasText: "qmclone" }).locator(".state.running").waitFor();
   check(true, "a task that has just begun comes into the list");

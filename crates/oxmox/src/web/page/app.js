@@ -23,6 +23,7 @@ const WITHIN = { guest: "inventory", task: "tasks" }; // where one finds them
 const main = document.getElementById("main");
 const top = document.getElementById("top");
 const AGAIN = 3000; // milliseconds
+const AGAIN_HIDDEN = 15_000;
 let shown = null; // what is on the page: {leave, seen}
 let events = null;
 let waiting = 0;
@@ -104,8 +105,11 @@ async function show(focus) {
   if (focus) main.focus({ preventScroll: true });
 }
 
+/// While the page is seen. Browsers have six connections for all tabs together: one that nobody sees must hold none.
 function listen() {
   events?.close();
+  events = null;
+  if (document.hidden) return;
   events = new EventSource("/api/events");
   events.addEventListener("seen", (event) => {
     const seen = JSON.parse(event.data);
@@ -139,6 +143,15 @@ document.addEventListener("keydown", (event) => {
     if (search) { event.preventDefault(); search.focus(); }
   }
 });
+document.addEventListener("visibilitychange", () => {
+  if (!me) return;
+  // The first that a stream tells is how things stand, so that what was missed is loaded.
+  listen();
+  if (document.hidden) shown?.hide?.();
+  else shown?.unhide?.();
+});
+// The title tells also behind other tabs how much waits.
+setInterval(() => { if (me && document.hidden) count(); }, AGAIN_HIDDEN);
 addEventListener("hashchange", () => {
   // The link of the skip is no place.
   if (location.hash === "#main") { main.focus(); return; }

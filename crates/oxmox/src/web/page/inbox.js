@@ -7,10 +7,12 @@ import { duration, plain, size } from "./words.js";
 const GRAVE = new Set(["destroy", "grant"]);
 
 export function inbox(view, [wanted]) {
+  const problem = h("div", {});
   const list = h("div", { class: "plans" });
+  const nothing = h("p", { class: "empty" }, "Nothing waits for you.");
   const done = h("div", { class: "plans" });
   const title = h("h1", { tabindex: "-1" }, "Inbox");
-  fill(view, title, h("p", { class: "quiet" }, "Changes that wait for a person's yes."), list, done);
+  fill(view, title, h("p", { class: "quiet" }, "Changes that wait for a person's yes."), problem, list, done);
   const cards = new Map(); // by id and digest, so that nothing moves under a finger
   let skew = 0;
 
@@ -19,22 +21,26 @@ export function inbox(view, [wanted]) {
     try {
       answer = await get("inbox");
     } catch (error) {
-      if (error.status !== 401) fill(list, failure(error));
+      if (error.status !== 401) fill(problem, failure(error));
       return;
     }
     skew = answer.now - Date.now() / 1000;
     const keys = new Set(answer.plans.map((plan) => `${plan.id} ${plan.digest}`));
-    for (const [key, card] of cards) if (!keys.has(key)) { card.remove(); cards.delete(key); }
-    list.querySelector(".empty, .alert.bad")?.remove();
+    for (const [key, { node }] of cards) if (!keys.has(key)) { node.remove(); cards.delete(key); }
+    fill(problem);
     for (const plan of answer.plans) {
       const key = `${plan.id} ${plan.digest}`;
-      if (cards.has(key)) continue;
-      const made = card(plan, decide);
-      cards.set(key, made);
-      list.append(made);
-      if (plan.id === wanted) made.scrollIntoView({ block: "start" });
+      // The rules may have changed, and with them what is refused of the same plan.
+      const refused = JSON.stringify([plan.plan.blockers, plan.may_not_approve]);
+      const old = cards.get(key);
+      if (old?.refused === refused) continue;
+      const node = card(plan, decide);
+      cards.set(key, { node, refused });
+      if (old) { takePlace(node, old.node); continue; }
+      list.append(node);
+      if (plan.id === wanted) node.scrollIntoView({ block: "start" });
     }
-    if (cards.size === 0) list.append(h("p", { class: "empty" }, "Nothing waits for you."));
+    if (cards.size === 0) list.append(nothing); else nothing.remove();
     tick();
   }
 
@@ -98,6 +104,13 @@ function card({ id, digest, cluster, caller, expires, plan, may_not_approve: ref
       h("code", {}, `${plan.undo.tool} ${JSON.stringify(plan.undo.arguments)}`)),
     refusal && h("p", { class: "alert warn" }, "You cannot approve it: ", refusal),
     h("p", { class: "buttons" }, buttons));
+}
+
+/// A card in the place of another. Who stands on a button by keyboard stays there.
+function takePlace(node, old) {
+  const at = [...old.querySelectorAll("button")].indexOf(document.activeElement);
+  old.replaceWith(node);
+  node.querySelectorAll("button")[at]?.focus();
 }
 
 /// What is affected, with sizes, and what a value was and becomes.

@@ -37,7 +37,10 @@ export function tasks(view) {
         if (at) [...list.querySelectorAll("a")].find((link) => link.getAttribute("href") === at)?.focus();
         shown = anew;
       }
-    } catch (error) { if (!gone) fill(list, failure(error)); }
+    } catch (error) {
+      if (!gone) fill(list, failure(error));
+      shown = undefined; // the same tasks are news after this
+    }
     if (!gone) timer = setTimeout(load, AGAIN);
   }
   load();
@@ -73,8 +76,12 @@ export function task(view, [cluster, upid]) {
   const title = h("h1", {}, "Task");
   const bar = h("progress", { max: 1, "aria-label": "How far it is", hidden: true });
   fill(view, h("p", {}, h("a", { href: "#/tasks" }, "← Tasks")), title, about, bar, h("section", { class: "card" }, h("h2", {}, "Log"), log));
-  const news = new EventSource(taskNews(cluster, upid));
-  news.addEventListener("task", (event) => {
+  let news = null;
+  let ended = false;
+
+  function end() { ended = true; news.close(); }
+
+  function told(event) {
     const seen = JSON.parse(event.data);
     title.textContent = `${seen.task_type ?? "Task"} ${seen.subject ?? ""}`;
     fill(about, h("span", { class: `state ${mood(seen.state)}` }, plain(seen.state)), seen.state !== "ok" && seen.exit_status ? ` ${seen.exit_status}` : "",
@@ -84,8 +91,15 @@ export function task(view, [cluster, upid]) {
     const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
     log.textContent = (seen.log ?? []).join("\n");
     if (atEnd) log.scrollTop = log.scrollHeight;
-    if (seen.state !== "running") news.close();
-  });
-  news.addEventListener("failed", (event) => { fill(about, failure(new Error(JSON.parse(event.data).error))); news.close(); });
-  return { leave: () => news.close() };
+    if (seen.state !== "running") end();
+  }
+
+  function follow() {
+    news = new EventSource(taskNews(cluster, upid));
+    news.addEventListener("task", told);
+    news.addEventListener("failed", (event) => { fill(about, failure(new Error(JSON.parse(event.data).error))); end(); });
+  }
+
+  if (!document.hidden) follow();
+  return { leave: () => news?.close(), hide: () => news?.close(), unhide: () => { if (!ended) follow(); } };
 }
