@@ -18,6 +18,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use super::crowd::Crowd;
+use super::impatient::Impatient;
 use super::settings::Live;
 
 /// So much of all connections goes to one network. Of this machine's there may be more: a proxy comes from there.
@@ -120,6 +121,7 @@ impl Connection {
         };
         // Small answers are what is sent here most.
         let _ = stream.set_nodelay(true);
+        let stream = Impatient::new(stream, self.live.pace.body);
         match self.live.tls.clone() {
             None => self.converse(stream, peer).await,
             Some(tls) => {

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `settings` | what the service is told, and what is made of it |
 //! | `service` | all of it together, from the first look at the address to the end |
-//! | `accept`, `crowd`, `tls` | connections, how many, and their certificate |
+//! | `accept`, `crowd`, `impatient`, `tls` | connections, how many, for how long, and their certificate |
 //! | `origin` | whom a request was meant for, and which page sent it |
 //! | `auth`, `oauth` | who calls |
 //! | `estate` | who acts by their own token of PVE |
@@ -20,6 +20,7 @@ mod crowd;
 mod estate;
 mod fetch;
 mod health;
+mod impatient;
 mod limit;
 mod metrics;
 mod oauth;

@@ -41,7 +41,7 @@ pub struct Pace {
     pub greeting: Duration,
     /// How long a connection may take to send the head of a request; it may be idle for as long, too.
     pub head: Duration,
-    /// How long the body of a request may take to come.
+    /// How long the body of a request may take to come, and an answer may wait until more of it is taken.
     pub body: Duration,
     /// How many connections there are at a time. Who comes then waits until one ends.
     pub connections: usize,

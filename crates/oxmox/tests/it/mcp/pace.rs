@@ -4,12 +4,14 @@ use std::io::ErrorKind;
 use std::time::Duration;
 
 use oxmox::http::{Live, Pace, Settings};
+use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::http::{Served, serve_as};
 use super::tls::certificate;
 use super::{World, world};
+use crate::raw;
 
 /// A time that has passed before a test ends.
 const SOON: Duration = Duration::from_millis(20);
@@ -75,6 +77,39 @@ async fn a_greeting_that_does_not_come_is_not_waited_for() {
     let served = serve_as(&world, live).await;
     let mut stream = TcpStream::connect(served.address).await.unwrap();
     assert_eq!(to_the_end(&mut stream).await, "");
+}
+
+#[tokio::test]
+async fn who_does_not_take_their_answers_makes_room_for_others() {
+    let world = world().await;
+    let pace = Pace {
+        body: SOON,
+        connections: 1,
+        ..Pace::default()
+    };
+    let served = served(&world, pace).await;
+    let stream = TcpStream::connect(served.address).await.unwrap();
+    let host = served.address.to_string();
+    let wish = ("tools/list", json!({}));
+    let request = raw::stateless(&host, wish, (&json!({}), &json!({})), &[]);
+    // More at once than the system keeps for who does not read.
+    let request = request.replace("Connection: close\r\n", "");
+    let (_unread, mut sends) = stream.into_split();
+    let asks = async {
+        for _ in 0..200 {
+            if sends.write_all(request.as_bytes()).await.is_err() {
+                return;
+            }
+        }
+    };
+    let other = async {
+        let mut other = served
+            .begin("GET /healthz HTTP/1.1\r\nConnection: close\r\n")
+            .await;
+        to_the_end(&mut other).await
+    };
+    let (said, ()) = tokio::join!(other, asks);
+    assert!(said.starts_with("HTTP/1.1 200"), "{said}");
 }
 
 /// One more request on a connection that stays.
