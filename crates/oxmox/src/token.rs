@@ -96,6 +96,12 @@ impl Checker {
         Ok(Some(stored.into()))
     }
 
+    /// Whether it was right once, lately. The store is not looked at: it may have been taken back since.
+    pub fn has_seen(&self, token: &SecretString, store: &Store) -> bool {
+        let right = self.right.lock().unwrap_or_else(PoisonError::into_inner);
+        right.contains_key(&sum(token, store))
+    }
+
     /// A turn at this token: several requests that bring it along at once are one try.
     pub async fn turn(&self, token: &SecretString, store: &Store) -> OwnedMutexGuard<()> {
         let sum = sum(token, store);

@@ -13,8 +13,8 @@ use tools::engine::Engine;
 
 use super::limit::{Limiter, TooMuch, Try};
 use super::oauth::{Doubt, Vouched};
-use super::say;
 use super::settings::Live;
+use super::{say, unread};
 use crate::lasting;
 use crate::session::now;
 use crate::token::{self, Checker, Holder};
@@ -105,6 +105,7 @@ impl Door {
         live: &Live,
     ) -> Result<Known, Refusal> {
         let Some(token) = bearer(headers) else {
+            self.limiter.has_room(from).map_err(Refusal::TooMuch)?;
             return if self.is_open(live).await? && !is_passed_on(headers) {
                 Ok(Known::Anybody)
             } else {
@@ -139,6 +140,10 @@ impl Door {
 
     async fn own(&self, token: &SecretString, from: Option<IpAddr>) -> Result<Holder, Refusal> {
         let store = self.engine.store().await.map_err(|_| Refusal::Trouble)?;
+        // Whoever has nothing left would be refused in any case, and is looked up no more.
+        if !self.checker.has_seen(token, store) {
+            self.limiter.has_room(from).map_err(Refusal::TooMuch)?;
+        }
         // Whoever guesses at a token locks out nobody who has it.
         let known = async || self.checker.known(token, store, now()).await;
         if let Some(holder) = known().await.map_err(|_| Refusal::Trouble)? {
@@ -175,7 +180,7 @@ pub(super) async fn authenticate(
     let headers = request.headers().clone();
     let known = match door.admit(&headers, from).await {
         Ok(known) => known,
-        Err(refusal) => return refusal,
+        Err(refusal) => return unread(&request, refusal),
     };
     let extensions = request.extensions_mut();
     match known {

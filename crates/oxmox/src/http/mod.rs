@@ -51,7 +51,7 @@ use tools::engine::Engine;
 use tools::fault::Fault;
 
 use crate::mcp::Server;
-use crate::web::Page;
+use crate::web::{LONGEST_BODY, Page};
 pub(crate) use estate::OnBehalf;
 pub use estate::PveTokens;
 pub(crate) use limit::{Asker, TooMuch, Try};
@@ -144,10 +144,11 @@ fn router(
         .layer(middleware::from_fn_with_state(reach, oauth::reach::check))
         .layer(middleware::from_fn_with_state(limiter.clone(), limit))
         .layer(middleware::from_fn_with_state(door.clone(), authenticate));
-    // Whoever comes here is not known yet, and counts by address.
+    // Whoever comes here is not known yet, counts by address, and has little to send.
+    let for_page = limiter.up_to(LONGEST_BODY);
     let others = metadata(&live)
         .merge(page.router())
-        .layer(middleware::from_fn_with_state(limiter, limit));
+        .layer(middleware::from_fn_with_state(for_page, limit));
     // Whoever floods the page must not make a balancer believe that nobody is there.
     mcp.merge(others)
         .merge(health::routes(engine, door, stop.clone()))
@@ -172,6 +173,21 @@ fn say(status: StatusCode, text: impl Into<Body>) -> Response<Body> {
     *answer.status_mut() = status;
     let plain = HeaderValue::from_static("text/plain; charset=utf-8");
     answer.headers_mut().insert(header::CONTENT_TYPE, plain);
+    answer
+}
+
+/// A refusal of a request whose body nobody has read. Where there is one the connection ends, and the answer says so.
+fn unread(request: &Request, refusal: Response<Body>) -> Response<Body> {
+    if hyper::body::Body::is_end_stream(request.body()) {
+        return refusal;
+    }
+    closing(refusal)
+}
+
+/// The last answer on its connection.
+fn closing(mut answer: Response<Body>) -> Response<Body> {
+    let close = HeaderValue::from_static("close");
+    answer.headers_mut().insert(header::CONNECTION, close);
     answer
 }
 

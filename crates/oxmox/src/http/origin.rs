@@ -16,7 +16,7 @@ use tools::fault::Fault;
 
 use super::accept::Peer;
 use super::settings::Live;
-use super::{PATH, say};
+use super::{PATH, say, unread};
 
 /// What others call the service by: a scheme, a name, maybe a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,13 +73,11 @@ pub(super) async fn check(
     let public = live.public_url.as_ref();
     let local = request.extensions().get::<Peer>().map(|peer| peer.local);
     let Some(host) = host(&request).filter(|host| is_ours(host, local, public)) else {
-        return say(
+        let refusal = say(
             StatusCode::FORBIDDEN,
             "this server goes by another name: call it by its address, or let `public_url` name it\n",
         );
-    };
-    let Ok(origin) = origin(request.headers()) else {
-        return stranger();
+        return unread(&request, refusal);
     };
     let is_mcp = request.uri().path() == PATH;
     let trusted = |origin: &str| {
@@ -91,17 +89,13 @@ pub(super) async fn check(
         let is_near = || authority.parse().is_ok_and(|it| is_loopback(&it));
         is_web && (is_own || (is_mcp && is_near()))
     };
-    match origin {
-        Some(origin) if !trusted(origin) => stranger(),
-        _ => next.run(request).await,
+    match origin(request.headers()) {
+        Ok(origin) if origin.is_none_or(trusted) => next.run(request).await,
+        _ => {
+            let text = "this request comes from a page of another server\n";
+            unread(&request, say(StatusCode::FORBIDDEN, text))
+        }
     }
-}
-
-fn stranger() -> Response<Body> {
-    say(
-        StatusCode::FORBIDDEN,
-        "this request comes from a page of another server\n",
-    )
 }
 
 /// Whom the request was sent to, if it says so once.

@@ -62,10 +62,7 @@ impl Service {
         if !settings.is_private_for(address.ip()) {
             return Err(Error::Unencrypted(address));
         }
-        let limiter = Limiter {
-            gate: Arc::default(),
-            live: live.clone(),
-        };
+        let limiter = Limiter::new(live.clone());
         let manner = Manner {
             open: is_open,
             secure: settings.is_secure(),

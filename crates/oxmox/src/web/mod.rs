@@ -40,7 +40,7 @@ use crate::token::Checker;
 use events::Pulse;
 
 /// The longest body that the page sends.
-const LONGEST_BODY: usize = 64 * 1024;
+pub(crate) const LONGEST_BODY: usize = 64 * 1024;
 
 /// How the page is served.
 pub struct Manner {

@@ -107,12 +107,8 @@ impl Gate {
         limits: &Limits,
         now: Instant,
     ) -> Result<Pass, TooMuch> {
-        let (most, pace) = (
-            f64::from(limits.burst),
-            f64::from(limits.requests_per_second),
-        );
         let mut usages = self.usages();
-        let usage = usage(&mut usages, &who, (most, pace), now);
+        let usage = usage(&mut usages, &who, rate(limits), now);
         if usage.running >= limits.concurrent_requests {
             return Err(TooMuch(1));
         }
@@ -123,6 +119,11 @@ impl Gate {
             gate: self.clone(),
             who,
         })
+    }
+
+    /// Whether they may ask for one thing more now. Counts nothing.
+    pub(super) fn has_room(&self, who: &Who, limits: &Limits, now: Instant) -> Result<(), TooMuch> {
+        enough(usage(&mut self.usages(), who, rate(limits), now))
     }
 
     /// Somebody tries once more. Guesses are slow, since their cost is ours, and each counts before it is looked at: many at a
@@ -148,6 +149,12 @@ impl Gate {
     fn usages(&self) -> MutexGuard<'_, HashMap<Who, Usage>> {
         self.usages.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What may be asked for at once, and how much of it comes back each second.
+fn rate(limits: &Limits) -> (f64, f64) {
+    let most = f64::from(limits.burst);
+    (most, f64::from(limits.requests_per_second))
 }
 
 /// What this one has used, with what has come back since.
@@ -189,11 +196,16 @@ fn forget(usages: &mut HashMap<Who, Usage>, now: Instant) {
 }
 
 fn take(usage: &mut Usage) -> Result<(), TooMuch> {
+    enough(usage)?;
+    usage.left -= 1.0;
+    Ok(())
+}
+
+fn enough(usage: &Usage) -> Result<(), TooMuch> {
     if usage.left < 1.0 {
         let seconds = Duration::try_from_secs_f64((1.0 - usage.left) / usage.rate.1);
         return Err(TooMuch(seconds.unwrap_or_default().as_secs() + 1));
     }
-    usage.left -= 1.0;
     Ok(())
 }
 

@@ -19,8 +19,8 @@ use serde::Deserialize;
 use tokio::sync::watch;
 
 use super::accept::Peer;
-use super::say;
 use super::settings::Live;
+use super::{closing, say, unread};
 use crate::token::Holder;
 pub use gate::Gate;
 pub(super) use gate::network;
@@ -78,6 +78,8 @@ impl Limits {
 pub(super) struct Limiter {
     pub(super) gate: Arc<Gate>,
     pub(super) live: watch::Receiver<Arc<Live>>,
+    /// The longest body, where there is less to send than the settings allow.
+    longest: usize,
 }
 
 /// The address that a request counts for, among its extensions.
@@ -85,6 +87,20 @@ pub(super) struct Limiter {
 pub(crate) struct Asker(pub(crate) IpAddr);
 
 impl Limiter {
+    /// By these settings.
+    pub(super) fn new(live: watch::Receiver<Arc<Live>>) -> Self {
+        Self {
+            gate: Arc::default(),
+            live,
+            longest: usize::MAX,
+        }
+    }
+
+    /// The same, counting with it, where no longer bodies are taken than this.
+    pub(super) fn up_to(self, longest: usize) -> Self {
+        Self { longest, ..self }
+    }
+
     fn enter(&self, request: &Request) -> Result<Option<Pass>, TooMuch> {
         let live = self.live.borrow().clone();
         let caller = request.extensions().get::<Holder>();
@@ -115,6 +131,14 @@ impl Limiter {
         let pass = self.gate.enter(who, &live.limits, Instant::now());
         pass.map(drop)
     }
+
+    /// Whether somebody who is not known has anything left to ask for.
+    pub(super) fn has_room(&self, from: Option<IpAddr>) -> Result<(), TooMuch> {
+        let Some(from) = from else { return Ok(()) };
+        let live = self.live.borrow().clone();
+        let who = Who::Address(network(from));
+        self.gate.has_room(&who, &live.limits, Instant::now())
+    }
 }
 
 /// Some proxies tell the port, too.
@@ -131,15 +155,16 @@ pub(super) async fn limit(
 ) -> Response<Body> {
     let pass = match limiter.enter(&request) {
         Ok(pass) => pass,
-        Err(too_much) => return too_much.answer(),
+        Err(too_much) => return unread(&request, too_much.answer()),
     };
     if let Some(from) = limiter.asker(&request) {
         request.extensions_mut().insert(Asker(from));
     }
     let live = limiter.live.borrow().clone();
-    let answer = match whole(request, live.limits.request_bytes, live.pace.body).await {
+    let most = live.limits.request_bytes.min(limiter.longest);
+    let answer = match whole(request, most, live.pace.body).await {
         Ok(request) => next.run(request).await,
-        Err(refusal) => refusal,
+        Err(refusal) => closing(refusal),
     };
     answer.map(|body| Body::new(Held { body, _pass: pass }))
 }

@@ -88,6 +88,106 @@ async fn a_request_that_says_it_is_too_large_is_not_waited_for() {
 }
 
 #[tokio::test]
+async fn the_page_takes_no_more_than_it_sends() {
+    let world = world().await;
+    let served = served(&world, Limits::default()).await;
+    let mut stream = served
+        .begin("POST /api/sign-in HTTP/1.1\r\nContent-Length: 65537\r\n")
+        .await;
+    let mut status = [0; 12];
+    stream.read_exact(&mut status).await.unwrap();
+    assert_eq!(&status, b"HTTP/1.1 413");
+}
+
+/// The head of the answer to a request whose body does not come.
+async fn head(served: &Served, request: &str) -> String {
+    let mut stream = served.begin(request).await;
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(stream.read_u8().await.unwrap());
+    }
+    String::from_utf8(head).unwrap()
+}
+
+#[tokio::test]
+async fn a_refusal_before_the_body_says_that_the_connection_ends() {
+    let world = world().await;
+    token(&world, "ci", Bounds::default()).await;
+    let limits = Limits {
+        requests_per_second: 1,
+        burst: 3,
+        ..Limits::default()
+    };
+    let served = served(&world, limits).await;
+    let ends = |head: &str| head.to_ascii_lowercase().contains("connection: close");
+    let with_body = "HTTP/1.1\r\nContent-Length: 9\r\n";
+    let cases = [
+        (
+            "403",
+            format!("POST /mcp {with_body}Origin: http://evil.example\r\n"),
+        ),
+        ("401", format!("POST /mcp {with_body}")),
+        (
+            "413",
+            "POST /api/sign-in HTTP/1.1\r\nContent-Length: 65537\r\n".to_owned(),
+        ),
+    ];
+    for (status, request) in cases {
+        let head = head(&served, &request).await;
+        assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{head}");
+        assert!(ends(&head), "{head}");
+    }
+    // What has no body ends nothing.
+    assert!(!ends(&head(&served, "GET /mcp HTTP/1.1\r\n").await));
+    for path in ["/mcp", "/api/sign-in"] {
+        let mut told = String::new();
+        // Slow machines give a request back now and then.
+        for _ in 0..30 {
+            told = head(
+                &served,
+                &format!("POST {path} {with_body}Expect: 100-continue\r\n"),
+            )
+            .await;
+            if told.starts_with("HTTP/1.1 429") {
+                break;
+            }
+        }
+        assert!(told.starts_with("HTTP/1.1 429") && ends(&told), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn who_has_nothing_left_is_looked_up_no_more() {
+    let world = world().await;
+    let known = token(&world, "known", Bounds::default()).await;
+    let limits = Limits {
+        requests_per_second: 1,
+        burst: 3,
+        ..Limits::default()
+    };
+    let served = served(&world, limits).await;
+    let ask = async |token: &str| {
+        let headers = [("Authorization", token)];
+        served.ask("tools/list", json!({}), &headers).await.status
+    };
+    assert_eq!(ask(&known).await, 200);
+    // Slow machines give a request back now and then, and let a new one in.
+    for name in ["one", "two", "three", "four", "five"] {
+        let new = token(&world, name, Bounds::default()).await;
+        let mut strangers = Vec::new();
+        while strangers.last() != Some(&429) {
+            strangers.push(ask("").await);
+            assert!(strangers.len() < 100, "{strangers:?}");
+        }
+        if ask(&new).await == 429 {
+            assert_eq!(ask(&known).await, 200);
+            return;
+        }
+    }
+    panic!("all were looked up");
+}
+
+#[tokio::test]
 async fn a_right_token_is_no_guess_however_many_bring_it_along_at_once() {
     let world = world().await;
     let right = token(&world, "ci", Bounds::default()).await;
