@@ -16,7 +16,7 @@ use tools::fault::Fault;
 
 use super::accept::Peer;
 use super::settings::Live;
-use super::{PATH, say, unread};
+use super::{say, unread};
 
 /// What others call the service by: a scheme, a name, maybe a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,15 +79,13 @@ pub(super) async fn check(
         );
         return unread(&request, refusal);
     };
-    let is_mcp = request.uri().path() == PATH;
     let trusted = |origin: &str| {
         let (scheme, authority) = origin.split_once("://").unwrap_or_default();
         let is_web = matches!(scheme, "http" | "https");
+        // Not those of this machine that have other ports, either: where nobody is asked who they are, each could act.
         let is_own = authority.eq_ignore_ascii_case(host.as_str())
             || public.is_some_and(|public| public.as_str().eq_ignore_ascii_case(origin));
-        // Clients of MCP that are pages on this machine have ports of their own. They bring a token along, not a cookie.
-        let is_near = || authority.parse().is_ok_and(|it| is_loopback(&it));
-        is_web && (is_own || (is_mcp && is_near()))
+        is_web && is_own
     };
     match origin(request.headers()) {
         Ok(origin) if origin.is_none_or(trusted) => next.run(request).await,

@@ -166,8 +166,10 @@ async fn pages_of_elsewhere_are_refused() {
         ("Origin", "http://evil.example".to_owned(), 403),
         ("Origin", "null".to_owned(), 403),
         ("Origin", "http://localhost.evil.example".to_owned(), 403),
-        ("Origin", "http://localhost:6274".to_owned(), 200),
-        ("Origin", "http://[::1]:6274".to_owned(), 200),
+        // Whoever has a page on this machine is not the person at it.
+        ("Origin", "http://localhost:6274".to_owned(), 403),
+        ("Origin", "http://[::1]:6274".to_owned(), 403),
+        ("Origin", format!("http://{}", served.address), 200),
         ("Host", "evil.example".to_owned(), 403),
         ("Host", format!("evil.example:{port}"), 403),
         ("Host", format!("localhost:{port}"), 200),
@@ -192,7 +194,7 @@ async fn the_public_name_is_a_name_and_routes_beside_mcp_take_no_other_page() {
     let own = format!("http://{}", served.address);
     let cases = [
         ("/mcp", "ox.example:8443", "https://ox.example:8443", true),
-        ("/mcp", "ox.example", "http://localhost:6274", true),
+        ("/mcp", "ox.example", "http://localhost:6274", false),
         ("/", &served.address.to_string(), own.as_str(), true),
         (
             "/",
