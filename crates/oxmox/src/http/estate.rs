@@ -1,6 +1,6 @@
 //! Callers who bring their own token of PVE along: what they do is by their rights, and PVE's task log names them.
 //!
-//! The secret lives in the client that was made for it, for as long as it is used, and nowhere else.
+//! The secret lives in the client that was made for it, for as long as a call or a listener uses it, and nowhere else.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -14,6 +14,7 @@ use pve::Credentials;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 use tools::context::Cluster;
 use tools::engine::Engine;
 
@@ -41,9 +42,14 @@ pub enum PveTokens {
     Required,
 }
 
-/// Among a request's extensions: the engine that acts for its caller.
+/// Among a request's extensions.
 #[derive(Clone)]
-pub(crate) struct OnBehalf(pub(crate) Arc<Engine>);
+pub(crate) struct OnBehalf {
+    /// The engine that acts for its caller.
+    pub(crate) engine: Arc<Engine>,
+    /// Cancelled when it may not any more: whoever listens by it has to end.
+    pub(crate) until: CancellationToken,
+}
 
 /// The ways to the clusters that were made for callers.
 #[derive(Default)]
@@ -51,6 +57,8 @@ pub(super) struct Estates {
     clusters: Vec<(String, pve::Settings)>,
     /// The one used last at the end.
     made: Mutex<Vec<Made>>,
+    /// Cancelled when all of them are forgotten.
+    until: Mutex<CancellationToken>,
 }
 
 /// A caller's way to their clusters, which knows the secrets.
@@ -73,12 +81,18 @@ impl Estates {
         Self {
             clusters,
             made: Mutex::default(),
+            until: Mutex::default(),
         }
     }
 
-    /// Forgets all of them: nobody acts by their own token any more.
+    /// Forgets all of them: nobody acts by their own token any more, or listens by it.
     pub(super) fn clear(&self) {
+        std::mem::take(&mut *self.until()).cancel();
         self.made().clear();
+    }
+
+    fn until(&self) -> MutexGuard<'_, CancellationToken> {
+        self.until.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Drops those that nobody has used for long; false: none are left.
@@ -250,9 +264,11 @@ pub(super) async fn act(
     parts.extend(tokens.iter().map(String::as_bytes));
     let sum = store.keys.seal(&parts);
     let words: Vec<_> = tokens.iter().map(String::as_str).collect();
+    let until = live.estates.until().clone();
     match live.estates.engine(&behalf.engine, sum, &words) {
         Ok(engine) => {
-            request.extensions_mut().insert(OnBehalf(engine));
+            let behalf = OnBehalf { engine, until };
+            request.extensions_mut().insert(behalf);
             next.run(request).await
         }
         Err(why) => refused(StatusCode::BAD_REQUEST, &why),
@@ -271,12 +287,15 @@ fn taken(headers: &mut HeaderMap) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use tools::caller::Caller;
     use tools::engine::{Setup, State};
     use tools::policy::Policy;
     use tools::spec::Toolset;
     use tools::uploads::Uploads;
 
     use super::*;
+    use crate::mcp::Server;
+    use crate::token::Holder;
 
     const ALICE: &str = "alice@pve!own=secret";
 
@@ -344,6 +363,28 @@ mod tests {
         assert!(kept.upgrade().is_some());
         Live::default().following(&before).unwrap();
         assert!(kept.upgrade().is_none());
+    }
+
+    /// A session is kept for long after its last request.
+    #[tokio::test]
+    async fn a_session_keeps_no_secret() {
+        let (estates, engine) = (estates(&["home"]), engine());
+        let theirs = estates.engine(&engine, "sum".to_owned(), &[ALICE]).unwrap();
+        let secret = Arc::downgrade(&theirs.clusters()[0]);
+        let mut request = axum::http::Extensions::new();
+        request.insert(Holder {
+            caller: Caller::unbound("alice"),
+            person: false,
+        });
+        request.insert(OnBehalf {
+            engine: theirs,
+            until: estates.until().clone(),
+        });
+        let session = Server::new(engine).for_sender(&request);
+        drop(request);
+        estates.clear();
+        assert!(secret.upgrade().is_none());
+        drop(session);
     }
 
     #[tokio::test]

@@ -220,7 +220,7 @@ impl ServerHandler for Server {
         let listening = self.keep_listening(&subscription);
         #[cfg(feature = "conformance")]
         let listening = conformance::beside_list_changes(listening, &subscription);
-        caught(Box::pin(listening)).await
+        caught(Box::pin(listening)).await?
     }
 
     async fn subscribe(

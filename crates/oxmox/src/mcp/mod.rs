@@ -58,8 +58,9 @@ pub struct Server {
     subscriptions: Subscriptions,
     teller: changed::Teller,
     traces: Option<Traces>,
-    /// The clusters that those who come by this connection reach; `None`: all.
-    granted: Option<Vec<Arc<Cluster>>>,
+    /// The names of the clusters that those who come by this connection reach; `None`: all. Not the clusters, in which there
+    /// may be a caller's secret: a session lasts longer than its use.
+    granted: Option<Vec<String>>,
 }
 
 impl Clone for Server {
@@ -139,8 +140,10 @@ impl Server {
     #[must_use]
     pub(crate) fn for_sender(&self, request: &http::Extensions) -> Self {
         let engine = peer::acting_for(request).unwrap_or(&self.shared.engine);
-        let granted = peer::holder(request)
-            .map(|holder| engine.clusters_for(&holder.caller).cloned().collect());
+        let granted = peer::holder(request).map(|holder| {
+            let clusters = engine.clusters_for(&holder.caller);
+            clusters.map(|cluster| cluster.name.clone()).collect()
+        });
         Self {
             granted,
             ..self.clone()

@@ -6,6 +6,7 @@ use http::Extensions;
 use http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
+use tokio_util::sync::CancellationToken;
 use tools::caller::Caller;
 use tools::engine::Engine;
 
@@ -54,6 +55,12 @@ pub(super) fn caller(ctx: &Context) -> Caller {
     }
 }
 
+/// The name by which a caller is known, if they were asked who they are.
+pub(super) fn known_as(ctx: &Context) -> Option<String> {
+    let parts = ctx.extensions.get::<Parts>()?;
+    holder(&parts.extensions).map(|holder| holder.caller.name.clone())
+}
+
 /// The engine that acts for the caller of a request, if that is not the server's own.
 pub(super) fn on_behalf(ctx: &Context) -> Option<&Arc<Engine>> {
     let parts = ctx.extensions.get::<Parts>()?;
@@ -67,5 +74,13 @@ pub(super) fn holder(request: &Extensions) -> Option<&Holder> {
 
 /// The engine that acts by the token of PVE that it brought along.
 pub(super) fn acting_for(request: &Extensions) -> Option<&Arc<Engine>> {
-    request.get::<OnBehalf>().map(|it| &it.0)
+    request.get::<OnBehalf>().map(|it| &it.engine)
+}
+
+/// Cancelled when nobody may act by a token of PVE of their own any more, as the caller of this request does. Never, if
+/// they do not.
+pub(super) fn acts_until(ctx: &Context) -> CancellationToken {
+    let parts = ctx.extensions.get::<Parts>();
+    let behalf = parts.and_then(|parts| parts.extensions.get::<OnBehalf>());
+    behalf.map(|it| it.until.clone()).unwrap_or_default()
 }

@@ -12,7 +12,7 @@ use rmcp::service::SubscriptionContext;
 use tokio::task::AbortHandle;
 
 use super::Server;
-use super::peer::Context;
+use super::peer::{self, Context};
 use super::resources;
 use super::watch::Listener;
 
@@ -47,9 +47,12 @@ impl Server {
         if !self.subscriptions.has_room_for(uri) {
             return Err(too_many());
         }
-        let listener = self.shared.watcher.listen(uri, &address).await;
+        let who = peer::known_as(ctx);
+        let listener = self.shared.watcher.listen(uri, &address, who).await;
         let listener = listener.ok_or_else(too_many)?;
-        let task = tokio::spawn(forward(listener, ctx.peer.clone()));
+        let until = peer::acts_until(ctx);
+        let forwarding = forward(listener, ctx.peer.clone());
+        let task = tokio::spawn(until.run_until_cancelled_owned(forwarding));
         let old = self
             .subscriptions
             .all()
@@ -70,35 +73,45 @@ impl Server {
     /// What of a wish to listen is granted: changes of resources that there may be, on the clusters that the caller reaches.
     /// The lists never change.
     pub(super) fn granted(&self, wish: &SubscriptionFilter) -> SubscriptionFilter {
-        let all = self.shared.engine.clusters();
-        let clusters = self.granted.as_deref().unwrap_or(all);
+        let all = self.shared.engine.clusters().iter();
+        let names = self.granted.as_ref();
+        let granted = all.filter(|it| names.is_none_or(|names| names.contains(&it.name)));
+        let clusters: Vec<_> = granted.cloned().collect();
         let uris = wish.resource_subscriptions.iter().flatten();
-        let known = uris.filter(|uri| resources::find(clusters, uri).is_ok());
+        let known = uris.filter(|uri| resources::find(&clusters, uri).is_ok());
         let mut granted = SubscriptionFilter::new();
         granted.resource_subscriptions = Some(known.take(MOST_PER_CLIENT).cloned().collect());
         granted
     }
 
-    /// subscriptions/listen, until the client ends it.
-    pub(super) async fn keep_listening(&self, subscription: &SubscriptionContext) {
+    /// subscriptions/listen, until the client ends it, or nobody may act any more as it does.
+    pub(super) async fn keep_listening(
+        &self,
+        subscription: &SubscriptionContext,
+    ) -> Result<(), ErrorData> {
+        let ctx = subscription.request_context();
         // As the caller sees them: by the clusters that it reaches, and by its own token of PVE if it has one.
-        let clusters = self.reached(subscription.request_context());
+        let clusters = self.reached(ctx);
+        let until = peer::acts_until(ctx);
         let mut news = SelectAll::new();
         let accepted = subscription.accepted().resource_subscriptions.iter();
         for uri in accepted.flatten() {
             let Ok(address) = resources::find(&clusters, uri) else {
                 continue;
             };
-            if let Some(listener) = self.shared.watcher.listen(uri, &address).await {
-                news.push(Box::pin(changes(listener)));
-            }
+            let who = peer::known_as(ctx);
+            let listener = self.shared.watcher.listen(uri, &address, who).await;
+            // Better an end than a stream that stays silent about what it has granted.
+            let listener = listener.ok_or_else(too_many)?;
+            news.push(Box::pin(changes(listener)));
         }
         loop {
             tokio::select! {
-                () = subscription.cancelled() => return,
+                () = subscription.cancelled() => return Ok(()),
+                () = until.cancelled() => return Ok(()),
                 Some(uri) = news.next() => {
                     if subscription.sink().notify_resource_updated(uri).await.is_err() {
-                        return;
+                        return Ok(());
                     }
                 }
             }

@@ -1,10 +1,11 @@
 //! Tells who listens that a resource has changed. One poller per cluster and identity that the cluster knows, only while
 //! somebody listens: it looks at what is listened to, one look at a time, and compares what is shown with what was shown
-//! before. Nothing piles up: a listener that is slow hears once of several changes.
+//! before. Nothing piles up: a listener that is slow hears once of several changes. What a poller looks by is the listeners',
+//! and goes with the last of them: there may be a caller's secret in it.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -12,22 +13,33 @@ use tools::context::Cluster;
 
 use super::resources::{Address, Look, Thing};
 
-/// The most resources of a cluster that are looked at.
-const MOST_WATCHED: usize = 500;
+/// The most that one caller listens to, by however many clients.
+const MOST_PER_CALLER: usize = 500;
+
+/// Whose listening counts together; `None`: nobody was asked who they are.
+pub(super) type Who = Option<String>;
 
 /// All that is watched.
 pub(super) struct Watcher {
     interval: Duration,
     clusters: Mutex<HashMap<View, Watched>>,
+    /// How much each caller listens to.
+    places: Mutex<HashMap<Who, usize>>,
 }
 
 /// A cluster as somebody sees it: who brings a token of their own sees another one than the server does.
 #[derive(Clone)]
-struct View(Arc<Cluster>);
+struct View(Weak<Cluster>);
+
+impl View {
+    fn of(cluster: &Arc<Cluster>) -> Self {
+        Self(Arc::downgrade(cluster))
+    }
+}
 
 impl PartialEq for View {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Weak::ptr_eq(&self.0, &other.0)
     }
 }
 
@@ -35,7 +47,7 @@ impl Eq for View {}
 
 impl Hash for View {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        Arc::as_ptr(&self.0).hash(state);
+        Weak::as_ptr(&self.0).hash(state);
     }
 }
 
@@ -62,6 +74,27 @@ pub(super) struct Listener {
     /// The address as it was asked for.
     pub(super) uri: String,
     news: watch::Receiver<()>,
+    /// What is looked at for it.
+    _cluster: Arc<Cluster>,
+    _place: Place,
+}
+
+/// One of the places that a caller has. Dropping it makes room.
+struct Place {
+    watcher: Arc<Watcher>,
+    who: Who,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut places = self.watcher.places();
+        if let Some(taken) = places.get_mut(&self.who) {
+            *taken -= 1;
+            if *taken == 0 {
+                places.remove(&self.who);
+            }
+        }
+    }
 }
 
 impl Listener {
@@ -77,34 +110,57 @@ impl Watcher {
         Arc::new(Self {
             interval,
             clusters: Mutex::default(),
+            places: Mutex::default(),
         })
     }
 
-    /// Listens to a resource: whatever changes after this returns is heard. `None`: too much is listened to already.
-    pub(super) async fn listen(self: &Arc<Self>, uri: &str, address: &Address) -> Option<Listener> {
-        let (listener, looking, is_new) = self.enter(uri, address)?;
+    /// Listens to a resource: whatever changes after this returns is heard. `None`: this caller listens to too much already.
+    pub(super) async fn listen(
+        self: &Arc<Self>,
+        uri: &str,
+        address: &Address,
+        who: Who,
+    ) -> Option<Listener> {
+        let place = self.take_place(who)?;
+        let (listener, looking, is_new) = self.enter(uri, address, place);
         if is_new {
             let _one = looking.lock().await;
-            let view = View(address.cluster.clone());
-            let look = Look::at(&view.0);
+            let look = Look::at(&address.cluster);
+            let view = View::of(&address.cluster);
             self.compare(&look, &view, uri, &address.thing).await;
         }
         Some(listener)
     }
 
+    fn take_place(self: &Arc<Self>, who: Who) -> Option<Place> {
+        let mut places = self.places();
+        let taken = places.entry(who.clone()).or_default();
+        if *taken >= MOST_PER_CALLER {
+            return None;
+        }
+        *taken += 1;
+        drop(places);
+        Some(Place {
+            watcher: self.clone(),
+            who,
+        })
+    }
+
     /// Puts a listener among the others, with a poller if it is the first.
-    fn enter(self: &Arc<Self>, uri: &str, address: &Address) -> Option<(Listener, Looking, bool)> {
+    fn enter(
+        self: &Arc<Self>,
+        uri: &str,
+        address: &Address,
+        place: Place,
+    ) -> (Listener, Looking, bool) {
         let mut clusters = self.clusters();
-        let view = View(address.cluster.clone());
+        let view = View::of(&address.cluster);
         if !clusters.contains_key(&view) {
             tokio::spawn(self.clone().poll(view.clone()));
         }
         let watched = clusters.entry(view).or_default();
         watched.forget_unheard();
         let is_new = !watched.things.contains_key(uri);
-        if is_new && watched.things.len() >= MOST_WATCHED {
-            return None;
-        }
         let entry = watched
             .things
             .entry(uri.to_owned())
@@ -116,8 +172,10 @@ impl Watcher {
         let listener = Listener {
             uri: uri.to_owned(),
             news: entry.news.subscribe(),
+            _cluster: address.cluster.clone(),
+            _place: place,
         };
-        Some((listener, watched.looking.clone(), is_new))
+        (listener, watched.looking.clone(), is_new)
     }
 
     /// Looks at a cluster as long as somebody listens.
@@ -128,11 +186,14 @@ impl Watcher {
                 return;
             };
             let _one = looking.lock().await;
+            let Some(cluster) = view.0.upgrade() else {
+                continue;
+            };
             // Nobody waits for this: what would show a dialogue is left alone until somebody uses the cluster.
-            if !view.0.pve.is_quiet() {
+            if !cluster.pve.is_quiet() {
                 continue;
             }
-            let look = Look::at(&view.0);
+            let look = Look::at(&cluster);
             for (uri, thing) in things {
                 self.compare(&look, &view, &uri, &thing).await;
             }
@@ -170,6 +231,10 @@ impl Watcher {
 
     fn clusters(&self) -> MutexGuard<'_, HashMap<View, Watched>> {
         self.clusters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn places(&self) -> MutexGuard<'_, HashMap<Who, usize>> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use rmcp::ErrorData;
 use rmcp::model::SubscriptionFilter;
 use rmcp::service::SubscriptionContext;
 use tokio::sync::broadcast;
@@ -37,9 +38,9 @@ pub(in crate::mcp) fn granted(
 
 /// Passes changes of lists on, as long as the server itself passes on what it has to tell.
 pub(in crate::mcp) async fn beside_list_changes(
-    listening: impl Future<Output = ()>,
+    listening: impl Future<Output = Result<(), ErrorData>>,
     subscription: &SubscriptionContext,
-) {
+) -> Result<(), ErrorData> {
     let mut changed = CHANGED.subscribe();
     let passing_on = async {
         while let Ok(list) = changed.recv().await {
@@ -52,7 +53,7 @@ pub(in crate::mcp) async fn beside_list_changes(
         }
     };
     tokio::select! {
-        () = listening => (),
-        () = passing_on => (),
+        ended = listening => ended,
+        () = passing_on => Ok(()),
     }
 }

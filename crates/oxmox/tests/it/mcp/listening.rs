@@ -1,5 +1,6 @@
 //! Who listens over HTTP: as far as they reach, and with their own eyes.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -8,10 +9,11 @@ use serde_json::{Value, json};
 use sim::worlds::homelab;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::net::TcpStream;
+use tokio::sync::watch;
 use tools::caller::Bounds;
 use tools::engine::State;
 
-use super::http::{Served, serve_as, session};
+use super::http::{Served, serve_as, serve_by, session};
 use super::tokens::token;
 use super::{World, engine, settings};
 use crate::raw;
@@ -35,6 +37,10 @@ async fn world() -> World {
 }
 
 async fn served(world: &World) -> Served {
+    serve_by(world, watch::channel(Arc::new(live(world))).1).await
+}
+
+fn live(world: &World) -> Live {
     let told = Settings {
         pve_tokens: PveTokens::Allowed,
         ..Settings::default()
@@ -45,7 +51,7 @@ async fn served(world: &World) -> Served {
     };
     let clusters = vec![("homelab".to_owned(), settings(&world.sim))];
     let live = Live::new(&told).unwrap().for_clusters(clusters);
-    serve_as(world, live.at_pace(pace)).await
+    live.at_pace(pace)
 }
 
 /// What comes on a stream of events.
@@ -59,13 +65,21 @@ impl Heard {
     }
 
     async fn next(&mut self) -> Value {
-        loop {
-            let line = tokio::time::timeout(PATIENCE, self.0.next_line()).await;
-            let line = line.expect("nothing is heard").unwrap().expect("it ended");
-            if let Some(data) = line.strip_prefix("data: {") {
-                return serde_json::from_str(&format!("{{{data}")).unwrap();
+        let heard = tokio::time::timeout(PATIENCE, async {
+            loop {
+                let line = self.0.next_line().await.unwrap().expect("it ended");
+                if let Some(data) = line.strip_prefix("data: {") {
+                    return serde_json::from_str(&format!("{{{data}")).unwrap();
+                }
             }
-        }
+        });
+        heard.await.expect("nothing is heard")
+    }
+
+    async fn until_it_ends(&mut self) {
+        let ends = async { while self.0.next_line().await.unwrap().is_some() {} };
+        let ended = tokio::time::timeout(PATIENCE, ends).await;
+        ended.expect("it goes on");
     }
 
     /// Whether an event has come that nobody has looked at.
@@ -87,7 +101,11 @@ impl Heard {
 
 /// Listens in the words of 2026; gives what was granted, too.
 async fn listen(served: &Served, headers: &[(&str, &str)]) -> (Heard, Value) {
-    let wish = json!({"notifications": {"resourceSubscriptions": [GUEST]}});
+    listen_to(served, &[GUEST.to_owned()], headers).await
+}
+
+async fn listen_to(served: &Served, uris: &[String], headers: &[(&str, &str)]) -> (Heard, Value) {
+    let wish = json!({"notifications": {"resourceSubscriptions": uris}});
     let host = served.address.to_string();
     let able = (&json!({}), &json!({}));
     let request = raw::stateless(&host, ("subscriptions/listen", wish), able, headers);
@@ -187,5 +205,68 @@ async fn who_brings_a_token_of_pve_listens_by_it() {
             .sim
             .world(|world| world.grant("mallory@pve", "/", &["VM.Audit"]));
         blind.an_update().await;
+    }
+}
+
+#[tokio::test]
+async fn who_listens_to_too_much_is_told_so_and_nobody_else_has_less() {
+    let world = world().await;
+    let greedy = token(&world, "greedy", Bounds::default()).await;
+    let other = token(&world, "other", Bounds::default()).await;
+    // Only first looks, so that they can be counted.
+    let pace = Pace {
+        look_at_clusters: Duration::from_hours(1),
+        ..Pace::default()
+    };
+    let served = serve_as(&world, Live::default().at_pace(pace)).await;
+    let listens = async |token: &str, request: usize, most: usize| {
+        let uri = |node| format!("proxmox://cluster/homelab/node/n{request}-{node}");
+        let uris: Vec<_> = (0..most).map(uri).collect();
+        let headers = [("Authorization", token)];
+        let (heard, granted) = listen_to(&served, &uris, &headers).await;
+        assert_eq!(granted, json!(uris));
+        heard
+    };
+    let mut held = Vec::new();
+    for request in 0..5 {
+        held.push(listens(&greedy, request, 100).await);
+        while looks(&world, "root@pam!oxmox") < 100 * (request + 1) {
+            tokio::time::sleep(25 * LOOK_AGAIN).await;
+        }
+    }
+    let refused = listens(&greedy, 5, 1).await.next().await;
+    let why = refused["error"]["message"].as_str().unwrap_or_default();
+    assert!(why.contains("too many resources"), "{refused}");
+    let _heard = listens(&other, 6, 1).await;
+    let looked = async {
+        while looks(&world, "root@pam!oxmox") < 501 {
+            tokio::time::sleep(25 * LOOK_AGAIN).await;
+        }
+    };
+    let looked = tokio::time::timeout(PATIENCE, looked).await;
+    looked.expect("nobody looks for the other one");
+}
+
+#[tokio::test]
+async fn nobody_listens_by_their_own_token_once_that_is_switched_off() {
+    let world = world().await;
+    let (live, seen) = watch::channel(Arc::new(live(&world)));
+    let served = serve_by(&world, seen).await;
+    let headers = [("X-PVE-API-Token", ALICE)];
+    let (_session, _) = subscribe(&served, &headers).await;
+    let (mut stream, _) = listen(&served, &headers).await;
+    until_looked(&world, "alice@pve!own").await;
+    let off = Live::default().following(&live.borrow()).unwrap();
+    live.send_replace(Arc::new(off));
+    stream.until_it_ends().await;
+    // No look for as long as ten would have taken.
+    let began = std::time::Instant::now();
+    loop {
+        let before = looks(&world, "alice@pve!own");
+        tokio::time::sleep(10 * LOOK_AGAIN).await;
+        if looks(&world, "alice@pve!own") == before {
+            return;
+        }
+        assert!(began.elapsed() < PATIENCE, "somebody looks on");
     }
 }
