@@ -23,7 +23,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// How much of its log is shown.
 const LINES: u32 = 200;
 
-/// How it stands now, and each time that changes, until it has ended. `CLUSTER/UPID` where there are several.
+/// How it stands now, and each time that changes, until it has ended. `CLUSTER~UPID` where there are several.
 pub(super) async fn follow(
     State(page): State<Arc<Page>>,
     Extension(person): Extension<Person>,
@@ -31,7 +31,7 @@ pub(super) async fn follow(
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let ended = page.stop.clone().cancelled_owned();
     let looks = stream::unfold(
-        Some(Followed::new(page, person.caller, task)),
+        Some(Followed::new(page, person.caller, &task)),
         |state| async {
             let mut followed = state?;
             let (news, goes_on) = followed.next().await;
@@ -49,15 +49,12 @@ struct Followed {
 }
 
 impl Followed {
-    fn new(page: Arc<Page>, caller: Caller, task: String) -> Self {
+    fn new(page: Arc<Page>, caller: Caller, task: &str) -> Self {
         let mut arguments = Object::new();
-        let upid = match task.split_once('~') {
-            Some((cluster, upid)) => {
-                arguments.insert("cluster".to_owned(), json!(cluster));
-                upid.to_owned()
-            }
-            None => task,
-        };
+        let (cluster, upid) = parts(task);
+        if let Some(cluster) = cluster {
+            arguments.insert("cluster".to_owned(), json!(cluster));
+        }
         arguments.insert("upid".to_owned(), json!(upid));
         arguments.insert("log_lines".to_owned(), json!(LINES));
         Self {
@@ -107,5 +104,26 @@ impl Followed {
             seen.insert("fraction".to_owned(), json!(percent / 100.0));
         }
         Ok(Value::Object(seen))
+    }
+}
+
+/// The cluster, if one is named, and the task. Names of clusters hold no `~`; those of users, which are in a UPID, may.
+fn parts(task: &str) -> (Option<&str>, &str) {
+    match task.split_once('~') {
+        Some((cluster, upid)) if !task.starts_with("UPID:") => (Some(cluster), upid),
+        _ => (None, task),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_may_have_any_name() {
+        let upid = "UPID:pve1:0000A1B2:00C3D4E5:65A1B2C3:qmstart:100:o~brien@pve:";
+        assert_eq!(parts(upid), (None, upid));
+        assert_eq!(parts(&format!("home~{upid}")), (Some("home"), upid));
+        assert_eq!(parts("x1y2z3"), (None, "x1y2z3"));
     }
 }
