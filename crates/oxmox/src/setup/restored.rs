@@ -19,18 +19,18 @@ pub(super) struct Shared {
     /// Another cluster stands in the same configuration.
     pub(super) config: bool,
     /// The clients start oxmox for all clusters.
-    pub(super) clients: Needed,
+    pub(super) clients: Stays,
 }
 
-/// Why something stays.
+/// How long something stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Needed {
+pub(super) enum Stays {
     /// It goes.
-    ByNobody,
+    No,
     /// Another cluster of setup's is in use, with which it is taken back.
-    BySetup,
+    WithAnother,
     /// A person has added a cluster themselves: it is theirs now.
-    ByHand,
+    ForGood,
 }
 
 /// The files as they will be, and what becomes of their copies.
@@ -66,8 +66,8 @@ impl Restored {
         }
         let mut seen = Vec::new();
         for entered in &journal.clients {
-            if shared.clients != Needed::ByNobody {
-                if shared.clients == Needed::ByHand {
+            if shared.clients != Stays::No {
+                if shared.clients == Stays::ForGood {
                     all.written.forget(&behind_links(&entered.file));
                 }
                 continue;
@@ -88,7 +88,7 @@ impl Restored {
             all.add(&entered.file, false, edited, &shown)?;
             seen.push(file);
         }
-        if !shared.config && shared.clients == Needed::ByNobody {
+        if !shared.config && shared.clients == Stays::No {
             let untouched = all.written.forget_untouched().into_iter();
             all.done.extend(untouched.filter_map(|it| it.copy));
         }

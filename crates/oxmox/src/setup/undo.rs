@@ -13,7 +13,7 @@ use super::handed::{self, Rest};
 use super::journal::{Entered, Journal};
 use super::keyboard;
 use super::made::Made;
-use super::restored::{Needed, Restored, Shared};
+use super::restored::{Restored, Shared, Stays};
 use super::role::USER;
 use super::talk::Talk;
 use super::trail::{Recorded, Trail};
@@ -321,11 +321,11 @@ fn shared(journal: &Journal, state: &Path) -> Result<Shared, Fault> {
     others.retain(|other| other.cluster != journal.cluster);
     let file = |journal: &Journal| journal.config.as_ref().map(|it| it.path.clone());
     let clients = if others.iter().any(is_in_use) {
-        Needed::BySetup
+        Stays::WithAnother
     } else if has_added(journal, state)? {
-        Needed::ByHand
+        Stays::ForGood
     } else {
-        Needed::ByNobody
+        Stays::No
     };
     Ok(Shared {
         config: others.iter().any(|other| file(other) == file(journal)),

@@ -100,7 +100,8 @@ async fn an_unknown_issuer_is_refused_with_the_exact_setting() {
     let text = untrusted.hint();
     for part in [
         untrusted.setting(),
-        format!("PROXMOX_FINGERPRINT={}", server.fingerprint),
+        "PROXMOX_FINGERPRINT".to_owned(),
+        "oxmox cluster add".to_owned(),
         server.addr.to_string(),
         "[clusters.NAME]".to_owned(),
     ] {

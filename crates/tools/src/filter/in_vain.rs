@@ -17,7 +17,7 @@ impl Filter {
     /// The words that hold for none of these, each with what there is instead. A name is looked for, and may well not be there.
     pub fn in_vain<'a, F: Facts + 'a>(
         &self,
-        subjects: impl Iterator<Item = &'a F> + Clone,
+        subjects: &(impl Iterator<Item = &'a F> + Clone),
     ) -> Vec<String> {
         let told = self.0.iter().filter(|term| !term.negated);
         told.filter_map(|term| term.in_vain(subjects.clone()))

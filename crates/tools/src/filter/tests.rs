@@ -192,7 +192,7 @@ fn a_word_that_holds_for_nothing_is_told_with_what_there_is() {
     let why = |filter: &str| {
         Filter::parse(filter)
             .unwrap()
-            .in_vain(all.iter())
+            .in_vain(&all.iter())
             .join("\n")
     };
     for (filter, says) in [

@@ -40,6 +40,8 @@ fn each_attempt_is_one_row_and_two_entries() {
     assert_eq!(rows.len(), 2, "{table}");
     assert!(rows[0].contains("applied") && rows[0].contains("Start VM 105"));
     assert!(rows[1].contains("refused") && rows[1].contains("Delete VM 101"));
+    // Why, too.
+    assert!(rows[1].contains("protect"), "{table}");
     let entries = machine.demo(&["audit", "--json"]).exits(0).stdout;
     let entries: Vec<Value> = entries
         .lines()
@@ -47,6 +49,7 @@ fn each_attempt_is_one_row_and_two_entries() {
         .collect();
     assert_eq!(entries.len(), 4);
     assert_eq!(entries[0]["kind"], "opened");
+    assert!(entries[0]["cluster"].is_string(), "{}", entries[0]);
     assert_eq!(entries[3]["kind"], "closed");
     let last = machine.demo(&["audit", "--limit", "1"]).exits(0).stdout;
     assert_eq!(last.lines().count(), 2, "{last}");

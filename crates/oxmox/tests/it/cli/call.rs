@@ -273,3 +273,19 @@ fn what_is_given_twice_must_be_the_same() {
         .stderr;
     assert!(said.contains("`vmid` stands there twice"), "{said}");
 }
+
+/// A terminal shows no pictures, and a file of somebody's is not overwritten.
+#[test]
+fn a_screen_is_kept_where_it_is_wanted() {
+    let machine = Machine::new();
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("screen.png");
+    let look = ["call", "capture_vm_screen", "--vmid", "100"];
+    machine.demo(&look).exits(0).says("--picture FILE");
+    let keep = [&look[..], &["--picture", file.to_str().unwrap()]].concat();
+    machine.demo(&keep).exits(0);
+    let png = std::fs::read(&file).unwrap();
+    assert!(png.starts_with(b"\x89PNG"), "{} bytes", png.len());
+    machine.demo(&keep).exits(1).says("is not in");
+    assert_eq!(std::fs::read(&file).unwrap(), png);
+}

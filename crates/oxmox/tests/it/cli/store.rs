@@ -132,3 +132,17 @@ fn a_store_of_a_newer_oxmox_is_not_touched() {
     let version = connection.pragma_query_value(None, "user_version", |row| row.get(0));
     assert_eq!(version, Ok(99));
 }
+
+/// It would be made with new keys, and then the right ones could not be put there any more.
+#[test]
+fn an_import_without_the_keys_makes_nothing() {
+    let machine = machine_with_a_store();
+    let file = exported(&machine);
+    let dir = tempfile::tempdir().unwrap();
+    let other = dir.path().to_str().unwrap();
+    let import = ["--state-dir", other, "store", "import", words(&file)];
+    let ran = machine.demo(&import).exits(1);
+    ran.says("there is no file `key`")
+        .says("copy the one from the state directory");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+}

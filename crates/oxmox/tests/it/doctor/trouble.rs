@@ -283,3 +283,22 @@ async fn a_question_that_pve_does_not_answer() {
         );
     }
 }
+
+/// All else works, and nothing can be changed.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_stops_every_change_is_told() {
+    let sim: Sim = homelab_sim().await;
+    let clinic = Clinic::new();
+    let (token, secret) = root();
+    clinic.configure(&[of_sim("lab", &sim, &token)], secret);
+    clinic.doctor(&[]).exits(0).prints("3 of 3 nodes are there");
+    clinic.run(&["freeze"]).exits(0);
+    let ran = clinic.doctor(&[]).exits(0);
+    ran.prints("a person stopped all changes")
+        .prints("`oxmox thaw`");
+    clinic.run(&["thaw"]).exits(0);
+    sim.world(|world| world.quorum_lost = true);
+    let ran = clinic.doctor(&[]).exits(1);
+    ran.prints("PVE refuses every change")
+        .prints("pvecm status");
+}

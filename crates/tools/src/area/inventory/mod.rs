@@ -145,7 +145,7 @@ impl Reads for ListResources {
             if all.clone().next().is_some() {
                 query
                     .filter
-                    .in_vain(all)
+                    .in_vain(&all)
                     .into_iter()
                     .for_each(|why| notes.say(why));
             }

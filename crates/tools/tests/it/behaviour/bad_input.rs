@@ -141,12 +141,6 @@ const BAD: &[(&str, &str, &str, &str)] = &[
         "is no configured cluster",
         "homelab",
     ),
-    (
-        "migrate_proxmox_vm",
-        r#"{"vmid": 105, "node": "pve3"}"#,
-        "is on node pve1, not on pve3",
-        r#"the node to go to is target: "pve3""#,
-    ),
 ];
 
 #[tokio::test]

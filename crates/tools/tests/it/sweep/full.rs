@@ -52,7 +52,7 @@ pub(super) const MORE: &[(&str, &str)] = &[
     ("clone_proxmox_vm", r#"{"vmid": 100, "snapshot": "weekly"}"#),
     (
         "clone_container",
-        r#"{"vmid": 203, "target": "pve1", "storage": "tank", "pool": "lab"}"#,
+        r#"{"vmid": 203, "target": "pve3", "storage": "local-lvm", "pool": "lab"}"#,
     ),
     ("clone_container", r#"{"vmid": 202, "snapname": "nightly"}"#),
     (

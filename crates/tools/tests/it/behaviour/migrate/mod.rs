@@ -102,3 +102,18 @@ async fn a_disrupting_move_is_confirmed_by_its_value() {
     let answer = house.call(MIGRATE, &args).await.unwrap();
     assert_eq!(answer.data["status"], "applied", "{}", answer.text);
 }
+
+/// Whoever leaves it out as told would otherwise see the guest go to a node that nobody named.
+#[tokio::test]
+async fn the_node_that_it_is_on_is_told_from_the_one_to_go_to() {
+    let house = House::new().await;
+    let fault = house
+        .call(MIGRATE, r#"{"vmid": 105, "node": "pve3"}"#)
+        .await;
+    let hint = fault.unwrap_err().hint.unwrap();
+    assert!(
+        hint.contains(r#"the node to go to is target: "pve3""#),
+        "{hint}"
+    );
+    assert_eq!(house.writes(), [""; 0]);
+}
