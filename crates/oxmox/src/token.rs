@@ -96,10 +96,14 @@ impl Checker {
         Ok(Some(stored.into()))
     }
 
-    /// Whether it was right once, lately. The store is not looked at: it may have been taken back since.
-    pub fn has_seen(&self, token: &SecretString, store: &Store) -> bool {
-        let right = self.right.lock().unwrap_or_else(PoisonError::into_inner);
-        right.contains_key(&sum(token, store))
+    /// Whether there is a token of this name, whatever its secret.
+    pub async fn is_one(
+        &self,
+        token: &SecretString,
+        store: &Store,
+        now: i64,
+    ) -> Result<bool, Fault> {
+        Ok(stored(token, store, now).await?.is_some())
     }
 
     /// A turn at this token: several requests that bring it along at once are one try.

@@ -127,7 +127,7 @@ fn no_trail(config: &Config) -> Fault {
 
 /// One row of the table.
 struct Row<'a> {
-    /// The plan, as long as its closing entry has not come.
+    /// The plan of an attempt, by which its closing entry is known.
     open: Option<&'a str>,
     cluster: &'a str,
     result: String,
@@ -200,7 +200,8 @@ pub fn table(trail: &[Link]) -> String {
             }
         }
     }
-    let clusters: BTreeSet<_> = rows.iter().map(|row| row.cluster).collect();
+    let named = rows.iter().map(|row| row.cluster);
+    let clusters: BTreeSet<_> = named.filter(|name| !name.is_empty()).collect();
     let mut heading = vec!["entry", "when", "plan", "risk", "result", "who", "what"];
     if clusters.len() > 1 {
         heading.insert(5, "cluster");

@@ -50,7 +50,7 @@ impl Reload {
         let live = Live::new(&args.over(config.http.clone()))?;
         let live = live.following(&self.live.borrow())?;
         self.engine.decide_by(config.policy())?;
-        self.live.send_replace(Arc::new(live));
+        live.put(&self.live);
         Ok(())
     }
 }

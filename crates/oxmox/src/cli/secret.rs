@@ -92,12 +92,14 @@ async fn set(
         let mut new = cluster.clone();
         *new.login.source_mut() = SecretSource::Held(secret.clone());
         tried(&new, environment).await.map_err(|fault| {
-            let why = match fault.kind {
-                Kind::Forbidden => format!("{} does not take it", cluster.name),
-                _ => fault.message,
+            let (why, hint) = match fault.kind {
+                // What else there is to say of a refusal is about the secret that is kept.
+                Kind::Forbidden => (format!("{} does not take it", cluster.name), None),
+                _ => (fault.message, fault.hint),
             };
-            let what = format!("{why}; the secret that was there is still there");
-            Fault::new(fault.kind, what).hint("--no-test keeps the new one all the same")
+            let hint = hint.map(|hint| format!("{hint}; ")).unwrap_or_default();
+            Fault::new(fault.kind, format!("{why}; it is not kept"))
+                .hint(format!("{hint}--no-test keeps it all the same"))
         })?;
     }
     drop(leaving);

@@ -140,9 +140,11 @@ impl Door {
 
     async fn own(&self, token: &SecretString, from: Option<IpAddr>) -> Result<Holder, Refusal> {
         let store = self.engine.store().await.map_err(|_| Refusal::Trouble)?;
-        // Whoever has nothing left would be refused in any case, and is looked up no more.
-        if !self.checker.has_seen(token, store) {
+        // What names no token at all is no guess at one: the address pays for it, and nothing more is looked at.
+        let is_one = self.checker.is_one(token, store, now()).await;
+        if !is_one.map_err(|_| Refusal::Trouble)? {
             self.limiter.has_room(from).map_err(Refusal::TooMuch)?;
+            return Err(Refusal::Wrong);
         }
         // Whoever guesses at a token locks out nobody who has it.
         let known = async || self.checker.known(token, store, now()).await;

@@ -57,8 +57,6 @@ pub(super) struct Estates {
     clusters: Vec<(String, pve::Settings)>,
     /// The one used last at the end.
     made: Mutex<Vec<Made>>,
-    /// Cancelled when all of them are forgotten.
-    until: Mutex<CancellationToken>,
 }
 
 /// A caller's way to their clusters, which knows the secrets.
@@ -81,18 +79,12 @@ impl Estates {
         Self {
             clusters,
             made: Mutex::default(),
-            until: Mutex::default(),
         }
     }
 
-    /// Forgets all of them: nobody acts by their own token any more, or listens by it.
+    /// Forgets all of them: nobody acts by their own token any more.
     pub(super) fn clear(&self) {
-        std::mem::take(&mut *self.until()).cancel();
         self.made().clear();
-    }
-
-    fn until(&self) -> MutexGuard<'_, CancellationToken> {
-        self.until.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Drops those that nobody has used for long; false: none are left.
@@ -264,7 +256,7 @@ pub(super) async fn act(
     parts.extend(tokens.iter().map(String::as_bytes));
     let sum = store.keys.seal(&parts);
     let words: Vec<_> = tokens.iter().map(String::as_str).collect();
-    let until = live.estates.until().clone();
+    let until = live.until.clone();
     match live.estates.engine(&behalf.engine, sum, &words) {
         Ok(engine) => {
             let behalf = OnBehalf { engine, until };
@@ -359,10 +351,15 @@ mod tests {
             pve_tokens: PveTokens::Required,
             ..Live::default()
         };
-        let before = still_on.following(&before).unwrap();
+        let now = still_on.following(&before).unwrap();
+        before.end_for(&now);
         assert!(kept.upgrade().is_some());
-        Live::default().following(&before).unwrap();
-        assert!(kept.upgrade().is_none());
+        let off = Live::default().following(&now).unwrap();
+        // Those that hold on when something else of the new ones cannot be taken.
+        assert!(kept.upgrade().is_some() && !now.until.is_cancelled());
+        now.end_for(&off);
+        assert!(kept.upgrade().is_none() && now.until.is_cancelled());
+        assert!(!off.until.is_cancelled());
     }
 
     /// A session is kept for long after its last request.
@@ -378,7 +375,7 @@ mod tests {
         });
         request.insert(OnBehalf {
             engine: theirs,
-            until: estates.until().clone(),
+            until: CancellationToken::new(),
         });
         let session = Server::new(engine).for_sender(&request);
         drop(request);

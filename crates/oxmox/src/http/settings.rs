@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::ServerConfig;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 use tools::fault::Fault;
 
 use super::estate::{Estates, PveTokens};
@@ -84,6 +86,8 @@ pub struct Live {
     pub(super) pve_tokens: PveTokens,
     pub(super) otlp_url: Option<String>,
     pub(super) estates: Arc<Estates>,
+    /// Cancelled when callers may not act by their own tokens any more.
+    pub(super) until: CancellationToken,
     pub(super) pace: Pace,
 }
 
@@ -101,8 +105,25 @@ impl Live {
             pve_tokens: settings.pve_tokens,
             otlp_url: settings.otlp_url.clone(),
             estates: Arc::default(),
+            until: CancellationToken::new(),
             pace: Pace::default(),
         })
+    }
+
+    /// Puts these in the place of those that hold.
+    pub fn put(self, live: &watch::Sender<Arc<Self>>) {
+        let now = Arc::new(self);
+        let before = live.send_replace(now.clone());
+        // Afterwards: nobody new comes by them.
+        before.end_for(&now);
+    }
+
+    /// Whoever came by what is not allowed any more has to end.
+    pub(super) fn end_for(&self, now: &Self) {
+        if now.pve_tokens == PveTokens::Off {
+            self.until.cancel();
+            self.estates.clear();
+        }
     }
 
     /// These settings in the place of those, if they can take it: encryption, a proxy and OAuth are there from the start, or
@@ -123,10 +144,13 @@ impl Live {
             (Some(verifier), Some(before)) => Some(verifier.after(before)),
             (verifier, _) => verifier,
         };
-        if self.pve_tokens == PveTokens::Off {
-            before.estates.clear();
-        }
+        let until = if self.pve_tokens == PveTokens::Off {
+            CancellationToken::new()
+        } else {
+            before.until.clone()
+        };
         Ok(Self {
+            until,
             estates: before.estates.clone(),
             pace: before.pace,
             oauth,

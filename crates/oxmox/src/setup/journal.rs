@@ -72,7 +72,7 @@ pub struct Journal {
     pub clients: Vec<Entered>,
     /// The directories that were made for all these, each before those in it.
     pub dirs: Vec<PathBuf>,
-    /// Whether all that was here has been taken back, and only what is on the cluster is left.
+    /// Whether a person has said already that the cluster is not to be asked: only what is on it is left.
     #[serde(default)]
     pub is_left: bool,
 }
@@ -254,7 +254,6 @@ impl Journal {
 
     /// What was made on this machine is there no more; what was made on the cluster is.
     pub fn keep_remote(&mut self) {
-        self.is_left = true;
         self.ca_file = None;
         self.config = None;
         self.secrets.clear();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tools::fault::{Fault, Kind};
 
-use super::journal::{Configured, Journal};
+use super::journal::{Configured, Entered, Journal};
 use super::written::Written;
 use crate::cli::out;
 use crate::clients::Client;
@@ -68,7 +68,7 @@ impl Restored {
         for entered in &journal.clients {
             if shared.clients != Stays::No {
                 if shared.clients == Stays::ForGood {
-                    all.written.forget(&behind_links(&entered.file));
+                    all.leave(entered);
                 }
                 continue;
             }
@@ -130,6 +130,20 @@ impl Restored {
         Ok(())
     }
 
+    /// An entry that is a person's from now on.
+    fn leave(&mut self, entered: &Entered) {
+        let (client, file) = (&entered.client, entered.file.display());
+        self.stays.push(format!(
+            "oxmox in {client} ({file}), for the cluster that you have added"
+        ));
+        let touched = self.written.forget(&behind_links(&entered.file));
+        if let Some((copy, _)) = touched.and_then(|touched| touched.kept()) {
+            let copy = copy.display();
+            self.stays
+                .push(format!("{copy}: what {file} held before oxmox changed it"));
+        }
+    }
+
     fn copy(&mut self, draft: &Draft, copy: PathBuf, text: &str) {
         if draft.after.as_deref() == Some(text) {
             self.done.push(copy);
@@ -154,6 +168,11 @@ impl Restored {
         }
         lines.extend(self.stays.iter().map(|stays| format!("  stays: {stays}")));
         lines
+    }
+
+    /// What stays, and why.
+    pub(super) fn staying(&self) -> &[String] {
+        &self.stays
     }
 
     /// Does it. How the files were stays written down: whoever is killed before the journal is closed comes back.

@@ -23,7 +23,7 @@ use super::{login, reached, signals, words};
 use crate::cli::exit::Exit;
 use crate::cli::out;
 use crate::config::{Config, Edit, System};
-use crate::files::{Draft, Locks, remove_empty};
+use crate::files::{Locks, behind_links, remove_empty};
 use crate::keep::Keep;
 
 /// Shows what would be taken back, asks, and takes it back.
@@ -86,7 +86,7 @@ pub async fn run(
         None => Rest::Unasked,
         Some(_) => handed::over(&mut journal, &here.state)?,
     };
-    let dirs = close(journal, rest, &here.state)?;
+    let dirs = close(journal, rest, files.staying(), &here.state)?;
     files.forget(&here.state)?;
     for hint in in_keyring {
         out::hint(hint);
@@ -235,7 +235,12 @@ fn unreachable_keyring(keep: &Keep) -> Option<String> {
 
 /// What is over is forgotten, and what is left on the cluster stays written down. Answers the directories that may go. What was
 /// made for clusters that are still there is theirs now: whoever takes the last one back takes it back, too.
-fn close(mut journal: Journal, rest: Rest, state: &Path) -> Result<Vec<PathBuf>, Fault> {
+fn close(
+    mut journal: Journal,
+    rest: Rest,
+    stays: &[String],
+    state: &Path,
+) -> Result<Vec<PathBuf>, Fault> {
     // First: whoever dies in between leaves it written down twice, and not nowhere.
     let dirs = journal.dirs.clone();
     if let Some(mut heir) = heir(&journal, state)? {
@@ -252,6 +257,7 @@ fn close(mut journal: Journal, rest: Rest, state: &Path) -> Result<Vec<PathBuf>,
         Journal::forget(state, &journal.cluster)?;
     } else {
         journal.keep_remote();
+        journal.is_left = matches!(rest, Rest::Unasked);
         journal.write(state)?;
     }
     let name = &journal.cluster;
@@ -267,6 +273,9 @@ fn close(mut journal: Journal, rest: Rest, state: &Path) -> Result<Vec<PathBuf>,
         Rest::Forgotten => {
             out::say(by_hand(&journal));
             out::say(format_args!("oxmox knows nothing of {name} any more"));
+        }
+        Rest::Unasked | Rest::Nothing if !stays.is_empty() => {
+            out::say("it was taken back, but for what is named above as staying");
         }
         Rest::Unasked | Rest::Nothing => out::say("all of it was taken back"),
         Rest::With(heir) => {
@@ -338,11 +347,16 @@ fn has_added(journal: &Journal, state: &Path) -> Result<bool, Fault> {
     let Some(config) = &journal.config else {
         return Ok(false);
     };
-    if !Written::read(state)?.is_edited(&Draft::open(&config.path)?) {
-        return Ok(false);
+    let written = Written::read(state)?;
+    let first = written.of(&behind_links(&config.path));
+    let mut known = vec![journal.cluster.clone()];
+    if let Some(copy) = first.and_then(|touched| touched.copy.as_deref()) {
+        known.extend(Edit::open(copy)?.clusters().map(str::to_owned));
     }
-    let edit = Edit::open(&config.path)?;
-    Ok(edit.clusters().any(|name| name != journal.cluster))
+    let now = Edit::open(&config.path)?;
+    Ok(now
+        .clusters()
+        .any(|name| !known.iter().any(|it| it == name)))
 }
 
 /// Whether it is in a configuration, and not only left on a cluster.

@@ -94,7 +94,10 @@ impl Changes for CloneVm {
         let source = cx.guest(self.vmid, None, None).await?;
         source.require_online()?;
         let config = source.config().await?;
-        Ok(self.plan_from(cx, &source, &config, "new_vmid").await?.0)
+        let against = self.check_place(cx, &source, &config).await?;
+        let (mut plan, _) = self.plan_from(cx, &source, &config, "new_vmid").await?;
+        plan.blockers.extend(against);
+        Ok(plan)
     }
 }
 
@@ -148,8 +151,6 @@ impl CloneVm {
             ),
         );
         plan.blockers = self.blockers(source, config);
-        plan.blockers
-            .extend(self.check_place(cx, source, config).await?);
         source.bind(&mut plan, config);
         plan.guards.push(free);
         let made = Target {

@@ -21,11 +21,21 @@ impl Engine {
             return Err(refusal(&missing));
         }
         plan.warnings.push(format!(
-            "the token lacks {}, so that PVE will refuse it",
+            "{LACKS}{}, so that PVE will refuse it",
             missing.join(", ")
         ));
         Ok(())
     }
+}
+
+/// How the warning begins.
+const LACKS: &str = "the token lacks ";
+
+/// Whether the token lacked the same for both: a question that says otherwise is out of date.
+pub(super) fn is_the_same(one: &Plan, other: &Plan) -> bool {
+    let lacks = |warning: &&String| warning.starts_with(LACKS);
+    let (one, other) = (one.warnings.iter(), other.warnings.iter());
+    one.filter(lacks).eq(other.filter(lacks))
 }
 
 /// The same at the last moment.
@@ -47,7 +57,7 @@ fn must_be_held(plan: &Plan) -> bool {
 }
 
 fn refusal(missing: &[String]) -> Fault {
-    let message = format!("the token lacks {}; nothing was sent", missing.join(", "));
+    let message = format!("{LACKS}{}; nothing was sent", missing.join(", "));
     Fault::new(Kind::Forbidden, message)
         .hint("a person can give it more: `oxmox setup` with another --level, or a role in PVE; `oxmox doctor` shows what it has")
 }

@@ -1,6 +1,7 @@
 //! A plan as it is put to a person, and kept until they have decided.
 
 use super::halt_point;
+use super::lacking;
 use super::record::Attempt;
 use super::{Asked, Call, Engine, Reply, hash_arguments};
 use crate::fault::Fault;
@@ -53,7 +54,10 @@ impl Engine {
             match open.plan.difference(&plan) {
                 // An approved plan is held against its guards before it is sent; a question must not be older than
                 // what it asks about.
-                None if open.state == PlanState::Approved || open.plan.guards == plan.guards => {
+                None if open.state == PlanState::Approved
+                    || open.plan.guards == plan.guards
+                        && lacking::is_the_same(&open.plan, &plan) =>
+                {
                     attempt.continues(&open.id, &open.plan);
                     return Ok(open);
                 }
@@ -118,6 +122,7 @@ impl Engine {
         call: &Call,
         attempt: &Attempt,
     ) -> Result<Reply, Fault> {
+        self.worth_asking(&mut plan).await?;
         plan.warnings.insert(0, changed(difference));
         attempt.renew(&plan);
         let question = self
@@ -130,7 +135,7 @@ impl Engine {
     }
 
     /// How a person decides out of band.
-    pub(super) fn person(&self, id: &str) -> String {
+    pub fn person(&self, id: &str) -> String {
         let who = if self.policy().four_eyes {
             "another person than the one who asks"
         } else {

@@ -61,7 +61,7 @@ fn misread(
     property: &Value,
     hint: impl FnOnce() -> String,
 ) -> Fault {
-    if what.contains("is not a vmid") {
+    if name == "vmid" && what.contains("is not a vmid") {
         let hint =
             "list_proxmox_resources with name:TEXT in its filter tells the number of a guest";
         return Fault::bad_input(format!("argument `{path}`: {what}")).hint(hint);

@@ -6,6 +6,7 @@
 
 mod parser;
 mod perform;
+mod picture;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,7 +1,5 @@
 //! The call itself, and what is printed of it.
 
-use std::fs;
-use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,8 +8,9 @@ use tools::engine::{Call, Engine, Reply};
 use tools::fault::{Fault, Kind};
 use tools::outcome::{Outcome, Status, StepState};
 use tools::spec::{Risk, Spec};
-use tools::tool::{Image, Object, Rendered};
+use tools::tool::{Object, Rendered};
 
+use super::picture::Picture;
 use super::{Flags, Global};
 use crate::cli::exit::Exit;
 use crate::cli::leave;
@@ -35,6 +34,7 @@ pub(super) struct Order {
 impl Order {
     /// Calls, prints the answer, and tells the exit code.
     pub(super) async fn perform(mut self, global: &Global) -> Result<Exit, Fault> {
+        let picture = Picture::new(self.flags.picture.take())?;
         let session = global.session().await?;
         let engine = &session.engine;
         let changes = self.spec.risk > Risk::Read && !self.flags.preview;
@@ -74,7 +74,7 @@ impl Order {
             // Only transports that say `Asked::Later` get questions back.
             Reply::Ask(_) => return Err(Fault::new(Kind::Internal, "a question came back")),
         };
-        self.flags.keep(&answer.images)?;
+        picture.keep(&answer.images);
         if !changes {
             self.flags.print(&answer)?;
             return Ok(Exit::Done);
@@ -90,28 +90,12 @@ impl Order {
             answer = Rendered::of(&outcome)?;
         }
         self.flags.print(&answer)?;
-        finish(engine, &outcome, global.program()).await;
+        finish(engine, &outcome, global).await;
         Ok(outcome.status.into())
     }
 }
 
 impl Flags {
-    /// A terminal shows no pictures.
-    fn keep(&self, images: &[Image]) -> Result<(), Fault> {
-        let Some(image) = images.last() else {
-            return Ok(());
-        };
-        let Some(path) = &self.picture else {
-            out::hint("--picture FILE keeps the picture");
-            return Ok(());
-        };
-        let written = fs::File::create_new(path).and_then(|mut file| file.write_all(&image.png));
-        written.map_err(|error| {
-            let what = format!("the picture is not in {}: {error}", path.display());
-            Fault::new(Kind::Failed, what).hint("name a file that is not there yet")
-        })
-    }
-
     fn print(&self, answer: &Rendered) -> Result<(), Fault> {
         if self.json {
             out::json(&answer.data)
@@ -153,14 +137,14 @@ async fn last_word(
 }
 
 /// Sees off what is on its way, and says what to do next.
-async fn finish(engine: &Engine, outcome: &Outcome, program: &str) {
+async fn finish(engine: &Engine, outcome: &Outcome, global: &Global) {
+    let (program, is_demo) = (global.program(), global.demo);
     if outcome.status == Status::NeedsConfirmation {
-        out::hint(format_args!(
-            "nobody could be asked here. A person runs `{program} approve {}` at a terminal within 15 minutes; then the same command does it",
-            outcome.plan
-        ));
+        let person = engine.person(&outcome.plan);
+        out::hint(format_args!("nobody could be asked here: {person}"));
     }
-    if outcome.status == Status::Applied && outcome.undo.is_some() {
+    // What the demo has done is gone with it.
+    if outcome.status == Status::Applied && outcome.undo.is_some() && !is_demo {
         out::hint(format_args!(
             "`{program} undo {}` takes it back",
             outcome.plan

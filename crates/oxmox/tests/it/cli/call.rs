@@ -286,6 +286,19 @@ fn a_screen_is_kept_where_it_is_wanted() {
     machine.demo(&keep).exits(0);
     let png = std::fs::read(&file).unwrap();
     assert!(png.starts_with(b"\x89PNG"), "{} bytes", png.len());
-    machine.demo(&keep).exits(1).says("is not in");
+    machine
+        .demo(&keep)
+        .exits(1)
+        .says("name a file that is not there yet");
     assert_eq!(std::fs::read(&file).unwrap(), png);
+    // Nothing is done when it cannot be kept, and nothing is left where there is none.
+    let press = ["call", "send_vm_key", "--vmid=100", "--key=ret", "--yes"];
+    let nowhere = dir.path().join("no/where.png");
+    let ran = machine.demo(&[&press[..], &["--picture", nowhere.to_str().unwrap()]].concat());
+    let ran = ran.exits(1).says("no picture can be kept");
+    assert!(!ran.stdout.contains("applied"), "{ran:?}");
+    let none = dir.path().join("none.png");
+    let ran = machine.demo(&[&press[..], &["--picture", none.to_str().unwrap()]].concat());
+    ran.exits(0).prints("applied").says("it shows no picture");
+    assert!(!none.exists());
 }

@@ -257,7 +257,7 @@ async fn nobody_listens_by_their_own_token_once_that_is_switched_off() {
     let (mut stream, _) = listen(&served, &headers).await;
     until_looked(&world, "alice@pve!own").await;
     let off = Live::default().following(&live.borrow()).unwrap();
-    live.send_replace(Arc::new(off));
+    off.put(&live);
     stream.until_it_ends().await;
     // No look for as long as ten would have taken.
     let began = std::time::Instant::now();

@@ -15,7 +15,7 @@ async fn a_secret_is_set_and_tried() {
     let words = |words: [&str; 3]| words.map(str::to_owned).to_vec();
     // PVE has shown the right one once, and never again.
     let ran = place.fed(words(["secret", "set", "home"]), "canary-wrong\n");
-    let ran = ran.await.exits(1).says("is still there").says("--no-test");
+    let ran = ran.await.exits(1).says("it is not kept").says("--no-test");
     assert!(!ran.stderr.contains("canary"));
     assert_eq!(place.text(".config/oxmox/secrets/home"), right);
     let mut untried = words(["secret", "set", "home"]);

@@ -241,7 +241,9 @@ async fn a_client_stays_for_a_cluster_that_was_added_by_hand() {
         "--no-test",
     ];
     place.run(&add).await.exits(0);
-    place.undo().await.exits(0);
+    let ran = place.undo().await.exits(0);
+    ran.says("stays: oxmox in cursor")
+        .says("but for what is named above");
     assert!(place.text(".cursor/mcp.json").contains("oxmox"));
     let config = place.text(".config/oxmox/config.toml");
     assert!(
@@ -250,4 +252,19 @@ async fn a_client_stays_for_a_cluster_that_was_added_by_hand() {
     );
     // It is theirs from now on.
     assert!(!place.home("state/setup").exists());
+}
+
+/// Nobody has added a cluster by a comment: the one that was there went without the client.
+#[tokio::test]
+async fn a_client_goes_though_the_configuration_was_edited() {
+    let place = Place::new().await;
+    let old =
+        "[clusters.old]\nhosts = [\"elsewhere\"]\ntoken = \"a@pve!b\"\ntoken_secret_env = \"X\"\n";
+    place.write(CONFIG, old);
+    let words = [WORDS, &["--client=cursor"]].concat();
+    place.setup(&words).await.exits(0);
+    place.write(CONFIG, &format!("{}# mine\n", place.text(CONFIG)));
+    place.undo().await.exits(0);
+    assert!(!place.home(".cursor/mcp.json").exists());
+    assert!(place.text(CONFIG).contains("[clusters.old]"));
 }

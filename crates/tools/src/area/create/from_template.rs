@@ -31,6 +31,7 @@ impl CreateVm {
             place::named(&storages, storage, Content::Images, node)?;
         }
         let (mut plan, new) = self.cloned(cx, &template, node).await?;
+        new.check_pool(template.guest.pve()).await?;
         let settings = Settings::of(&self, &template, &new, &mut plan).await?;
         let growth = self.growth(&mut plan, &template);
         self.check_fit_of_clone(&mut plan, &template, &storages, &figures);

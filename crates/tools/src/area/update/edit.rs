@@ -156,11 +156,11 @@ fn keeps_shape(subject: &Subject, edit: &Edit) -> Result<(), Fault> {
     // PVE would take it for the name of another volume, and detach the disk that is there.
     if let Some(size) = text.filter(|text| is_size(text)) {
         let key = &edit.key;
-        return Err(
-            Fault::bad_input(format!("`{key}`: {size} is a size, and no disk")).hint(format!(
-                "what makes a disk larger is grow: {{\"{key}\": \"{size}\"}}"
-            )),
-        );
+        let fault = Fault::bad_input(format!("`{key}`: {size} is a size, and no disk"));
+        return Err(fault.hint(match edit.old {
+            Some(_) => format!("what makes a disk larger is grow: {{\"{key}\": \"{size}\"}}"),
+            None => "a new disk is STORAGE:SIZE with the size in GiB, as local-lvm:32".to_owned(),
+        }));
     }
     let Some(new) = text.map(Drive::parse).filter(Drive::names_volume) else {
         return Ok(());

@@ -2,7 +2,7 @@
 
 use tools::engine::{Answered, Asked, Reply};
 
-use crate::house::{House, Nobody, Person, call};
+use crate::house::{House, Nobody, Person, call, done};
 
 const DELETE: (&str, &str) = ("delete_proxmox_vm", r#"{"vmid": 105}"#);
 
@@ -263,4 +263,27 @@ async fn nobody_is_asked_about_what_the_token_may_not_do() {
         warnings.contains("the token lacks VM.PowerMgmt on /vms/100"),
         "{warnings}"
     );
+}
+
+/// What was lacking when it was asked for first may be there by now.
+#[tokio::test]
+async fn a_question_does_not_say_that_something_is_lacking_when_it_is_there() {
+    let house = House::new().await;
+    house.sim.world(|world| {
+        world.add_token("narrow@pve!t", "secret");
+        world.grant("narrow@pve", "/vms/100", &["VM.Audit"]);
+    });
+    let token = ("narrow@pve".to_owned(), "t".to_owned(), "secret".to_owned());
+    let engine = house.with_token(&token, tools::policy::Policy::default());
+    let stop = || engine.call(call("stop_proxmox_vm", r#"{"vmid": 100}"#), &Nobody);
+    let first = done(stop().await).unwrap();
+    assert!(first.text.contains("the token lacks"), "{}", first.text);
+    // As long as nothing has changed, it is the same question.
+    let same = done(stop().await).unwrap();
+    assert_eq!(same.data["plan"], first.data["plan"]);
+    house.sim.world(|world| {
+        world.grant("narrow@pve", "/vms/100", &["VM.Audit", "VM.PowerMgmt"]);
+    });
+    let then = done(stop().await).unwrap();
+    assert!(!then.text.contains("the token lacks"), "{}", then.text);
 }

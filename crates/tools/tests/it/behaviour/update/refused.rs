@@ -165,5 +165,8 @@ async fn a_size_is_no_disk() {
             "{hint}"
         );
     }
+    let fault = refused(&house, json!({"vmid": 105, "set": {"scsi5": "32G"}})).await;
+    let hint = fault.hint.unwrap();
+    assert!(hint.contains("local-lvm:32"), "{hint}");
     assert_eq!(house.writes(), [""; 0]);
 }
