@@ -98,8 +98,8 @@ fn real(name: &str, arguments: Option<&JsonObject>) -> Option<(&'static str, Val
         }
         // PVE refuses this when it is sent, not before.
         "failing_job" => (
-            "clone_proxmox_vm",
-            json!({"vmid": 103, "full": true, "storage": "local-lvm", "target": "pve1", "wait": 0}),
+            "update_proxmox_vm",
+            json!({"vmid": 105, "set": {"description": "x".repeat(9_000)}, "wait": 0}),
         ),
         // Needs a person's yes, which the suite never gives: it ticks another box.
         "test_input_required_result_request_state"

@@ -1,6 +1,6 @@
 //! A VM from a template: cloned in full, set up, grown, started. Each is a step of one plan.
 
-use pve::{NodeName, Request, Size, StorageStatus, Vmid};
+use pve::{NodeName, Request, Size, StorageId, StorageStatus, Vmid};
 
 use super::place::{self, Content, Node};
 use super::settings::Settings;
@@ -163,6 +163,14 @@ impl CreateVm {
     ) {
         if template.guest.at.node != node.name {
             template.check_reach(plan, storages, &node.name);
+            let wanted = self.storage.as_ref().map(StorageId::as_str);
+            let is_wanted = |it: &&StorageStatus| Some(it.storage.as_str()) == wanted;
+            if let Some(local) = storages.iter().find(is_wanted).filter(|it| !it.shared) {
+                plan.blockers.push(Blocker::new(
+                    format!("PVE clones to another node only onto what both share, and {} is not shared", local.storage),
+                    "leave node or storage out",
+                ));
+            }
         }
         let own = |key: &str| template.config.number(key);
         if let Some(memory) = self.memory.map(u64::from).or_else(|| own("memory")) {

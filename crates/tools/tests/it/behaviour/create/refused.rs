@@ -129,6 +129,11 @@ async fn wrong_values_are_refused_before_anything_is_sent() {
         ),
         (
             "create_proxmox_vm",
+            json!({"name": "a", "template": 900, "node": "pve2", "storage": "local-lvm"}),
+            "local-lvm is not shared",
+        ),
+        (
+            "create_proxmox_vm",
             json!({"name": "a", "memory": 999_999, "start": true}),
             "it would not start",
         ),
