@@ -5,7 +5,8 @@
     docs/pictures/session.py --check    fails if the session would look otherwise
 
 Takes OXMOX_BIN, or the debug binary of this checkout. Each command runs at a terminal, and what a person types is typed.
-What differs from run to run (a task's id, the time of day) is shortened, so that the same program gives the same picture.
+What differs from run to run (the id of a task or a plan, the time of day) is shortened, so that the same program gives the
+same picture.
 """
 
 import os
@@ -99,6 +100,7 @@ def clean(shown):
         line = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line)
         line = re.sub(r"\[UPID:[^\]]*\]", "[UPID:…]", line).rstrip()
         line = re.sub(r"(taken [0-9-]+)T[0-9:]+Z", r"\1", line)
+        line = re.sub(r"`oxmox undo \w+`", "`oxmox undo …`", line)
         if line:
             lines.append(line)
     return lines
