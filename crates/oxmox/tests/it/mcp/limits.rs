@@ -75,28 +75,18 @@ async fn so_many_calls_are_under_way_at_a_time() {
     }
 }
 
+/// To MCP as much as the settings allow, to the page as much as it sends.
 #[tokio::test]
 async fn a_request_that_says_it_is_too_large_is_not_waited_for() {
     let world = world().await;
     let served = served(&world, Limits::default()).await;
-    let mut stream = served
-        .begin("POST /mcp HTTP/1.1\r\nContent-Length: 10000000000\r\n")
-        .await;
-    let mut status = [0; 12];
-    stream.read_exact(&mut status).await.unwrap();
-    assert_eq!(&status, b"HTTP/1.1 413");
-}
-
-#[tokio::test]
-async fn the_page_takes_no_more_than_it_sends() {
-    let world = world().await;
-    let served = served(&world, Limits::default()).await;
-    let mut stream = served
-        .begin("POST /api/sign-in HTTP/1.1\r\nContent-Length: 65537\r\n")
-        .await;
-    let mut status = [0; 12];
-    stream.read_exact(&mut status).await.unwrap();
-    assert_eq!(&status, b"HTTP/1.1 413");
+    for (path, length) in [("/mcp", "10000000000"), ("/api/sign-in", "65537")] {
+        let request = format!("POST {path} HTTP/1.1\r\nContent-Length: {length}\r\n");
+        let mut stream = served.begin(&request).await;
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).await.unwrap();
+        assert_eq!(&status, b"HTTP/1.1 413", "{path}");
+    }
 }
 
 /// The head of the answer to a request whose body does not come.
