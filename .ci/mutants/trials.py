@@ -120,9 +120,10 @@ def within(budget: float, tests: list[Test]) -> list[Test]:
 
 def in_order(one: Mutant, able: list[Test], beside: set[int]) -> list[Test]:
     """Most changes are noticed by many tests, so that quick ones whose names speak of it go first; others only by a test that is
-    about it: in turn with these go those that come to most of what is beside it, in the same file."""
+    about it: in turn with these go those that come to much of what is beside it, in the same file, for the time that they take.
+    A sweep over all tools comes to everything, and two of them would use up the time for all others."""
     likely = sorted(able, key=lambda test: test.seconds / (1 + 10 * in_common(one.name, test.name)))
-    deep = sorted(able, key=lambda test: (-len(test.comes_to & beside), test.seconds))
+    deep = sorted(able, key=lambda test: test.seconds / (1 + len(test.comes_to & beside)))
     both = itertools.chain.from_iterable(zip(likely, deep))
     return list({test.name: test for test in both}.values())
 

@@ -101,14 +101,14 @@ async fn list(config: &Config, program: &str) -> Result<Exit, Fault> {
                 stored.id.clone(),
                 stored.plan.risk.word().to_owned(),
                 stored.plan.cluster.clone(),
-                stored.plan.summary.clone(),
                 stored.caller.clone(),
                 left(stored),
+                stored.plan.summary.clone(),
             ]
         })
         .collect();
-    out::data(&words::table(
-        ["id", "risk", "cluster", "what", "asked by", "expires in"],
+    out::table(&words::table(
+        ["id", "risk", "cluster", "asked by", "expires in", "what"],
         &rows,
     ))?;
     out::hint(format_args!(

@@ -75,7 +75,7 @@ async fn show(args: &Args, config: &Config) -> Result<Exit, Fault> {
             out::data(&line(link)?.to_string())?;
         }
     } else {
-        out::data(&table(&trail))?;
+        out::table(&table(&trail))?;
     }
     Ok(Exit::Done)
 }

@@ -93,7 +93,7 @@ async fn show(global: &Global) -> Result<Exit, Fault> {
         .into_iter()
         .map(|(name, taken)| [name, words::time(taken)])
         .collect();
-    out::data(&words::table(["name", "taken"], &rows))?;
+    out::table(&words::table(["name", "taken"], &rows))?;
     Ok(Exit::Done)
 }
 

@@ -58,7 +58,7 @@ fn tell(args: &Args, report: &Report) -> Result<(), Fault> {
     if args.json {
         out::json(&report.json())
     } else {
-        out::data(&report.text())
+        out::table(&report.text())
     }
 }
 

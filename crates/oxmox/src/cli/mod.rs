@@ -12,6 +12,7 @@ pub mod completions;
 pub mod demo;
 pub mod doctor;
 pub mod exit;
+mod fold;
 pub mod freeze;
 pub mod global;
 pub mod leave;

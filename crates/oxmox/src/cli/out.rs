@@ -7,9 +7,20 @@ use serde::Serialize;
 use tools::clean;
 use tools::fault::{Fault, Kind};
 
+use super::fold;
+
 /// What the command was asked for, for people or for the next program in a pipe.
 pub fn data(text: &str) -> Result<(), Fault> {
     written(&clean::text(text))
+}
+
+/// The same, of which the first part is a table: on a terminal its rows fit.
+pub fn table(text: &str) -> Result<(), Fault> {
+    let text = clean::text(text);
+    match terminal_size::terminal_size_of(io::stdout()) {
+        Some((width, _)) => written(&fold::folded(&text, width.0.into())),
+        None => written(&text),
+    }
 }
 
 /// The same as JSON. What a terminal would act on is escaped in it, and nothing is lost.

@@ -167,7 +167,7 @@ async fn list(global: &Global) -> Result<Exit, Fault> {
         return Ok(Exit::Done);
     }
     let rows: Vec<_> = tokens.iter().map(row).collect();
-    out::data(&words::table(
+    out::table(&words::table(
         ["name", "who", "may", "since", "until"],
         &rows,
     ))?;

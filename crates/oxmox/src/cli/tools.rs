@@ -41,7 +41,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
             [spec.name, spec.risk.word(), spec.title].map(str::to_owned)
         })
         .collect();
-    out::data(&tools::words::table(
+    out::table(&tools::words::table(
         ["tool", "worst risk", "what it does"],
         &rows,
     ))?;

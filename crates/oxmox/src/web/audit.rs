@@ -74,29 +74,33 @@ struct Wanted {
     words: Vec<String>,
     result: String,
     before: Option<i64>,
-    /// Whose; `None`: anybody's.
-    name: Option<String>,
+    /// About which clusters or, whatever they are about, whose; `None`: all.
+    within: Option<(Vec<String>, String)>,
 }
 
 impl Wanted {
     fn new(filter: Filter, person: &Caller) -> Self {
         let words = filter.words.split_whitespace().map(str::to_lowercase);
-        // An entry does not say which cluster it is about: whoever does not reach all of them sees what is their own.
-        let all = person.bounds.clusters.is_empty();
+        // Entries of calls that came to no plan, and old ones, do not say which cluster they are about: of these, whoever does
+        // not reach all clusters sees what is their own.
+        let clusters = &person.bounds.clusters;
         Self {
             words: words.collect(),
             result: filter.result,
             before: filter.before,
-            name: (!all).then(|| person.name.clone()),
+            within: (!clusters.is_empty()).then(|| (clusters.clone(), person.name.clone())),
         }
     }
 
     fn matches(&self, row: &Object) -> bool {
         let is = |field: &str, wanted: &str| row.get(field).is_some_and(|value| value == wanted);
         let by = ["caller", "confirmed_by", "decided_by"];
-        let is_whose = |name: &String| by.iter().any(|field| is(field, name));
+        let is_seen = |(clusters, name): &(Vec<String>, String)| {
+            clusters.iter().any(|cluster| is("cluster", cluster))
+                || by.iter().any(|field| is(field, name))
+        };
         let seq = row.get("seq").and_then(Value::as_i64);
-        self.name.as_ref().is_none_or(is_whose)
+        self.within.as_ref().is_none_or(is_seen)
             && self.before.is_none_or(|before| seq < Some(before))
             && (self.result.is_empty() || is("result", &self.result))
             && holds(row, &self.words)
@@ -166,6 +170,7 @@ fn holds(row: &Object, words: &[String]) -> bool {
     }
     let fields = [
         "caller",
+        "cluster",
         "tool",
         "summary",
         "plan",

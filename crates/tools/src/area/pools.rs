@@ -4,7 +4,7 @@ use pve::{Method, PoolId, Reader};
 use serde::Deserialize;
 
 use crate::fault::{Fault, Kind};
-use crate::plain::{Arg, Entry, Need, Plain, an, change, flag, list, read, text};
+use crate::plain::{Arg, Entry, Need, Plain, an, change, content, flag, list, read, text};
 use crate::spec::{Example, Risk, Toolset};
 use crate::tool::Tool;
 use crate::words;
@@ -116,7 +116,15 @@ const DELETE: Plain = change(
 )
 .takes(&[POOL])
 .needs(ALLOCATE)
-.removes(THE_POOL.undone_by("create_pool"))
+.removes(THE_POOL.undone_by("create_pool").only_without(&[
+    content(
+        "/pools",
+        &[("vmid", "guest"), ("storage", "storage")],
+        "take them out first with update_pool and delete",
+    )
+    .members("members"),
+    content("/pools", &[("poolid", "pool")], "delete these first").below(),
+]))
 .examples(&[Example {
     ask: "Remove the empty pool",
     args: r#"{"poolid": "retired"}"#,

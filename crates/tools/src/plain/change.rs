@@ -206,6 +206,7 @@ impl Planning<'_> {
                     .push(self.impact(Effect::Destroyed, Some(in_words(&old))));
                 plan.undo = self.undo_removal(&old);
                 plan.warnings.extend(self.not_brought_back(&old).await);
+                plan.blockers.extend(self.content().await);
                 self.hold_positions(plan, &rows);
                 step.after = if self.entry.numbered {
                     self.one_less(&rows)

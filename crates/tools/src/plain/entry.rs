@@ -1,6 +1,7 @@
 //! What a plain change makes, alters or takes away.
 
 use super::Arg;
+use super::content::Content;
 use crate::tool::Object;
 
 /// An entry of one of PVE's lists, or a page of settings.
@@ -26,6 +27,8 @@ pub(crate) struct Entry {
     pub(super) settled: Option<(&'static str, &'static str, &'static str)>,
     /// A list, the parameter that picks the entry from it, and the field with its members.
     pub(super) members: Option<&'static (&'static str, &'static str, &'static str)>,
+    /// What must not be in it when it is deleted.
+    pub(super) content: &'static [Content],
     /// Which of its settings can be told when it is made again, if not all.
     pub(super) told: Option<fn(&Object, &str) -> bool>,
     pub(super) undo: Undone,
@@ -70,6 +73,7 @@ pub(crate) const fn an(what: &'static str, id: &'static [&'static str]) -> Entry
         emptied: false,
         settled: None,
         members: None,
+        content: &[],
         told: None,
         undo: Undone::BySettingBack,
     }
@@ -142,6 +146,12 @@ impl Entry {
     ) -> Self {
         self.members = Some(members);
         self.undo = Undone::ByTurningRound;
+        self
+    }
+
+    /// PVE deletes it only when nothing of this is in it.
+    pub(crate) const fn only_without(mut self, content: &'static [Content]) -> Self {
+        self.content = content;
         self
     }
 

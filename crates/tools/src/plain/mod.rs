@@ -6,6 +6,7 @@ mod alias;
 mod arg;
 mod bound;
 mod change;
+mod content;
 mod entry;
 mod grave;
 mod lines;
@@ -36,6 +37,7 @@ pub(crate) use alias::{Alias, alias};
 pub(crate) use arg::{
     Arg, CONTAINER, NODE, TIMEFRAME, UNSET, VM, choice, flag, list, number, text, whole,
 };
+pub(crate) use content::content;
 pub(crate) use entry::{Entry, an};
 pub use need::Need;
 pub(crate) use place::{login_only, only_cluster};

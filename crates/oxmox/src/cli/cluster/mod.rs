@@ -111,7 +111,7 @@ fn list(config: &Config, json: bool) -> Result<Exit, Fault> {
         })
         .collect();
     let heading = ["cluster", "hosts", "as", "certificates", "mode", "tags"];
-    out::data(&words::table(heading, &rows))?;
+    out::table(&words::table(heading, &rows))?;
     Ok(Exit::Done)
 }
 

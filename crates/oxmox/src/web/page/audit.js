@@ -69,7 +69,7 @@ function entry(row) {
     h("summary", {}, h("span", { class: `state ${row.result ?? "unknown"}` }, plain(result)),
       h("span", { class: "what" }, row.summary ?? row.tool),
       h("span", { class: "quiet" }, `${who(row)}${row.reason ? `, ${row.reason}` : ""} · ${time(row.at)}`)),
-    h("dl", { class: "facts" }, fact("entry", String(row.seq)), fact("plan", h("code", {}, row.plan)), fact("tool", h("code", {}, row.tool)),
+    h("dl", { class: "facts" }, fact("entry", String(row.seq)), fact("plan", h("code", {}, row.plan)), fact("tool", h("code", {}, row.tool)), fact("cluster", row.cluster),
       fact("risk", row.risk && h("span", { class: `risk ${row.risk}` }, row.risk)), fact("ended", time(row.ended)), fact("reason", row.reason),
       fact("arguments", row.arguments && h("code", {}, JSON.stringify(row.arguments))), fact("digest", row.digest && h("code", { class: "head" }, row.digest)),
       fact("steps", row.steps?.length && h("ul", {}, row.steps.map((step) => h("li", {}, h("span", { class: `state ${step.state}` }, plain(step.state)), " ", step.step,

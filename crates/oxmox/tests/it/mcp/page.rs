@@ -236,6 +236,13 @@ async fn nobody_approves_what_they_could_not_do() {
         stranger.post("/api/audit", json!({})).await.body["rows"],
         json!([])
     );
+    let near = Bounds {
+        clusters: vec![plan["plan"]["cluster"].as_str().unwrap().to_owned()],
+        ..Bounds::default()
+    };
+    let neighbour = page.person(&world, "neighbour", near).await;
+    let seen = neighbour.post("/api/audit", json!({})).await.body;
+    assert_eq!(seen["rows"][0]["caller"], "agent", "{seen}");
     assert_eq!(operator.decide(&plan, false).await.status, 200);
 }
 

@@ -3,7 +3,7 @@
 use pve::Method;
 
 use super::{AUDIT, MANAGE};
-use crate::plain::{Arg, Entry, Plain, UNSET, an, change, flag, list, read, text};
+use crate::plain::{Arg, Entry, Plain, UNSET, an, change, content, flag, list, read, text};
 use crate::spec::{Example, Risk, Toolset, Wants};
 use crate::tool::Tool;
 
@@ -99,7 +99,12 @@ const DELETE: Plain = change(
 .takes(&[GROUP])
 .needs(MANAGE)
 .wants(&[Wants::Before9])
-.removes(THE_GROUP.undone_by("create_ha_group"))
+.removes(THE_GROUP.undone_by("create_ha_group").only_without(&[content(
+    "/cluster/ha/resources",
+    &[("sid", "guest")],
+    "take them out first with update_ha_resource",
+)
+.naming("group")]))
 .examples(&[Example {
     ask: "Remove the group big",
     args: r#"{"group": "big"}"#,

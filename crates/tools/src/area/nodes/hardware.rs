@@ -60,7 +60,9 @@ const SMART: Plain = read(
 )
 .takes(&[
     NODE,
-    text("disk", "The device, like /dev/sda.").required(),
+    text("disk", "The device, like /dev/sda.")
+        .shaped(|disk| disk.starts_with("/dev/"))
+        .required(),
     flag("healthonly", "Only whether it passes."),
 ])
 .needs(AUDIT_ALL)

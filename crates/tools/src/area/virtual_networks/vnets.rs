@@ -2,7 +2,7 @@
 
 use pve::Method;
 
-use crate::plain::{Arg, Entry, Need, Plain, UNSET, an, change, flag, read, text, whole};
+use crate::plain::{Arg, Entry, Need, Plain, UNSET, an, change, content, flag, read, text, whole};
 use crate::spec::{Example, Risk, Toolset};
 use crate::tool::Tool;
 
@@ -106,7 +106,11 @@ const DELETE: Plain = change(
 .takes(&[VNET])
 .finds("its_zone", ONE_VNET, "zone")
 .needs(ON_VNET)
-.removes(THE_VNET.undone_by("create_sdn_vnet"))
+.removes(THE_VNET.undone_by("create_sdn_vnet").only_without(&[content(
+    "/cluster/sdn/vnets/{vnet}/subnets",
+    &[("subnet", "subnet")],
+    "remove them first with write_proxmox_api: delete /cluster/sdn/vnets/VNET/subnets/SUBNET",
+)]))
 .examples(&[Example {
     ask: "Remove the network green",
     args: r#"{"vnet": "green"}"#,

@@ -2,7 +2,7 @@
 
 use pve::Method;
 
-use crate::plain::{Arg, Entry, Need, Plain, an, change, choice, list, read, text, whole};
+use crate::plain::{Arg, Entry, Need, Plain, an, change, choice, content, list, read, text, whole};
 use crate::spec::{Example, Risk, Toolset};
 use crate::tool::Tool;
 
@@ -87,7 +87,12 @@ const DELETE: Plain = change(
 )
 .takes(&[ZONE])
 .needs(ON_ZONE)
-.removes(THE_ZONE.undone_by("create_sdn_zone"))
+.removes(THE_ZONE.undone_by("create_sdn_zone").only_without(&[content(
+    "/cluster/sdn/vnets",
+    &[("vnet", "network")],
+    "remove them first with delete_sdn_vnet",
+)
+.naming("zone")]))
 .examples(&[Example {
     ask: "Remove the empty zone old",
     args: r#"{"zone": "old"}"#,

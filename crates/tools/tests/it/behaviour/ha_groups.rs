@@ -110,3 +110,16 @@ async fn on_9_every_one_of_them_says_that_they_became_rules() {
     }
     assert_eq!(house.writes(), [""; 0]);
 }
+
+#[tokio::test]
+async fn one_with_guests_is_refused_before_anybody_is_asked() {
+    let house = house("8.4.1").await;
+    house.sim.world(|world| {
+        let mail = world.ha_resources.get_mut("vm:102").unwrap();
+        mail.props.insert("group".to_owned(), "big".to_owned());
+    });
+    let fault = house.call("delete_ha_group", r#"{"group": "big"}"#).await;
+    let fault = fault.unwrap_err().to_string();
+    assert!(fault.contains("guest vm:102 is in it"), "{fault}");
+    assert_eq!(house.writes(), [""; 0]);
+}

@@ -49,6 +49,7 @@ mod lost_answer;
 mod metrics;
 mod migrate;
 mod nodes;
+mod not_empty;
 mod open_question;
 mod password;
 mod policy;
