@@ -1,7 +1,7 @@
 """Do the tests notice when the code is wrong? Every small change that cargo-mutants can think of, tried on the modules that
 must not be wrong: engine, policy, plan, audit.
 
-    just mutants                  all of them; takes hours on two cores
+    just mutants                  all of them; takes half an hour on two cores
     just mutants --only policy    those whose names contain this
     just mutants --again          only those that nobody noticed the last time; new tests are looked at, old ones are known
     just mutants --sample 40      some of them, spread evenly
