@@ -174,6 +174,16 @@ fn delay(seconds: f64) -> Result<Duration, String> {
     }
 }
 
+/// Refuses a node that is not there: a fault of a name that is mistyped would never happen.
+fn require_node(cluster: &Cluster, name: &str) -> Result<(), String> {
+    let nodes = &cluster.world.nodes;
+    if nodes.contains_key(name) {
+        return Ok(());
+    }
+    let names: Vec<&str> = nodes.keys().map(String::as_str).collect();
+    Err(format!("no node {name}: {}", names.join(", ")))
+}
+
 /// Lets time pass; the moment that it is then.
 fn advance(cluster: &mut Cluster, Advance { seconds }: Advance) -> Result<Value, String> {
     if seconds > LONGEST_ADVANCE {
@@ -192,9 +202,10 @@ pub(crate) fn answer(cluster: &mut Cluster, request: &Request) -> Option<Respons
     let result = match (request.method.as_str(), command) {
         ("GET", "clock") => Ok(json!({ "now": cluster.world.now.secs() })),
         ("POST", "advance") => read(request).and_then(|order| advance(cluster, order)),
-        ("POST", "node") => read(request).map(|NodeState { node, online }| {
+        ("POST", "node") => read(request).and_then(|NodeState { node, online }| {
+            require_node(cluster, &node)?;
             cluster.world.set_online(&node, online);
-            Value::Null
+            Ok(Value::Null)
         }),
         ("POST", "quorum") => read(request).map(|Quorum { lost }| {
             cluster.world.quorum_lost = lost;
@@ -207,6 +218,9 @@ pub(crate) fn answer(cluster: &mut Cluster, request: &Request) -> Option<Respons
             Ok(Value::Null)
         }),
         ("POST", "fault") => read(request).and_then(|order: FaultOrder| {
+            if let FaultKind::Outage { node } = &order.what {
+                require_node(cluster, node)?;
+            }
             cluster.add_fault(order.try_into()?);
             Ok(Value::Null)
         }),

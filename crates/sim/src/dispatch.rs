@@ -75,6 +75,7 @@ fn serve(world: &mut World, request: &Request, path: &str, seen: &mut Params) ->
         let message = format!("method '{method}' not available");
         return Err(ApiError::bare(501, &message));
     }
+    decode::refuse_encoded(request)?;
     let found = find_route(method, &segments(path));
     let open = matches!(
         found,

@@ -30,7 +30,7 @@ pub(crate) fn read(request: &Request) -> Result<Sent, ApiError> {
     let sends_body = matches!(request.method.as_str(), "POST" | "PUT");
     let content_type = request.header("content-type");
     if !sends_body {
-        if content_type.is_some() && length(request) > 0 {
+        if length(request) > 0 {
             let method = &request.method;
             let message = format!("Unexpected content for method '{method}'");
             return Err(ApiError::unreadable(501, message));
@@ -54,6 +54,21 @@ pub(crate) fn read(request: &Request) -> Result<Sent, ApiError> {
         }
     }
     Ok(Sent { params, file })
+}
+
+/// PVE's proxy reads no body whose length is not told beforehand, and says so to anybody.
+pub(crate) fn refuse_encoded(request: &Request) -> Result<(), ApiError> {
+    match request.header("transfer-encoding") {
+        None => Ok(()),
+        Some(word) if word.eq_ignore_ascii_case("chunked") => Err(ApiError::unreadable(
+            501,
+            "chunked transfer encoding not supported",
+        )),
+        Some(word) => Err(ApiError::unreadable(
+            501,
+            format!("Unknown transfer encoding '{word}'"),
+        )),
+    }
 }
 
 /// Whether the body is larger than PVE's proxy takes it. It goes by what is announced and does not read that.
@@ -204,6 +219,7 @@ mod tests {
     fn unreadable_bodies() {
         let status = |result: Result<Params, ApiError>| result.expect_err("refused").status;
         assert_eq!(status(params("DELETE", "/x", Some(FORM), "a=1")), 501);
+        assert_eq!(status(params("GET", "/x", None, "a=1")), 501);
         assert_eq!(status(params("PUT", "/x", Some("text/plain"), "a=1")), 506);
         assert_eq!(
             status(params("PUT", "/x", Some("application/json"), "[1]")),

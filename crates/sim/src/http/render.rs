@@ -59,15 +59,15 @@ pub(crate) fn render_error(error: &ApiError, format: Format) -> Response {
         Body::Plain => return plain(error.status, error.reason(), &error.message),
         Body::Json => {}
     }
-    // PVE's server writes the message into the status line as it is: a carriage return breaks the response, of which
-    // only the type stays, and a character beyond Latin-1 kills the worker that answers.
-    if error.message.contains('\r') {
+    // PVE's server writes the message into the status line as it is, but for extjs: a carriage return breaks the response, of
+    // which only the type stays, and a character beyond Latin-1 kills the worker that answers.
+    if format == Format::Json && error.message.contains('\r') {
         return Response {
             content_type: Some(JSON),
             ..plain(400, "Bad Request", "")
         };
     }
-    if error.message.chars().any(|c| c > '\u{ff}') {
+    if format == Format::Json && error.message.chars().any(|c| c > '\u{ff}') {
         return plain(596, "Broken pipe", "");
     }
     let mut body = Map::new();

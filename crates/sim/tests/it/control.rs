@@ -116,7 +116,7 @@ async fn lost_nodes_take_no_connections_where_nobody_steers() {
 }
 
 #[tokio::test]
-async fn numbers_that_cannot_be_are_refused_in_words() {
+async fn what_cannot_be_is_refused_in_words() {
     let sim = Sim::start(homelab()).await.expect("starts");
     let client = Client::root(&sim);
     for (path, order, words) in [
@@ -131,6 +131,16 @@ async fn numbers_that_cannot_be_are_refused_in_words() {
             "1e300 seconds late: 0 to 86400",
         ),
         ("fault", r#"{"kind": "delay", "seconds": -1}"#, "0 to 86400"),
+        (
+            "node",
+            r#"{"node": "pve9", "online": false}"#,
+            "no node pve9: pve1, pve2, pve3",
+        ),
+        (
+            "fault",
+            r#"{"kind": "outage", "node": "pve9"}"#,
+            "no node pve9",
+        ),
         (
             "fault",
             r#"{"kind": "refuse", "status": 99, "reason": "no"}"#,

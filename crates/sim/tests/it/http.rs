@@ -34,6 +34,16 @@ async fn errors_stand_in_the_reason_phrase_and_in_the_message() {
         (reply.status, &reply.body["success"], &reply.body["status"]),
         (200, &0.into(), &500.into())
     );
+    // What breaks a status line breaks nothing where the message is not in it.
+    let key = "/nodes/pve1/qemu/109/sendkey";
+    for (format, status) in [("json", 400), ("extjs", 200)] {
+        let path = format!("/api2/{format}{key}");
+        let reply = client.send("PUT", &path, "key=nosuch").await;
+        let reply = reply.expect("an answer");
+        assert_eq!(reply.status, status, "{format}");
+        let told = reply.body["message"].as_str().unwrap_or_default();
+        assert_eq!(told.contains('\r'), format == "extjs", "{told:?}");
+    }
 }
 
 #[tokio::test]
@@ -101,18 +111,29 @@ async fn a_body_that_is_too_large_is_refused_before_it_has_come() {
     let sim = Sim::start(worlds::homelab()).await.expect("starts");
     let client = Client::anonymous(&sim);
     let ticket = "POST /api2/json/access/ticket HTTP/1.1\r\nhost: localhost\r\n";
+    let (long, unsaid) = (
+        "for data too large",
+        "chunked transfer encoding not supported",
+    );
     let endless = format!(
         "transfer-encoding: chunked\r\n\r\n80001\r\n{}",
         "a".repeat(0x80001)
     );
-    for rest in ["content-length: 524289\r\n\r\n", &endless] {
+    for (rest, words) in [
+        ("content-length: 524289\r\n\r\n", long),
+        (&endless, unsaid),
+        (
+            "transfer-encoding: chunked\r\n\r\n3\r\na=1\r\n0\r\n\r\n",
+            unsaid,
+        ),
+    ] {
         let answer = client.say(&format!("{ticket}{rest}")).await;
         let (line, body) = (
-            "HTTP/1.1 501 for data too large\r\n",
-            "\r\n\r\nfor data too large",
+            format!("HTTP/1.1 501 {words}\r\n"),
+            format!("\r\n\r\n{words}"),
         );
-        assert!(answer.starts_with(line), "{answer}");
-        assert!(answer.ends_with(body), "{answer}");
+        assert!(answer.starts_with(&line), "{answer}");
+        assert!(answer.ends_with(&body), "{answer}");
         let logged = sim.requests().pop().expect("one request");
         assert_eq!((logged.status, logged.params.iter().count()), (501, 0));
     }

@@ -139,6 +139,29 @@ async fn a_stopped_machine_takes_its_disks_along() {
 }
 
 #[tokio::test]
+async fn a_running_machine_stays_where_it_can_run() {
+    let mut world = homelab();
+    world
+        .guests
+        .get_mut(&109)
+        .unwrap()
+        .config
+        .set("cores", "12");
+    let (sim, client) = manual(world).await;
+    let form = "target=pve3&online=1&with-local-disks=1";
+    let (exit, lines) = migrate(&sim, &client, "pve1", "qemu/109", form).await;
+    assert_eq!(exit, "migration problems", "{lines:#?}");
+    let said = "[pve3] MAX 8 vcpus allowed per VM on this node";
+    assert!(lines.iter().any(|line| line.ends_with(said)), "{lines:#?}");
+    sim.world(|world| {
+        let guest = &world.guests[&109];
+        assert!(guest.is_running() && guest.node == "pve1");
+        assert!(guest.config.get("lock").is_none());
+        assert!(world.volume("pve3", "local-lvm:vm-109-disk-0").is_none());
+    });
+}
+
+#[tokio::test]
 async fn a_running_machine_moves_without_a_stop() {
     let (sim, client) = manual(homelab()).await;
     let form = "target=pve3&online=1&with-local-disks=1";

@@ -64,16 +64,23 @@ pub(crate) fn start_now(
     vmid: u32,
 ) -> Result<(), String> {
     let (now, pid) = (world.now, world.new_pid());
-    let cpus = world.nodes.get(node).map(|node| node.cpus);
-    let guest = in_task(world, kind, node, vmid)?;
-    if let Some(cpus) = cpus.filter(|cpus| kind == Kind::Qemu && *cpus < guest.places_for_cpus()) {
-        return Err(format!("MAX {cpus} vcpus allowed per VM on this node"));
+    let guest = world.guests.get(&vmid);
+    if let Some(error) = guest.and_then(|guest| too_many_cpus(world, node, guest)) {
+        return Err(error);
     }
+    let guest = in_task(world, kind, node, vmid)?;
     if kind == Kind::Lxc && has_twin_devices(guest) {
         return Err(format!("startup for container '{vmid}' failed"));
     }
     guest.start(now, pid);
     Ok(())
+}
+
+/// What QEMU's command line cannot be made for: a machine with more CPUs than the node has.
+pub(crate) fn too_many_cpus(world: &World, node: &str, guest: &Guest) -> Option<String> {
+    let cpus = world.nodes.get(node)?.cpus;
+    (guest.kind == Kind::Qemu && cpus < guest.places_for_cpus())
+        .then(|| format!("MAX {cpus} vcpus allowed per VM on this node"))
 }
 
 /// Whether two network devices of a container shall have the same name inside: LXC cannot make the second.

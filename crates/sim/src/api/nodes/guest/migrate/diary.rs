@@ -56,7 +56,7 @@ impl<'a> Diary<'a> {
         self.end_with(STOPPED)
     }
 
-    /// The end of one that moved the guest but did not go well.
+    /// The end of one that did not go well after the guest or its disks had begun to move.
     pub(super) fn end_with_problems(mut self) -> Result<(), String> {
         let duration = self.duration();
         self.error(&format!(

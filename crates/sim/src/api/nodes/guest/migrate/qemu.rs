@@ -4,7 +4,7 @@ use super::Order;
 use super::diary::{Diary, STOPPED, ssh};
 use super::preconditions::{local_devices, mapped_devices};
 use super::volumes::{self, Local};
-use crate::api::nodes::guest::power::in_task;
+use crate::api::nodes::guest::power::{in_task, too_many_cpus};
 use crate::api::nodes::guest::progress::{duration, human, seconds_to_copy, transferred};
 use crate::world::World;
 use crate::world::guest::Guest;
@@ -39,6 +39,9 @@ pub(super) fn run(world: &mut World, job: &mut Job, order: Order) -> Result<(), 
     diary
         .job
         .undo(STOPPED, move |world| undo.unlock_config(world));
+    if let Some(error) = too_many_cpus(world, &target, &guest).filter(|_| guest.is_running()) {
+        return cannot_start(diary, &order, &error);
+    }
     let live = |local: &Local| guest.is_running() && local.attached && !local.cdrom;
     let (mirrored, copied): (Vec<Local>, Vec<Local>) = locals.into_iter().partition(live);
     if !copied.is_empty() {
@@ -201,6 +204,18 @@ fn obstacle(world: &World, order: &Order, guest: &Guest, local: &Local) -> Optio
     unasked.then(|| {
         "can't live migrate attached local disks without with-local-disks option".to_owned()
     })
+}
+
+/// The end of a migration whose machine cannot run at the target: it runs on where it is.
+fn cannot_start(mut diary: Diary<'_>, order: &Order, error: &str) -> Result<(), String> {
+    let (vmid, target) = (order.vmid, &order.target);
+    diary.note(&format!("starting VM {vmid} on remote node '{target}'"));
+    diary.wait(1);
+    diary.note(&format!("[{target}] {error}"));
+    diary.error("online migrate failure - remote command failed with exit code 255");
+    diary.note("aborting phase 2 - cleanup resources");
+    diary.note("migrate_cancel");
+    diary.end_with_problems()
 }
 
 /// What the log says while a running machine moves: first its local disks, then its RAM.
