@@ -1,5 +1,6 @@
 //! Who calls over HTTP. Where tokens were given out, nobody gets in without one.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use tools::caller::{Bounds, Scope};
 use tools::engine::Engine;
 
 use super::limit::{Limiter, TooMuch, Try};
-use super::oauth::{Doubt, Vouched};
+use super::oauth::{self, Doubt, Vouched};
 use super::settings::Live;
 use super::{say, unread};
 use crate::lasting;
@@ -45,6 +46,23 @@ impl Known {
             Self::Anybody => Bounds::default(),
             Self::Own(holder) | Self::Vouched(holder) => holder.caller.bounds,
         }
+    }
+}
+
+/// Who would be let in now, as far as the store tells.
+pub(super) struct Admitted {
+    unasked: bool,
+    /// The names of those who have a token.
+    names: BTreeSet<String>,
+}
+
+impl Admitted {
+    /// Whether whoever was let in by this name, or unasked, would be again. What an OAuth server would say of somebody is known
+    /// when they come.
+    pub(super) fn has(&self, name: Option<&str>) -> bool {
+        name.map_or(self.unasked, |name| {
+            name.starts_with(oauth::NAMED) || self.names.contains(name)
+        })
     }
 }
 
@@ -136,6 +154,21 @@ impl Door {
         let store = self.engine.store().await.map_err(|_| Refusal::Trouble)?;
         let has_tokens = store.has_tokens().await.map_err(|_| Refusal::Trouble)?;
         Ok(!has_tokens)
+    }
+
+    /// Who would be let in now. `None`: that cannot be looked up just now.
+    pub(super) async fn admitted(&self) -> Option<Admitted> {
+        let live = self.limiter.live.borrow().clone();
+        let unasked = self.is_open(&live).await.ok()?;
+        let tokens = self.engine.store().await.ok()?.tokens().await.ok()?;
+        let now = now();
+        let count = tokens
+            .into_iter()
+            .filter(|it| it.expires.is_none_or(|end| end > now));
+        Some(Admitted {
+            unasked,
+            names: count.map(|it| it.name).collect(),
+        })
     }
 
     async fn own(&self, token: &SecretString, from: Option<IpAddr>) -> Result<Holder, Refusal> {

@@ -9,6 +9,7 @@
 //! | `auth`, `oauth` | who calls |
 //! | `estate` | who acts by their own token of PVE |
 //! | `limit` | how much each may ask for |
+//! | `held` | what ends with an answer |
 //! | `sessions` | whose a session of a 2025 client is |
 //! | `telemetry` | the calls as spans of OpenTelemetry |
 //! | `fetch` | one request to another server |
@@ -20,6 +21,7 @@ mod crowd;
 mod estate;
 mod fetch;
 mod health;
+mod held;
 mod impatient;
 mod limit;
 mod metrics;
@@ -122,6 +124,12 @@ fn router(
         .with_json_response(true)
         .with_cancellation_token(streams.clone());
     let sessions = Arc::new(Sessions::new());
+    let look_again = live.borrow().pace.look_again;
+    tokio::spawn(sessions::sweep(
+        Arc::downgrade(&sessions),
+        Arc::downgrade(&door),
+        look_again,
+    ));
     let manager = sessions.manager.clone();
     let endpoint = any(move |request: Request| {
         let server = server.for_sender(request.extensions());

@@ -2,17 +2,19 @@
 //! client, so a session is its caller's alone; and nobody has more of them than a few.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, Response, StatusCode};
 use axum::middleware::Next;
+use futures_util::future::join_all;
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 
-use super::say;
+use super::auth::{Admitted, Door};
+use super::{held, say};
 use crate::token::Holder;
 
 /// The header that names one.
@@ -20,8 +22,8 @@ const ID: &str = "mcp-session-id";
 /// A session without a message for this long is closed. A call that waits for a person sends none, and its answer would be
 /// lost.
 const IDLE: Duration = Duration::from_hours(1);
-/// How many one caller has at a time. Programs that end without a word leave theirs behind; the one that was used least
-/// lately makes room.
+/// How many one caller has at a time. Programs that end without a word leave theirs behind; of those in which nothing is
+/// under way, the one that was used least lately makes room.
 const MOST: usize = 64;
 
 /// The sessions of all callers.
@@ -33,7 +35,25 @@ pub(super) struct Sessions {
 struct Begun {
     /// `None`: nobody was asked who they are.
     by: Option<String>,
+    /// When something last began or ended in it.
     used: Instant,
+    /// The requests whose answers have not ended. A stream is one for as long as it is open.
+    under_way: usize,
+}
+
+/// A request in a session, until it is dropped.
+struct Use {
+    sessions: Arc<Sessions>,
+    id: String,
+}
+
+impl Drop for Use {
+    fn drop(&mut self) {
+        if let Some(begun) = self.sessions.begun().get_mut(&self.id) {
+            begun.under_way -= 1;
+            begun.used = Instant::now();
+        }
+    }
 }
 
 impl Sessions {
@@ -46,40 +66,84 @@ impl Sessions {
         }
     }
 
-    /// Whether it is theirs; it is in use then.
-    fn use_of(&self, id: &str, by: Option<&str>) -> bool {
-        let mut begun = self.begun();
-        let theirs = begun.get_mut(id).filter(|begun| begun.by.as_deref() == by);
-        theirs.map(|begun| begun.used = Instant::now()).is_some()
+    /// One more request in a session, if that is theirs.
+    fn use_of(self: &Arc<Self>, id: &str, by: Option<&str>) -> Option<Use> {
+        let mut all = self.begun();
+        let theirs = all.get_mut(id).filter(|begun| begun.by.as_deref() == by)?;
+        theirs.used = Instant::now();
+        theirs.under_way += 1;
+        drop(all);
+        Some(Use {
+            sessions: self.clone(),
+            id: id.to_owned(),
+        })
     }
 
-    /// One more. Returns those that make room for it.
-    fn add(&self, id: &str, by: Option<&str>, now: Instant) -> Vec<String> {
+    /// One more. Returns those that make room for it; `None`: something is under way in all of them.
+    fn add(&self, id: &str, by: Option<&str>, now: Instant) -> Option<Vec<String>> {
         let mut begun = self.begun();
-        // Those are closed, or about to be.
-        begun.retain(|_, begun| now.saturating_duration_since(begun.used) < 2 * IDLE);
         let theirs = begun.iter().filter(|(_, begun)| begun.by.as_deref() == by);
-        let mut theirs: Vec<_> = theirs.map(|(id, begun)| (begun.used, id.clone())).collect();
-        theirs.sort_unstable();
-        let too_many = (theirs.len() + 1).saturating_sub(MOST);
-        let leaving: Vec<_> = theirs
-            .into_iter()
-            .take(too_many)
-            .map(|(_, id)| id)
-            .collect();
+        let too_many = (theirs.clone().count() + 1).saturating_sub(MOST);
+        let unused = theirs.filter(|(_, begun)| begun.under_way == 0);
+        let mut unused: Vec<_> = unused.map(|(id, begun)| (begun.used, id.clone())).collect();
+        if unused.len() < too_many {
+            return None;
+        }
+        unused.sort_unstable();
+        unused.truncate(too_many);
+        let leaving: Vec<_> = unused.into_iter().map(|(_, id)| id).collect();
         for id in &leaving {
             begun.remove(id);
         }
         let new = Begun {
             by: by.map(ToOwned::to_owned),
             used: now,
+            under_way: 0,
         };
         begun.insert(id.to_owned(), new);
-        leaving
+        Some(leaving)
+    }
+
+    /// Forgets those that have long been idle, and those of who is not among the admitted; returns them. Who was admitted was
+    /// looked up at `now`: who has used a session since may have come later.
+    fn over(&self, admitted: Option<&Admitted>, now: Instant) -> Vec<String> {
+        let is_over = |begun: &Begun| {
+            let idle = now.saturating_duration_since(begun.used);
+            let is_shut_out = admitted.is_some_and(|admitted| !admitted.has(begun.by.as_deref()));
+            (begun.under_way == 0 && idle >= IDLE) || (is_shut_out && begun.used < now)
+        };
+        let mut begun = self.begun();
+        let over = begun.extract_if(|_, begun| is_over(begun));
+        over.map(|(id, _)| id).collect()
+    }
+
+    async fn close(&self, those: Vec<String>) {
+        let closing = those.into_iter().map(async |id| {
+            let _ = self.manager.close_session(&id.into()).await;
+        });
+        join_all(closing).await;
     }
 
     fn begun(&self) -> MutexGuard<'_, HashMap<String, Begun>> {
         self.begun.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Closes sessions that nobody uses any more. What a session has subscribed to is looked at for as long as it is there, by the
+/// caller's own token of PVE if they brought one; and to rmcp each change that it passes on is a use, whether anybody hears of
+/// it or not.
+pub(super) async fn sweep(sessions: Weak<Sessions>, door: Weak<Door>, look_again: Duration) {
+    loop {
+        tokio::time::sleep(look_again).await;
+        let (Some(sessions), Some(door)) = (sessions.upgrade(), door.upgrade()) else {
+            return;
+        };
+        if sessions.begun().is_empty() {
+            continue;
+        }
+        let now = Instant::now();
+        let admitted = door.admitted().await;
+        sessions.close(sessions.over(admitted.as_ref(), now)).await;
     }
 }
 
@@ -91,27 +155,39 @@ pub(super) async fn keep_apart(
 ) -> Response<Body> {
     let by = request.extensions().get::<Holder>();
     let by = by.map(|holder| holder.caller.name.clone());
-    let named = id(request.headers());
-    if let Some(named) = &named
-        && !sessions.use_of(named, by.as_deref())
-    {
+    let Some(named) = id(request.headers()) else {
+        return begin(&sessions, by.as_deref(), next.run(request).await).await;
+    };
+    let Some(under_way) = sessions.use_of(&named, by.as_deref()) else {
         return say(
             StatusCode::NOT_FOUND,
             "there is no such session: begin a new one with initialize\n",
         );
-    }
+    };
     let ends = request.method() == Method::DELETE;
     let answer = next.run(request).await;
-    match (named, id(answer.headers())) {
-        (Some(named), _) if ends => drop(sessions.begun().remove(&named)),
-        (None, Some(new)) => {
-            for leaving in sessions.add(&new, by.as_deref(), Instant::now()) {
-                let _ = sessions.manager.close_session(&leaving.into()).await;
-            }
-        }
-        _ => {}
+    if ends {
+        sessions.begun().remove(&named);
     }
-    answer
+    answer.map(|body| held::until_its_end(body, under_way))
+}
+
+/// Enters the session that was begun with this answer, if one was.
+async fn begin(sessions: &Sessions, by: Option<&str>, answer: Response<Body>) -> Response<Body> {
+    let Some(new) = id(answer.headers()) else {
+        return answer;
+    };
+    if let Some(leaving) = sessions.add(&new, by, Instant::now()) {
+        sessions.close(leaving).await;
+        return answer;
+    }
+    sessions.close(vec![new]).await;
+    say(
+        StatusCode::TOO_MANY_REQUESTS,
+        format!(
+            "a caller has {MOST} sessions at a time, and all of yours are in use: end one with DELETE\n"
+        ),
+    )
 }
 
 fn id(headers: &HeaderMap) -> Option<String> {
@@ -122,33 +198,58 @@ fn id(headers: &HeaderMap) -> Option<String> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_one_used_least_lately_makes_room() {
-        let sessions = Sessions::new();
-        let begin = Instant::now();
-        let at = |index: usize| begin + Duration::from_secs(index as u64);
+    /// `MOST` sessions of one caller, one begun after the other.
+    fn full(begin: Instant) -> Arc<Sessions> {
+        let sessions = Arc::new(Sessions::new());
         for index in 0..MOST {
-            let leaving = sessions.add(&index.to_string(), Some("ci"), at(index));
-            assert!(leaving.is_empty(), "{leaving:?}");
+            let at = begin + Duration::from_secs(index as u64);
+            let leaving = sessions.add(&index.to_string(), Some("ci"), at);
+            assert_eq!(leaving, Some(Vec::new()));
         }
-        assert!(
-            sessions
-                .add("another's", Some("other"), at(MOST))
-                .is_empty()
-        );
-        assert_eq!(sessions.add("new", Some("ci"), at(MOST)), ["0"]);
-        assert!(!sessions.use_of("0", Some("ci")));
-        assert!(sessions.use_of("1", Some("ci")));
-        assert!(!sessions.use_of("1", Some("other")));
-        assert!(!sessions.use_of("1", None));
+        sessions
     }
 
     #[test]
-    fn those_long_idle_are_forgotten() {
-        let sessions = Sessions::new();
+    fn the_one_used_least_lately_makes_room() {
         let begin = Instant::now();
-        sessions.add("old", None, begin);
-        sessions.add("new", None, begin + 3 * IDLE);
-        assert_eq!(sessions.begun().len(), 1);
+        let sessions = full(begin);
+        let late = begin + Duration::from_secs(MOST as u64);
+        let leaving = sessions.add("another's", Some("other"), late);
+        assert_eq!(leaving, Some(Vec::new()));
+        let leaving = sessions.add("new", Some("ci"), late);
+        assert_eq!(leaving, Some(vec!["0".to_owned()]));
+        assert!(sessions.use_of("0", Some("ci")).is_none());
+        assert!(sessions.use_of("1", Some("ci")).is_some());
+        assert!(sessions.use_of("1", Some("other")).is_none());
+        assert!(sessions.use_of("1", None).is_none());
+    }
+
+    #[test]
+    fn one_in_which_something_is_under_way_makes_no_room() {
+        let begin = Instant::now();
+        let sessions = full(begin);
+        let late = begin + Duration::from_secs(MOST as u64);
+        let used = (0..MOST).map(|index| sessions.use_of(&index.to_string(), Some("ci")));
+        let mut used: Vec<_> = used.map(Option::unwrap).collect();
+        assert_eq!(sessions.add("new", Some("ci"), late), None);
+        drop(used.pop());
+        let leaving = sessions.add("new", Some("ci"), late);
+        assert_eq!(leaving, Some(vec![(MOST - 1).to_string()]));
+    }
+
+    #[test]
+    fn those_long_idle_are_closed() {
+        let sessions = Arc::new(Sessions::new());
+        let begin = Instant::now();
+        for id in ["old", "in use"] {
+            sessions.add(id, None, begin);
+        }
+        sessions.add("new", None, begin + 2 * IDLE);
+        let using = sessions.use_of("in use", None).unwrap();
+        assert_eq!(sessions.over(None, begin + 2 * IDLE), ["old"]);
+        // An hour after its end, however long it was.
+        drop(using);
+        assert_eq!(sessions.over(None, begin + IDLE), Vec::<String>::new());
+        assert_eq!(sessions.over(None, Instant::now() + IDLE), ["in use"]);
     }
 }

@@ -3,9 +3,7 @@
 mod gate;
 
 use std::net::{IpAddr, SocketAddr};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
@@ -13,14 +11,13 @@ use axum::extract::{Request, State};
 use axum::http::{Response, StatusCode};
 use axum::middleware::Next;
 use http_body_util::LengthLimitError;
-use hyper::body::{Bytes, Frame, SizeHint};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::watch;
 
 use super::accept::Peer;
 use super::settings::Live;
-use super::{closing, say, unread};
+use super::{closing, held, say, unread};
 use crate::token::Holder;
 pub use gate::Gate;
 pub(super) use gate::network;
@@ -166,33 +163,7 @@ pub(super) async fn limit(
         Ok(request) => next.run(request).await,
         Err(refusal) => closing(refusal),
     };
-    answer.map(|body| Body::new(Held { body, _pass: pass }))
-}
-
-/// An answer: it is under way until its last byte was taken.
-struct Held {
-    body: Body,
-    _pass: Option<Pass>,
-}
-
-impl hyper::body::Body for Held {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
+    answer.map(|body| held::until_its_end(body, pass))
 }
 
 /// The request with all of its body, if that is small enough and comes in time.

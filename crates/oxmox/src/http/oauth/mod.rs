@@ -43,6 +43,8 @@ const ALGORITHMS: [Algorithm; 8] = [
 ];
 /// By how many seconds clocks may differ.
 const LEEWAY: u64 = 30;
+/// What the names of those who are vouched for begin with, which no name of a token of oxmox's own does.
+pub(super) const NAMED: &str = "oauth:";
 /// Longest name of a caller that is taken.
 const LONGEST_NAME: usize = 128;
 
@@ -165,7 +167,7 @@ impl Verifier {
         validation
     }
 
-    /// Who it is by their claims. The prefix keeps them apart from those who have a token of oxmox's own.
+    /// Who it is by their claims.
     fn named(&self, claims: &Map<String, Value>) -> Result<Holder, Doubt> {
         let name = claims
             .get(&self.settings.name_claim)
@@ -176,7 +178,7 @@ impl Verifier {
             let is_plain = name.chars().all(is_seen) && name.trim() == *name;
             !name.is_empty() && name.chars().count() <= LONGEST_NAME && is_plain
         });
-        let name = format!("oauth:{}", name.ok_or(Doubt::Wrong)?);
+        let name = format!("{NAMED}{}", name.ok_or(Doubt::Wrong)?);
         let granted = scopes(claims);
         let known = granted.filter_map(|scope| self.settings.scopes.get(scope));
         let scope = known.max_by_key(|scope| **scope as usize);

@@ -46,6 +46,7 @@ fn live(world: &World) -> Live {
         ..Settings::default()
     };
     let pace = Pace {
+        look_again: LOOK_AGAIN,
         look_at_clusters: LOOK_AGAIN,
         ..Pace::default()
     };
@@ -154,6 +155,19 @@ async fn until_looked(world: &World, by: &str) {
     }
 }
 
+/// Waits until no look has come for as long as ten would have taken.
+async fn until_nobody_looks(world: &World, by: &str) {
+    let began = std::time::Instant::now();
+    loop {
+        let before = looks(world, by);
+        tokio::time::sleep(10 * LOOK_AGAIN).await;
+        if looks(world, by) == before {
+            return;
+        }
+        assert!(began.elapsed() < PATIENCE, "somebody looks on");
+    }
+}
+
 fn retag(world: &World, tag: &str) {
     world.sim.world(|world| {
         let guest = world.guests.get_mut(&105).unwrap();
@@ -259,14 +273,24 @@ async fn nobody_listens_by_their_own_token_once_that_is_switched_off() {
     let off = Live::default().following(&live.borrow()).unwrap();
     off.put(&live);
     stream.until_it_ends().await;
-    // No look for as long as ten would have taken.
-    let began = std::time::Instant::now();
-    loop {
-        let before = looks(&world, "alice@pve!own");
-        tokio::time::sleep(10 * LOOK_AGAIN).await;
-        if looks(&world, "alice@pve!own") == before {
-            return;
-        }
-        assert!(began.elapsed() < PATIENCE, "somebody looks on");
-    }
+    until_nobody_looks(&world, "alice@pve!own").await;
+}
+
+/// Though the session could be used for an hour.
+#[tokio::test]
+async fn nobody_listens_in_the_session_of_a_caller_who_is_not_let_in_any_more() {
+    let world = world().await;
+    let served = served(&world).await;
+    let (mut unasked, _) = subscribe(&served, &[("X-PVE-API-Token", MALLORY)]).await;
+    until_looked(&world, "mallory@pve!own").await;
+    let anna = token(&world, "anna", Bounds::default()).await;
+    unasked.until_it_ends().await;
+    until_nobody_looks(&world, "mallory@pve!own").await;
+    let headers = [("Authorization", anna.as_str()), ("X-PVE-API-Token", ALICE)];
+    let (mut known, _) = subscribe(&served, &headers).await;
+    until_looked(&world, "alice@pve!own").await;
+    let store = world.engine.store().await.unwrap();
+    assert!(store.remove_token("anna").await.unwrap());
+    known.until_it_ends().await;
+    until_nobody_looks(&world, "alice@pve!own").await;
 }

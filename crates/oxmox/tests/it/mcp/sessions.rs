@@ -1,11 +1,14 @@
 //! Sessions of 2025 clients are their callers' alone.
 
+use std::time::Duration;
+
 use serde_json::json;
 use tools::caller::{Bounds, Scope};
+use tools::engine::State;
 
 use super::http::{serve, session};
 use super::tokens::token;
-use super::world;
+use super::{slow_world, world};
 use crate::raw;
 
 #[tokio::test]
@@ -47,4 +50,34 @@ async fn who_knows_the_id_of_a_session_has_no_part_in_it() {
     let end = raw::request("DELETE /mcp", &host, &as_caller(&owner), None);
     assert!(served.send(&end).await.status < 300);
     assert_eq!(served.post(&list, &as_caller(&owner)).await.status, 404);
+}
+
+/// Programs that come after it and leave without a word.
+#[tokio::test]
+async fn a_call_that_waits_keeps_its_session_however_many_are_begun() {
+    let world = slow_world(State::Memory).await;
+    let served = serve(&world).await;
+    let first = session(&served, &[]).await;
+    let headers = [
+        ("Mcp-Session-Id", first.as_str()),
+        ("MCP-Protocol-Version", "2025-11-25"),
+    ];
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    assert_eq!(served.post(&ready, &headers).await.status, 202);
+    let call = json!({"name": "start_proxmox_vm", "arguments": {"vmid": 105, "wait": 60}});
+    let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call});
+    let waits = served.post(&call, &headers);
+    let others = async {
+        while world.writes().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        for _ in 0..64 {
+            session(&served, &[]).await;
+        }
+        world.sim.advance(Duration::from_secs(30));
+    };
+    let (answer, ()) = tokio::join!(waits, others);
+    let answer = answer.message();
+    let status = &answer["result"]["structuredContent"]["status"];
+    assert_eq!(status, "applied", "{answer}");
 }
