@@ -91,8 +91,8 @@ pub struct File {
     pub rules: Vec<Rule>,
     /// How `oxmox serve --http` serves others.
     pub http: HttpTable,
-    /// How much a caller over the network may ask for, or an address where callers are not known. Who asks for more gets a
-    /// 429 that says when to try again.
+    /// How much a caller over the network may ask for, a person at the page, or an address where those are not known. Who asks
+    /// for more gets a 429 that says when to try again.
     pub limits: Limits,
     /// An OAuth 2.1 server whose tokens let in, too: JWTs that this issuer signed for this server.
     pub oauth: Option<OAuthTable>,

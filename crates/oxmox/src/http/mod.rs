@@ -53,10 +53,10 @@ use tools::engine::Engine;
 use tools::fault::Fault;
 
 use crate::mcp::Server;
-use crate::web::{LONGEST_BODY, Page};
+use crate::web::{LONGEST_BODY, Page, recognize};
 pub(crate) use estate::OnBehalf;
 pub use estate::PveTokens;
-pub(crate) use limit::{Asker, TooMuch, Try};
+pub(crate) use limit::{Asker, SignedIn, TooMuch, Try};
 pub use limit::{Gate, Limits};
 pub use oauth::{Jwks, OAuth};
 pub use origin::PublicUrl;
@@ -152,11 +152,12 @@ fn router(
         .layer(middleware::from_fn_with_state(reach, oauth::reach::check))
         .layer(middleware::from_fn_with_state(limiter.clone(), limit))
         .layer(middleware::from_fn_with_state(door.clone(), authenticate));
-    // Whoever comes here is not known yet, counts by address, and has little to send.
-    let for_page = limiter.up_to(LONGEST_BODY);
+    // Whoever comes here has little to send, and counts by address unless they are signed in.
+    let for_page = limiter.for_page(LONGEST_BODY);
     let others = metadata(&live)
         .merge(page.router())
-        .layer(middleware::from_fn_with_state(for_page, limit));
+        .layer(middleware::from_fn_with_state(for_page, limit))
+        .layer(middleware::from_fn_with_state(page.clone(), recognize));
     // Whoever floods the page must not make a balancer believe that nobody is there.
     mcp.merge(others)
         .merge(health::routes(engine, door, stop.clone()))

@@ -12,6 +12,7 @@ use tools::fault::Fault;
 
 use super::Page;
 use super::answer::Failure;
+use crate::http::SignedIn;
 use crate::lasting;
 use crate::session::now;
 
@@ -76,13 +77,32 @@ impl Page {
     }
 }
 
+/// Sees who is signed in before it is counted what they ask for: they are no strangers, whose doings could keep them from
+/// deciding.
+pub(crate) async fn recognize(
+    State(page): State<Arc<Page>>,
+    mut request: Request,
+    next: Next,
+) -> Response<Body> {
+    if let Ok(Some(person)) = page.person(request.headers()).await {
+        let extensions = request.extensions_mut();
+        extensions.insert(SignedIn(person.caller.name.clone()));
+        extensions.insert(person);
+    }
+    next.run(request).await
+}
+
 /// Lets in who is signed in.
 pub(super) async fn require_person(
     State(page): State<Arc<Page>>,
     mut request: Request,
     next: Next,
 ) -> Response<Body> {
-    match page.person(request.headers()).await {
+    let person = match request.extensions_mut().remove() {
+        Some(person) => Ok(Some(person)),
+        None => page.person(request.headers()).await,
+    };
+    match person {
         Ok(Some(person)) => {
             request.extensions_mut().insert(person);
             let mut brought = HeaderMap::new();

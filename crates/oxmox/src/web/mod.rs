@@ -37,6 +37,7 @@ use tools::keys;
 
 use crate::http::Gate;
 use crate::token::Checker;
+pub(crate) use door::recognize;
 use events::Pulse;
 
 /// The longest body that the page sends.

@@ -20,7 +20,13 @@ const REMEMBERED: usize = 4096;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Who {
     Caller(String),
+    /// Somebody who is signed in at the page. Apart from callers: what an agent uses up by the token of the same name is not
+    /// theirs.
+    Person(String),
     Address(IpAddr),
+    /// Somebody at the page who is not signed in. Apart from those who come to MCP: an agent that uses up what its address has
+    /// keeps nobody from signing in to stop it.
+    Visitor(IpAddr),
     /// Somebody who tries out tokens that begin like this.
     Guesser(IpAddr, String),
     /// Somebody who tries to sign in at the page.

@@ -77,11 +77,17 @@ pub(super) struct Limiter {
     pub(super) live: watch::Receiver<Arc<Live>>,
     /// The longest body, where there is less to send than the settings allow.
     longest: usize,
+    /// Who somebody is that is not known.
+    stranger: fn(IpAddr) -> Who,
 }
 
 /// The address that a request counts for, among its extensions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asker(pub(crate) IpAddr);
+
+/// The name of the person whose page sends a request, among its extensions.
+#[derive(Debug, Clone)]
+pub(crate) struct SignedIn(pub(crate) String);
 
 impl Limiter {
     /// By these settings.
@@ -90,20 +96,27 @@ impl Limiter {
             gate: Arc::default(),
             live,
             longest: usize::MAX,
+            stranger: Who::Address,
         }
     }
 
-    /// The same, counting with it, where no longer bodies are taken than this.
-    pub(super) fn up_to(self, longest: usize) -> Self {
-        Self { longest, ..self }
+    /// The same for the page, where no longer bodies are taken than this.
+    pub(super) fn for_page(self, longest: usize) -> Self {
+        Self {
+            longest,
+            stranger: Who::Visitor,
+            ..self
+        }
     }
 
     fn enter(&self, request: &Request) -> Result<Option<Pass>, TooMuch> {
         let live = self.live.borrow().clone();
-        let caller = request.extensions().get::<Holder>();
+        let known = request.extensions();
+        let caller = known.get::<Holder>();
         let caller = caller.map(|holder| Who::Caller(holder.caller.name.clone()));
-        let asker = || self.asker(request).map(|from| Who::Address(network(from)));
-        let who = caller.or_else(asker);
+        let person = || Some(Who::Person(known.get::<SignedIn>()?.0.clone()));
+        let asker = || Some((self.stranger)(network(self.asker(request)?)));
+        let who = caller.or_else(person).or_else(asker);
         who.map(|who| self.gate.enter(who, &live.limits, Instant::now()))
             .transpose()
     }

@@ -320,3 +320,37 @@ async fn the_page_is_asked_for_no_faster_than_the_rest() {
     }
     panic!("nobody was refused");
 }
+
+/// An agent that asks without end, on the same machine or behind the same address, is what they came to stop.
+#[tokio::test]
+async fn strangers_use_up_nothing_of_people_at_the_page() {
+    let world = world().await;
+    let limits = Limits {
+        requests_per_second: 1,
+        burst: 3,
+        ..Limits::default()
+    };
+    let served = served(&world, limits).await;
+    let flood = async |path: &str| {
+        let mut answers = Vec::new();
+        while answers.last() != Some(&429) {
+            answers.push(served.get(path, &[]).await.status);
+            assert!(answers.len() < 100, "{answers:?}");
+        }
+    };
+    // Who asks at MCP keeps nobody from signing in,
+    flood("/mcp").await;
+    let page = Browser::at(&served);
+    let owner = page.person(&world, "owner", Bounds::default()).await;
+    // and nobody who is signed in from deciding, wherever they ask.
+    flood("/api/inbox").await;
+    for path in ["/api/inbox", "/"] {
+        assert_eq!(owner.get(path).await.status, 200, "{path}");
+    }
+    // People ask as often as others at most.
+    let mut refused = false;
+    for _ in 0..30 {
+        refused |= owner.get("/api/inbox").await.status == 429;
+    }
+    assert!(refused, "nobody was refused");
+}
