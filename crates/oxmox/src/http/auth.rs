@@ -97,11 +97,7 @@ impl Door {
     }
 
     /// An answer that goes on ends when whoever it is for would no longer be let in.
-    fn as_long_as_known(self: &Arc<Self>, body: Body, headers: &HeaderMap) -> Body {
-        let mut brought = HeaderMap::new();
-        if let Some(token) = headers.get(header::AUTHORIZATION) {
-            brought.insert(header::AUTHORIZATION, token.clone());
-        }
+    fn as_long_as_known(self: &Arc<Self>, body: Body, brought: HeaderMap) -> Body {
         let look_again = self.limiter.live.borrow().pace.look_again;
         let door = self.clone();
         lasting::while_true(body, look_again, move || {
@@ -212,11 +208,15 @@ pub(super) async fn authenticate(
     next: Next,
 ) -> Response<Body> {
     let from = door.asker(&request);
-    let headers = request.headers().clone();
-    let known = match door.admit(&headers, from).await {
+    let known = match door.admit(request.headers(), from).await {
         Ok(known) => known,
         Err(refusal) => return unread(&request, refusal),
     };
+    // Nothing else of the headers is kept: there may be a secret of PVE among them.
+    let mut brought = HeaderMap::new();
+    if let Some(token) = request.headers().get(header::AUTHORIZATION) {
+        brought.insert(header::AUTHORIZATION, token.clone());
+    }
     let extensions = request.extensions_mut();
     match known {
         Known::Anybody => {}
@@ -227,7 +227,7 @@ pub(super) async fn authenticate(
         }
     }
     let answer = next.run(request).await;
-    answer.map(|body| door.as_long_as_known(body, &headers))
+    answer.map(|body| door.as_long_as_known(body, brought))
 }
 
 /// Why somebody is not let in.

@@ -25,7 +25,6 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
 use axum::{Router, middleware};
 use base64::Engine as _;
@@ -131,7 +130,6 @@ impl Page {
             .route("/", get(assets::index))
             .route("/page/{name}", get(assets::asset))
             .route_layer(middleware::from_fn(headers::add))
-            .route_layer(DefaultBodyLimit::max(LONGEST_BODY))
             .with_state(self.clone())
     }
 }

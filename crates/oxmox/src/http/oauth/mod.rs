@@ -202,7 +202,7 @@ impl Verifier {
             .map(|(name, _)| name.as_str())
     }
 
-    /// What a refusal says of itself: `parts` before where to learn more.
+    /// What a refusal says of itself: what was wrong, the scope that would do, and where to learn more.
     pub(super) fn challenge(&self, error: Option<&str>, needed: Scope) -> String {
         let error = error.map_or_else(String::new, |error| format!("error=\"{error}\", "));
         let scope = self.scope_for(needed).unwrap_or_default();

@@ -1,59 +1,21 @@
-//! Callers who bring their own token of PVE along: what they do is by their rights, and PVE's task log names them.
-//!
-//! The secret lives in the client that was made for it, for as long as a call or a listener uses it, and nowhere else.
+//! The ways to the clusters that were made for callers, each by their own tokens of PVE.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use axum::body::Body;
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Response, StatusCode};
-use axum::middleware::Next;
 use pve::Credentials;
-use schemars::JsonSchema;
-use serde::Deserialize;
-use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
 use tools::context::Cluster;
 use tools::engine::Engine;
 
-use super::accept::Peer;
-use super::say;
-use super::settings::Live;
-
-/// `USER@REALM!NAME=SECRET`, with `CLUSTER:` before it where there are several; one for each.
-const HEADER: &str = "x-pve-api-token";
 /// How many callers' ways to their clusters are kept.
 const KEPT: usize = 32;
 /// For how long one is kept that nobody uses.
 const IDLE: Duration = Duration::from_mins(10);
 
-/// Whether callers may bring their own token of PVE along.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PveTokens {
-    /// No: a request that brings one is refused, since it would run with other rights than meant.
-    #[default]
-    Off,
-    /// Who brings none acts with the rights of oxmox.
-    Allowed,
-    /// Who brings none does nothing.
-    Required,
-}
-
-/// Among a request's extensions.
-#[derive(Clone)]
-pub(crate) struct OnBehalf {
-    /// The engine that acts for its caller.
-    pub(crate) engine: Arc<Engine>,
-    /// Cancelled when it may not any more: whoever listens by it has to end.
-    pub(crate) until: CancellationToken,
-}
-
 /// The ways to the clusters that were made for callers.
 #[derive(Default)]
-pub(super) struct Estates {
+pub(in crate::http) struct Estates {
     clusters: Vec<(String, pve::Settings)>,
     /// The one used last at the end.
     made: Mutex<Vec<Made>>,
@@ -75,7 +37,7 @@ impl fmt::Debug for Estates {
 
 impl Estates {
     /// For these clusters, whoever they know us as.
-    pub(super) fn new(clusters: Vec<(String, pve::Settings)>) -> Self {
+    pub(in crate::http) fn new(clusters: Vec<(String, pve::Settings)>) -> Self {
         Self {
             clusters,
             made: Mutex::default(),
@@ -83,7 +45,7 @@ impl Estates {
     }
 
     /// Forgets all of them: nobody acts by their own token any more.
-    pub(super) fn clear(&self) {
+    pub(in crate::http) fn clear(&self) {
         self.made().clear();
     }
 
@@ -99,7 +61,7 @@ impl Estates {
     }
 
     /// An engine that acts by these tokens.
-    fn engine(
+    pub(super) fn engine(
         self: &Arc<Self>,
         engine: &Engine,
         sum: String,
@@ -211,81 +173,18 @@ async fn forget_idle(estates: Weak<Estates>) {
     }
 }
 
-/// What the layer needs.
-#[derive(Clone)]
-pub(super) struct Behalf {
-    pub(super) engine: Arc<Engine>,
-    pub(super) live: watch::Receiver<Arc<Live>>,
-}
-
-/// Lets a request that brings a token of PVE along act by it.
-pub(super) async fn act(
-    State(behalf): State<Behalf>,
-    mut request: Request,
-    next: Next,
-) -> Response<Body> {
-    let live = behalf.live.borrow().clone();
-    let is_private = request
-        .extensions()
-        .get::<Peer>()
-        .is_some_and(|peer| peer.is_private);
-    // Nobody behind this sees it, and no log can.
-    let tokens = taken(request.headers_mut());
-    let refused = |status, why: &str| say(status, format!("{HEADER}: {why}\n"));
-    match (live.pve_tokens, tokens.as_slice()) {
-        (PveTokens::Required, []) => {
-            let why = "here callers act with their own token of PVE, and this request brings none";
-            return refused(StatusCode::FORBIDDEN, why);
-        }
-        (_, []) => return next.run(request).await,
-        (PveTokens::Off, _) => {
-            let why =
-                "this server takes no tokens of PVE; a person can switch that on with pve_tokens";
-            return refused(StatusCode::BAD_REQUEST, why);
-        }
-        _ if !is_private => {
-            let why = "a secret is taken over TLS only, or from this machine";
-            return refused(StatusCode::FORBIDDEN, why);
-        }
-        _ => {}
-    }
-    let Ok(store) = behalf.engine.store().await else {
-        return refused(StatusCode::SERVICE_UNAVAILABLE, "the store does not answer");
-    };
-    let mut parts: Vec<&[u8]> = vec![b"pve tokens"];
-    parts.extend(tokens.iter().map(String::as_bytes));
-    let sum = store.keys.seal(&parts);
-    let words: Vec<_> = tokens.iter().map(String::as_str).collect();
-    let until = live.until.clone();
-    match live.estates.engine(&behalf.engine, sum, &words) {
-        Ok(engine) => {
-            let behalf = OnBehalf { engine, until };
-            request.extensions_mut().insert(behalf);
-            next.run(request).await
-        }
-        Err(why) => refused(StatusCode::BAD_REQUEST, &why),
-    }
-}
-
-/// The tokens of a request, which has them no longer.
-fn taken(headers: &mut HeaderMap) -> Vec<String> {
-    let given = headers.get_all(HEADER).iter();
-    // What is no text cannot be a token, and is refused as one.
-    let tokens = given.map(|value| value.to_str().unwrap_or_default().trim().to_owned());
-    let tokens = tokens.collect();
-    headers.remove(HEADER);
-    tokens
-}
-
 #[cfg(test)]
 mod tests {
+    use tokio_util::sync::CancellationToken;
     use tools::caller::Caller;
     use tools::engine::{Setup, State};
     use tools::policy::Policy;
     use tools::spec::Toolset;
     use tools::uploads::Uploads;
 
+    use super::super::{OnBehalf, PveTokens};
     use super::*;
+    use crate::http::settings::Live;
     use crate::mcp::Server;
     use crate::token::Holder;
 
