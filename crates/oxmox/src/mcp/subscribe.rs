@@ -14,7 +14,7 @@ use tokio::task::AbortHandle;
 use super::Server;
 use super::peer::{self, Context};
 use super::resources;
-use super::watch::Listener;
+use super::watch::{Listener, TooMany};
 
 /// The most resources that one client listens to.
 const MOST_PER_CLIENT: usize = 100;
@@ -45,11 +45,11 @@ impl Server {
     pub(super) async fn begin_listening(&self, uri: &str, ctx: &Context) -> Result<(), ErrorData> {
         let address = resources::find(&self.reached(ctx), uri)?;
         if !self.subscriptions.has_room_for(uri) {
-            return Err(too_many());
+            return Err(too_many(&TooMany::Resources));
         }
         let who = peer::known_as(ctx);
         let listener = self.shared.watcher.listen(uri, &address, who).await;
-        let listener = listener.ok_or_else(too_many)?;
+        let listener = listener.map_err(|why| too_many(&why))?;
         let until = peer::acts_until(ctx);
         let forwarding = forward(listener, ctx.peer.clone());
         let task = tokio::spawn(until.run_until_cancelled_owned(forwarding));
@@ -102,7 +102,7 @@ impl Server {
             let who = peer::known_as(ctx);
             let listener = self.shared.watcher.listen(uri, &address, who).await;
             // Better an end than a stream that stays silent about what it has granted.
-            let listener = listener.ok_or_else(too_many)?;
+            let listener = listener.map_err(|why| too_many(&why))?;
             news.push(Box::pin(changes(listener)));
         }
         loop {
@@ -137,7 +137,12 @@ fn changes(listener: Listener) -> impl stream::Stream<Item = String> {
     })
 }
 
-fn too_many() -> ErrorData {
-    let message = "too many resources are listened to; unsubscribe from some first";
+fn too_many(why: &TooMany) -> ErrorData {
+    let message = match why {
+        TooMany::Resources => "too many resources are listened to; unsubscribe from some first",
+        TooMany::Identities => {
+            "this cluster is listened to by too many tokens of PVE; end what listens by one of them first"
+        }
+    };
     ErrorData::invalid_request(message, None)
 }

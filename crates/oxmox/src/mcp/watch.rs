@@ -15,6 +15,13 @@ use super::resources::{Address, Look, Thing};
 
 /// The most that one caller listens to, by however many clients.
 const MOST_PER_CALLER: usize = 500;
+/// By how many identities one caller listens to a cluster: each has a poller of its own, and connections.
+const MOST_IDENTITIES: usize = 8;
+/// After so many rounds in a row that showed nothing at all, a poller takes its time: it may well be refused, and a cluster
+/// whose logins fail without end locks out whoever is at the other end.
+const BLIND_ROUNDS: u32 = 10;
+/// How long it waits between two rounds then.
+const REST: Duration = Duration::from_mins(1);
 
 /// Whose listening counts together; `None`: nobody was asked who they are.
 pub(super) type Who = Option<String>;
@@ -24,7 +31,23 @@ pub(super) struct Watcher {
     interval: Duration,
     clusters: Mutex<HashMap<View, Watched>>,
     /// How much each caller listens to.
-    places: Mutex<HashMap<Who, usize>>,
+    places: Mutex<HashMap<Who, Taken>>,
+}
+
+/// What one caller listens to, by the identity that it is looked at by.
+type Taken = HashMap<View, Places>;
+
+struct Places {
+    /// The cluster's name: others may see it, too.
+    cluster: String,
+    taken: usize,
+}
+
+/// Why somebody cannot listen to one more.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum TooMany {
+    Resources,
+    Identities,
 }
 
 /// A cluster as somebody sees it: who brings a token of their own sees another one than the server does.
@@ -83,16 +106,21 @@ pub(super) struct Listener {
 struct Place {
     watcher: Arc<Watcher>,
     who: Who,
+    view: View,
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
         let mut places = self.watcher.places();
-        if let Some(taken) = places.get_mut(&self.who) {
-            *taken -= 1;
-            if *taken == 0 {
-                places.remove(&self.who);
-            }
+        let Some(taken) = places.get_mut(&self.who) else {
+            return;
+        };
+        if let Some(places) = taken.get_mut(&self.view) {
+            places.taken -= 1;
+        }
+        taken.retain(|_, places| places.taken > 0);
+        if taken.is_empty() {
+            places.remove(&self.who);
         }
     }
 }
@@ -114,14 +142,14 @@ impl Watcher {
         })
     }
 
-    /// Listens to a resource: whatever changes after this returns is heard. `None`: this caller listens to too much already.
+    /// Listens to a resource: whatever changes after this returns is heard.
     pub(super) async fn listen(
         self: &Arc<Self>,
         uri: &str,
         address: &Address,
         who: Who,
-    ) -> Option<Listener> {
-        let place = self.take_place(who)?;
+    ) -> Result<Listener, TooMany> {
+        let place = self.take_place(who, &address.cluster)?;
         let (listener, looking, is_new) = self.enter(uri, address, place);
         if is_new {
             let _one = looking.lock().await;
@@ -129,20 +157,31 @@ impl Watcher {
             let view = View::of(&address.cluster);
             self.compare(&look, &view, uri, &address.thing).await;
         }
-        Some(listener)
+        Ok(listener)
     }
 
-    fn take_place(self: &Arc<Self>, who: Who) -> Option<Place> {
+    fn take_place(self: &Arc<Self>, who: Who, cluster: &Arc<Cluster>) -> Result<Place, TooMany> {
+        let view = View::of(cluster);
         let mut places = self.places();
         let taken = places.entry(who.clone()).or_default();
-        if *taken >= MOST_PER_CALLER {
-            return None;
+        if taken.values().map(|it| it.taken).sum::<usize>() >= MOST_PER_CALLER {
+            return Err(TooMany::Resources);
         }
-        *taken += 1;
+        let others = taken.iter().filter(|(it, _)| **it != view);
+        let same_cluster = others.filter(|(_, it)| it.cluster == cluster.name);
+        if same_cluster.count() >= MOST_IDENTITIES {
+            return Err(TooMany::Identities);
+        }
+        let by_view = taken.entry(view.clone()).or_insert_with(|| Places {
+            cluster: cluster.name.clone(),
+            taken: 0,
+        });
+        by_view.taken += 1;
         drop(places);
-        Some(Place {
+        Ok(Place {
             watcher: self.clone(),
             who,
+            view,
         })
     }
 
@@ -180,8 +219,13 @@ impl Watcher {
 
     /// Looks at a cluster as long as somebody listens.
     async fn poll(self: Arc<Self>, view: View) {
+        let mut blind = 0;
         loop {
-            tokio::time::sleep(self.interval).await;
+            let pause = match blind {
+                BLIND_ROUNDS.. => self.interval.max(REST),
+                _ => self.interval,
+            };
+            tokio::time::sleep(pause).await;
             let Some((things, looking)) = self.listened_to(&view) else {
                 return;
             };
@@ -194,17 +238,19 @@ impl Watcher {
                 continue;
             }
             let look = Look::at(&cluster);
+            let mut has_seen = false;
             for (uri, thing) in things {
-                self.compare(&look, &view, &uri, &thing).await;
+                has_seen |= self.compare(&look, &view, &uri, &thing).await;
             }
+            blind = if has_seen { 0 } else { blind + 1 };
         }
     }
 
     /// Looks at one resource, and tells its listeners if it shows something else than before. What cannot be told at the
-    /// moment is no news.
-    async fn compare(&self, look: &Look<'_>, view: &View, uri: &str, thing: &Thing) {
+    /// moment is no news: false.
+    async fn compare(&self, look: &Look<'_>, view: &View, uri: &str, thing: &Thing) -> bool {
         let Some(digest) = Box::pin(look.see(thing)).await.digest() else {
-            return;
+            return false;
         };
         let mut clusters = self.clusters();
         let watched = clusters.get_mut(view);
@@ -213,6 +259,7 @@ impl Watcher {
         {
             entry.news.send_replace(());
         }
+        true
     }
 
     /// What is listened to in a cluster. If that is nothing, it is forgotten, and its poller has to end.
@@ -233,7 +280,7 @@ impl Watcher {
         self.clusters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn places(&self) -> MutexGuard<'_, HashMap<Who, usize>> {
+    fn places(&self) -> MutexGuard<'_, HashMap<Who, Taken>> {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -20,6 +20,8 @@ use tools::engine::Engine;
 use super::accept::Peer;
 use super::say;
 use super::settings::Live;
+use crate::token::Holder;
+use ways::Brought;
 pub(super) use ways::Estates;
 
 /// `USER@REALM!NAME=SECRET`, with `CLUSTER:` before it where there are several; one for each.
@@ -93,7 +95,13 @@ pub(super) async fn act(
     let sum = store.keys.seal(&parts);
     let words: Vec<_> = tokens.iter().map(String::as_str).collect();
     let until = live.until.clone();
-    match live.estates.engine(&behalf.engine, sum, &words) {
+    let by = request.extensions().get::<Holder>();
+    let brought = Brought {
+        by: by.map(|holder| holder.caller.name.as_str()),
+        sum,
+        tokens: &words,
+    };
+    match live.estates.engine(&behalf.engine, brought) {
         Ok(engine) => {
             let behalf = OnBehalf { engine, until };
             request.extensions_mut().insert(behalf);

@@ -8,8 +8,10 @@ use pve::Credentials;
 use tools::context::Cluster;
 use tools::engine::Engine;
 
-/// How many callers' ways to their clusters are kept.
+/// How many ways of callers to their clusters are kept.
 const KEPT: usize = 32;
+/// How many of them are one caller's: who comes by ever new tokens makes nobody else's way anew.
+const KEPT_PER_CALLER: usize = 8;
 /// For how long one is kept that nobody uses.
 const IDLE: Duration = Duration::from_mins(10);
 
@@ -23,10 +25,21 @@ pub(in crate::http) struct Estates {
 
 /// A caller's way to their clusters, which knows the secrets.
 struct Made {
+    /// `None`: nobody was asked who they are.
+    by: Option<String>,
     /// Of the tokens.
     sum: String,
     engine: Arc<Engine>,
     used: Instant,
+}
+
+/// The tokens of a request.
+pub(super) struct Brought<'a> {
+    /// Who brings them along, if they were asked.
+    pub(super) by: Option<&'a str>,
+    /// Stands for all of the tokens.
+    pub(super) sum: String,
+    pub(super) tokens: &'a [&'a str],
 }
 
 impl fmt::Debug for Estates {
@@ -64,25 +77,31 @@ impl Estates {
     pub(super) fn engine(
         self: &Arc<Self>,
         engine: &Engine,
-        sum: String,
-        tokens: &[&str],
+        brought: Brought<'_>,
     ) -> Result<Arc<Engine>, String> {
+        let Brought { by, sum, tokens } = brought;
         let used = Instant::now();
         let mut made = self.made();
-        if let Some(at) = made.iter().position(|kept| kept.sum == sum) {
+        let is_theirs = |kept: &Made| kept.by.as_deref() == by;
+        let found = made.iter().position(|kept| is_theirs(kept) && kept.sum == sum);
+        if let Some(at) = found {
             let kept = made.remove(at);
             let found = kept.engine.clone();
             made.push(Made { used, ..kept });
             return Ok(found);
         }
         let theirs = engine.on_behalf(self.connected(engine, tokens)?);
-        if made.len() >= KEPT {
+        if made.iter().filter(|kept| is_theirs(kept)).count() >= KEPT_PER_CALLER {
+            let oldest = made.iter().position(is_theirs);
+            oldest.map(|at| made.remove(at));
+        } else if made.len() >= KEPT {
             made.remove(0);
         }
         if made.is_empty() {
             tokio::spawn(forget_idle(Arc::downgrade(self)));
         }
         made.push(Made {
+            by: by.map(ToOwned::to_owned),
             sum,
             engine: theirs.clone(),
             used,
@@ -208,6 +227,11 @@ mod tests {
         Arc::new(Estates::new(clusters.iter().map(settings).collect()))
     }
 
+    fn brought<'a>(by: Option<&'a str>, tokens: &'a [&'a str]) -> Brought<'a> {
+        let sum = tokens.concat();
+        Brought { by, sum, tokens }
+    }
+
     fn engine() -> Arc<Engine> {
         let setup = Setup {
             toolsets: vec![Toolset::Core],
@@ -226,7 +250,7 @@ mod tests {
     async fn a_secret_that_nobody_uses_is_forgotten() {
         let (estates, engine) = (estates(&["home"]), engine());
         let begin = Instant::now();
-        let theirs = estates.engine(&engine, "sum".to_owned(), &[ALICE]).unwrap();
+        let theirs = estates.engine(&engine, brought(None, &[ALICE])).unwrap();
         let kept = Arc::downgrade(&theirs);
         drop(theirs);
         assert!(estates.keep_used(begin + IDLE / 2), "it may be used again");
@@ -243,7 +267,7 @@ mod tests {
             estates: estates.clone(),
             ..Live::default()
         };
-        let theirs = estates.engine(&engine, "sum".to_owned(), &[ALICE]).unwrap();
+        let theirs = estates.engine(&engine, brought(None, &[ALICE])).unwrap();
         let kept = Arc::downgrade(&theirs);
         drop(theirs);
         let still_on = Live {
@@ -265,7 +289,7 @@ mod tests {
     #[tokio::test]
     async fn a_session_keeps_no_secret() {
         let (estates, engine) = (estates(&["home"]), engine());
-        let theirs = estates.engine(&engine, "sum".to_owned(), &[ALICE]).unwrap();
+        let theirs = estates.engine(&engine, brought(None, &[ALICE])).unwrap();
         let secret = Arc::downgrade(&theirs.clusters()[0]);
         let mut request = axum::http::Extensions::new();
         request.insert(Holder {
@@ -287,7 +311,7 @@ mod tests {
     async fn a_second_token_for_a_cluster_is_refused() {
         let (estates, engine) = (estates(&["home", "lab"]), engine());
         let act = |tokens: &[&str]| {
-            let made = estates.engine(&engine, tokens.concat(), tokens);
+            let made = estates.engine(&engine, brought(None, tokens));
             made.map(drop)
         };
         let (home, lab) = (format!("home:{ALICE}"), format!("lab:{ALICE}"));
@@ -301,8 +325,8 @@ mod tests {
     async fn the_ways_of_those_who_came_last_are_kept() {
         let (estates, engine) = (estates(&["lab"]), engine());
         let way = |caller: usize| {
-            let token = format!("caller{caller}@pve!own=secret");
-            let made = estates.engine(&engine, caller.to_string(), &[&token]);
+            let caller = caller.to_string();
+            let made = estates.engine(&engine, brought(Some(&caller), &[ALICE]));
             made.unwrap()
         };
         let first = way(0);
@@ -316,5 +340,20 @@ mod tests {
         assert!(Arc::ptr_eq(&way(0), &first));
         assert!(!Arc::ptr_eq(&way(1), &second));
         assert_eq!(estates.made.lock().unwrap().len(), KEPT);
+    }
+
+    #[tokio::test]
+    async fn who_comes_by_many_tokens_makes_nobody_elses_way_anew() {
+        let (estates, engine) = (estates(&["lab"]), engine());
+        let way = |by, token: &str| estates.engine(&engine, brought(by, &[token])).unwrap();
+        let alices = way(Some("alice"), ALICE);
+        let unasked = way(None, ALICE);
+        for number in 0..2 * KEPT {
+            let token = format!("mallory@pve!{number}=made-up");
+            way(Some("mallory"), &token);
+        }
+        assert!(Arc::ptr_eq(&way(Some("alice"), ALICE), &alices));
+        assert!(Arc::ptr_eq(&way(None, ALICE), &unasked));
+        assert_eq!(estates.made().len(), KEPT_PER_CALLER + 2);
     }
 }

@@ -261,6 +261,48 @@ async fn who_listens_to_too_much_is_told_so_and_nobody_else_has_less() {
     looked.expect("nobody looks for the other one");
 }
 
+/// Each would be looked for on connections of its own, however many are made up.
+#[tokio::test]
+async fn who_listens_by_too_many_tokens_of_pve_is_told_so_and_nobody_else_has_fewer() {
+    let world = world().await;
+    let greedy = token(&world, "greedy", Bounds::default()).await;
+    let other = token(&world, "other", Bounds::default()).await;
+    let served = served(&world).await;
+    let listens = async |by: &str, number: usize| {
+        let token = format!("alice@pve!own=made-up-{number}");
+        let headers = [("Authorization", by), ("X-PVE-API-Token", token.as_str())];
+        subscribe(&served, &headers).await
+    };
+    let mut held = Vec::new();
+    for number in 0..8 {
+        let (heard, answer) = listens(&greedy, number).await;
+        assert!(answer["result"].is_object(), "{number}: {answer}");
+        held.push(heard);
+    }
+    let (_heard, refused) = listens(&greedy, 8).await;
+    let why = refused["error"]["message"].as_str().unwrap_or_default();
+    assert!(why.contains("too many tokens of PVE"), "{refused}");
+    let (_heard, answer) = listens(&other, 8).await;
+    assert!(answer["result"].is_object(), "{answer}");
+}
+
+/// PVE writes down each login that fails, and who reads that may lock out the whole server.
+#[tokio::test]
+async fn who_is_refused_again_and_again_is_looked_for_less_often() {
+    let world = world().await;
+    let served = served(&world).await;
+    let headers = [("X-PVE-API-Token", "alice@pve!own=canary-wrong")];
+    let (_heard, _) = listen(&served, &headers).await;
+    let asked = || world.sim.requests().len();
+    let began = std::time::Instant::now();
+    let mut before = 0;
+    while asked() < 10 || asked() != before {
+        assert!(began.elapsed() < PATIENCE, "somebody looks on");
+        before = asked();
+        tokio::time::sleep(10 * LOOK_AGAIN).await;
+    }
+}
+
 #[tokio::test]
 async fn nobody_listens_by_their_own_token_once_that_is_switched_off() {
     let world = world().await;
