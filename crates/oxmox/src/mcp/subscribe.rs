@@ -89,10 +89,20 @@ impl Server {
         &self,
         subscription: &SubscriptionContext,
     ) -> Result<(), ErrorData> {
+        let until = peer::acts_until(subscription.request_context());
+        // All along: the first looks alone can take long.
+        tokio::select! {
+            () = subscription.cancelled() => Ok(()),
+            () = until.cancelled() => Ok(()),
+            ended = self.pass_on(subscription) => ended,
+        }
+    }
+
+    /// Tells of changes for as long as anybody hears of them.
+    async fn pass_on(&self, subscription: &SubscriptionContext) -> Result<(), ErrorData> {
         let ctx = subscription.request_context();
         // As the caller sees them: by the clusters that it reaches, and by its own token of PVE if it has one.
         let clusters = self.reached(ctx);
-        let until = peer::acts_until(ctx);
         let mut news = SelectAll::new();
         let accepted = subscription.accepted().resource_subscriptions.iter();
         for uri in accepted.flatten() {
@@ -105,17 +115,14 @@ impl Server {
             let listener = listener.map_err(|why| too_many(&why))?;
             news.push(Box::pin(changes(listener)));
         }
-        loop {
-            tokio::select! {
-                () = subscription.cancelled() => return Ok(()),
-                () = until.cancelled() => return Ok(()),
-                Some(uri) = news.next() => {
-                    if subscription.sink().notify_resource_updated(uri).await.is_err() {
-                        return Ok(());
-                    }
-                }
+        while let Some(uri) = news.next().await {
+            let told = subscription.sink().notify_resource_updated(uri).await;
+            if told.is_err() {
+                return Ok(());
             }
         }
+        // There was nothing to listen to, and the client ends what it has begun.
+        std::future::pending().await
     }
 }
 

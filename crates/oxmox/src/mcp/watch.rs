@@ -150,14 +150,24 @@ impl Watcher {
         who: Who,
     ) -> Result<Listener, TooMany> {
         let place = self.take_place(who, &address.cluster)?;
-        let (listener, looking, is_new) = self.enter(uri, address, place);
-        if is_new {
+        let (listener, looking) = self.enter(uri, address, place);
+        let view = View::of(&address.cluster);
+        // Until it was looked at there is nothing to tell a change by, for whoever comes second as little as for the first.
+        if !self.has_seen(&view, uri) {
             let _one = looking.lock().await;
-            let look = Look::at(&address.cluster);
-            let view = View::of(&address.cluster);
-            self.compare(&look, &view, uri, &address.thing).await;
+            if !self.has_seen(&view, uri) {
+                let look = Look::at(&address.cluster);
+                self.compare(&look, &view, uri, &address.thing).await;
+            }
         }
         Ok(listener)
+    }
+
+    /// Whether it is known what a resource showed at the last look.
+    fn has_seen(&self, view: &View, uri: &str) -> bool {
+        let clusters = self.clusters();
+        let entry = clusters.get(view).and_then(|it| it.things.get(uri));
+        entry.is_some_and(|entry| entry.known.is_some())
     }
 
     fn take_place(self: &Arc<Self>, who: Who, cluster: &Arc<Cluster>) -> Result<Place, TooMany> {
@@ -186,12 +196,7 @@ impl Watcher {
     }
 
     /// Puts a listener among the others, with a poller if it is the first.
-    fn enter(
-        self: &Arc<Self>,
-        uri: &str,
-        address: &Address,
-        place: Place,
-    ) -> (Listener, Looking, bool) {
+    fn enter(self: &Arc<Self>, uri: &str, address: &Address, place: Place) -> (Listener, Looking) {
         let mut clusters = self.clusters();
         let view = View::of(&address.cluster);
         if !clusters.contains_key(&view) {
@@ -199,7 +204,6 @@ impl Watcher {
         }
         let watched = clusters.entry(view).or_default();
         watched.forget_unheard();
-        let is_new = !watched.things.contains_key(uri);
         let entry = watched
             .things
             .entry(uri.to_owned())
@@ -214,7 +218,7 @@ impl Watcher {
             _cluster: address.cluster.clone(),
             _place: place,
         };
-        (listener, watched.looking.clone(), is_new)
+        (listener, watched.looking.clone())
     }
 
     /// Looks at a cluster as long as somebody listens.
@@ -289,5 +293,47 @@ impl Watched {
     fn forget_unheard(&mut self) {
         self.things
             .retain(|_, entry| entry.news.receiver_count() > 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    /// At a cluster that nobody asks for anything.
+    fn address() -> Address {
+        let host = pve::Host {
+            name: "127.0.0.1".to_owned(),
+            port: 8006,
+            pin: None,
+        };
+        let credentials = pve::Credentials::Token {
+            user: "root@pam".to_owned(),
+            name: "oxmox".to_owned(),
+            secret: "secret".into(),
+        };
+        let (reader, _) = pve::connect(pve::Settings::new(vec![host], credentials)).unwrap();
+        Address {
+            cluster: Arc::new(Cluster::new("homelab", reader)),
+            thing: Thing::Cluster,
+        }
+    }
+
+    #[tokio::test]
+    async fn who_comes_second_waits_for_the_first_look_too() {
+        let watcher = Watcher::new(Duration::from_hours(1));
+        let (address, uri) = (address(), "proxmox://cluster/homelab");
+        let place = watcher.take_place(None, &address.cluster).unwrap();
+        let (_first, looking) = watcher.enter(uri, &address, place);
+        let _looks = looking.lock().await;
+        let second = watcher.listen(uri, &address, None).now_or_never();
+        assert!(second.is_none(), "a change before the look would be lost");
+        for watched in watcher.clusters().values_mut() {
+            watched.things.get_mut(uri).unwrap().known = Some(1);
+        }
+        let third = watcher.listen(uri, &address, None).now_or_never();
+        assert!(third.is_some(), "it is known what it showed");
     }
 }
