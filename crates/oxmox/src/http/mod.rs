@@ -54,8 +54,8 @@ use tools::fault::Fault;
 
 use crate::mcp::Server;
 use crate::web::{LONGEST_BODY, Page, recognize};
-pub(crate) use estate::OnBehalf;
 pub use estate::PveTokens;
+pub(crate) use estate::{ActsUntil, OnBehalf};
 pub(crate) use limit::{Asker, SignedIn, TooMuch, Try};
 pub use limit::{Gate, Limits};
 pub use oauth::{Jwks, OAuth};
@@ -206,4 +206,20 @@ fn data(status: StatusCode, value: &serde_json::Value) -> Response<Body> {
     let json = HeaderValue::from_static("application/json");
     answer.headers_mut().insert(header::CONTENT_TYPE, json);
     answer
+}
+
+/// An engine that has no clusters, and keeps everything in memory.
+#[cfg(test)]
+fn engine_of_nothing() -> Arc<Engine> {
+    let setup = tools::engine::Setup {
+        toolsets: vec![tools::spec::Toolset::Core],
+        policy: tools::policy::Policy::default(),
+        state: tools::engine::State::Memory,
+        clock: Arc::new(|| 0),
+        uploads: tools::uploads::Uploads::default(),
+        approve: String::new(),
+        scripts: None,
+        copyist: None,
+    };
+    Engine::new(Vec::new(), setup)
 }

@@ -87,7 +87,9 @@ pub struct Live {
     pub(super) otlp_url: Option<String>,
     pub(super) estates: Arc<Estates>,
     /// Cancelled when callers may not act by their own tokens any more.
-    pub(super) until: CancellationToken,
+    pub(super) until_off: CancellationToken,
+    /// Cancelled when they may not act without one any more.
+    pub(super) until_required: CancellationToken,
     pub(super) pace: Pace,
 }
 
@@ -105,7 +107,8 @@ impl Live {
             pve_tokens: settings.pve_tokens,
             otlp_url: settings.otlp_url.clone(),
             estates: Arc::default(),
-            until: CancellationToken::new(),
+            until_off: CancellationToken::new(),
+            until_required: CancellationToken::new(),
             pace: Pace::default(),
         })
     }
@@ -120,9 +123,13 @@ impl Live {
 
     /// Whoever came by what is not allowed any more has to end.
     pub(super) fn end_for(&self, now: &Self) {
-        if now.pve_tokens == PveTokens::Off {
-            self.until.cancel();
-            self.estates.clear();
+        match now.pve_tokens {
+            PveTokens::Off => {
+                self.until_off.cancel();
+                self.estates.clear();
+            }
+            PveTokens::Required => self.until_required.cancel(),
+            PveTokens::Allowed => {}
         }
     }
 
@@ -144,13 +151,17 @@ impl Live {
             (Some(verifier), Some(before)) => Some(verifier.after(before)),
             (verifier, _) => verifier,
         };
-        let until = if self.pve_tokens == PveTokens::Off {
-            CancellationToken::new()
-        } else {
-            before.until.clone()
+        // One that is about to be cancelled holds for nobody who comes by these.
+        let lasting = |until: &CancellationToken, ends: PveTokens| {
+            if self.pve_tokens == ends {
+                CancellationToken::new()
+            } else {
+                until.clone()
+            }
         };
         Ok(Self {
-            until,
+            until_off: lasting(&before.until_off, PveTokens::Off),
+            until_required: lasting(&before.until_required, PveTokens::Required),
             estates: before.estates.clone(),
             pace: before.pace,
             oauth,

@@ -139,11 +139,14 @@ impl Server {
     /// where rmcp does not say whose wish it asks about, and only there.
     #[must_use]
     pub(crate) fn for_sender(&self, request: &http::Extensions) -> Self {
-        let engine = peer::acting_for(request).unwrap_or(&self.shared.engine);
-        let granted = peer::holder(request).map(|holder| {
-            let clusters = engine.clusters_for(&holder.caller);
-            clusters.map(|cluster| cluster.name.clone()).collect()
-        });
+        let own = peer::acting_for(request);
+        let engine = own.unwrap_or(&self.shared.engine);
+        let name = |cluster: &Arc<Cluster>| cluster.name.clone();
+        let granted = match peer::holder(request) {
+            Some(holder) => Some(engine.clusters_for(&holder.caller).map(name).collect()),
+            // Nobody was asked who they are, but they reach what they have a token for.
+            None => own.map(|own| own.clusters().iter().map(name).collect()),
+        };
         Self {
             granted,
             ..self.clone()

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tools::caller::Caller;
 use tools::engine::Engine;
 
-use crate::http::OnBehalf;
+use crate::http::{ActsUntil, OnBehalf};
 use crate::token::Holder;
 
 /// Longest part of a client's own name that is kept.
@@ -74,13 +74,13 @@ pub(super) fn holder(request: &Extensions) -> Option<&Holder> {
 
 /// The engine that acts by the token of PVE that it brought along.
 pub(super) fn acting_for(request: &Extensions) -> Option<&Arc<Engine>> {
-    request.get::<OnBehalf>().map(|it| &it.engine)
+    request.get::<OnBehalf>().map(|OnBehalf(engine)| engine)
 }
 
-/// Cancelled when nobody may act by a token of PVE of their own any more, as the caller of this request does. Never, if
-/// they do not.
+/// Cancelled when nobody may act any more as the caller of this request does: by a token of PVE of their own, or without one.
+/// Never, where that is not decided by anybody.
 pub(super) fn acts_until(ctx: &Context) -> CancellationToken {
     let parts = ctx.extensions.get::<Parts>();
-    let behalf = parts.and_then(|parts| parts.extensions.get::<OnBehalf>());
-    behalf.map(|it| it.until.clone()).unwrap_or_default()
+    let until = parts.and_then(|parts| parts.extensions.get::<ActsUntil>());
+    until.map(|ActsUntil(it)| it.clone()).unwrap_or_default()
 }

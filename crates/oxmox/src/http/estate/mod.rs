@@ -40,14 +40,14 @@ pub enum PveTokens {
     Required,
 }
 
-/// Among a request's extensions.
+/// The engine that acts for the caller of a request by their own token, among its extensions.
 #[derive(Clone)]
-pub(crate) struct OnBehalf {
-    /// The engine that acts for its caller.
-    pub(crate) engine: Arc<Engine>,
-    /// Cancelled when it may not any more: whoever listens by it has to end.
-    pub(crate) until: CancellationToken,
-}
+pub(crate) struct OnBehalf(pub(crate) Arc<Engine>);
+
+/// Cancelled when nobody may act any more as the caller of a request does, by their own token or without one: whoever listens
+/// has to end. Among its extensions.
+#[derive(Clone)]
+pub(crate) struct ActsUntil(pub(crate) CancellationToken);
 
 /// What the layer needs.
 #[derive(Clone)]
@@ -75,7 +75,11 @@ pub(super) async fn act(
             let why = "here callers act with their own token of PVE, and this request brings none";
             return refused(StatusCode::FORBIDDEN, why);
         }
-        (_, []) => return next.run(request).await,
+        (_, []) => {
+            let until = ActsUntil(live.until_required.clone());
+            request.extensions_mut().insert(until);
+            return next.run(request).await;
+        }
         (PveTokens::Off, _) => {
             let why =
                 "this server takes no tokens of PVE; a person can switch that on with pve_tokens";
@@ -94,17 +98,18 @@ pub(super) async fn act(
     parts.extend(tokens.iter().map(String::as_bytes));
     let sum = store.keys.seal(&parts);
     let words: Vec<_> = tokens.iter().map(String::as_str).collect();
-    let until = live.until.clone();
     let by = request.extensions().get::<Holder>();
     let brought = Brought {
         by: by.map(|holder| holder.caller.name.as_str()),
         sum,
         tokens: &words,
     };
-    match live.estates.engine(&behalf.engine, brought) {
+    let until = &live.until_off;
+    match live.estates.engine(&behalf.engine, brought, until) {
         Ok(engine) => {
-            let behalf = OnBehalf { engine, until };
-            request.extensions_mut().insert(behalf);
+            let extensions = request.extensions_mut();
+            extensions.insert(OnBehalf(engine));
+            extensions.insert(ActsUntil(until.clone()));
             next.run(request).await
         }
         Err(why) => refused(StatusCode::BAD_REQUEST, &why),

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use pve::Credentials;
+use tokio_util::sync::CancellationToken;
 use tools::context::Cluster;
 use tools::engine::Engine;
 
@@ -73,17 +74,24 @@ impl Estates {
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An engine that acts by these tokens.
+    /// An engine that acts by these tokens, as long as anybody may.
     pub(super) fn engine(
         self: &Arc<Self>,
         engine: &Engine,
         brought: Brought<'_>,
+        until: &CancellationToken,
     ) -> Result<Arc<Engine>, String> {
         let Brought { by, sum, tokens } = brought;
         let used = Instant::now();
         let mut made = self.made();
+        // Who began under other settings. All are forgotten only after the end was said, so none can come in behind that.
+        if until.is_cancelled() {
+            return Err("this server takes no tokens of PVE any more".to_owned());
+        }
         let is_theirs = |kept: &Made| kept.by.as_deref() == by;
-        let found = made.iter().position(|kept| is_theirs(kept) && kept.sum == sum);
+        let found = made
+            .iter()
+            .position(|kept| is_theirs(kept) && kept.sum == sum);
         if let Some(at) = found {
             let kept = made.remove(at);
             let found = kept.engine.clone();
@@ -194,16 +202,12 @@ async fn forget_idle(estates: Weak<Estates>) {
 
 #[cfg(test)]
 mod tests {
-    use tokio_util::sync::CancellationToken;
     use tools::caller::Caller;
-    use tools::engine::{Setup, State};
-    use tools::policy::Policy;
-    use tools::spec::Toolset;
-    use tools::uploads::Uploads;
 
-    use super::super::{OnBehalf, PveTokens};
+    use super::super::OnBehalf;
     use super::*;
     use crate::http::settings::Live;
+    use crate::http::{PveTokens, engine_of_nothing as engine};
     use crate::mcp::Server;
     use crate::token::Holder;
 
@@ -232,25 +236,20 @@ mod tests {
         Brought { by, sum, tokens }
     }
 
-    fn engine() -> Arc<Engine> {
-        let setup = Setup {
-            toolsets: vec![Toolset::Core],
-            policy: Policy::default(),
-            state: State::Memory,
-            clock: Arc::new(|| 0),
-            uploads: Uploads::default(),
-            approve: String::new(),
-            scripts: None,
-            copyist: None,
-        };
-        Engine::new(Vec::new(), setup)
+    /// The way that is made for these tokens where nothing ends.
+    fn way(
+        estates: &Arc<Estates>,
+        engine: &Engine,
+        brought: Brought<'_>,
+    ) -> Result<Arc<Engine>, String> {
+        estates.engine(engine, brought, &CancellationToken::new())
     }
 
     #[tokio::test]
     async fn a_secret_that_nobody_uses_is_forgotten() {
         let (estates, engine) = (estates(&["home"]), engine());
         let begin = Instant::now();
-        let theirs = estates.engine(&engine, brought(None, &[ALICE])).unwrap();
+        let theirs = way(&estates, &engine, brought(None, &[ALICE])).unwrap();
         let kept = Arc::downgrade(&theirs);
         drop(theirs);
         assert!(estates.keep_used(begin + IDLE / 2), "it may be used again");
@@ -267,7 +266,7 @@ mod tests {
             estates: estates.clone(),
             ..Live::default()
         };
-        let theirs = estates.engine(&engine, brought(None, &[ALICE])).unwrap();
+        let theirs = way(&estates, &engine, brought(None, &[ALICE])).unwrap();
         let kept = Arc::downgrade(&theirs);
         drop(theirs);
         let still_on = Live {
@@ -279,27 +278,44 @@ mod tests {
         assert!(kept.upgrade().is_some());
         let off = Live::default().following(&now).unwrap();
         // Those that hold on when something else of the new ones cannot be taken.
-        assert!(kept.upgrade().is_some() && !now.until.is_cancelled());
+        assert!(kept.upgrade().is_some() && !now.until_off.is_cancelled());
         now.end_for(&off);
-        assert!(kept.upgrade().is_none() && now.until.is_cancelled());
-        assert!(!off.until.is_cancelled());
+        assert!(kept.upgrade().is_none() && now.until_off.is_cancelled());
+        assert!(!off.until_off.is_cancelled());
+        // Who had come before that is refused now, and their secret kept nowhere.
+        let late = estates.engine(&engine, brought(None, &[ALICE]), &now.until_off);
+        assert!(late.is_err_and(|why| why.contains("any more")));
+        assert!(estates.made().is_empty());
+    }
+
+    #[tokio::test]
+    async fn who_comes_without_a_token_comes_no_more_once_it_is_required() {
+        let settings = |pve_tokens| Live {
+            pve_tokens,
+            ..Live::default()
+        };
+        let allowed = settings(PveTokens::Allowed);
+        let required = settings(PveTokens::Required).following(&allowed).unwrap();
+        allowed.end_for(&required);
+        assert!(allowed.until_required.is_cancelled());
+        assert!(!allowed.until_off.is_cancelled());
+        let again = settings(PveTokens::Allowed).following(&required).unwrap();
+        required.end_for(&again);
+        assert!(!again.until_required.is_cancelled());
     }
 
     /// A session is kept for long after its last request.
     #[tokio::test]
     async fn a_session_keeps_no_secret() {
         let (estates, engine) = (estates(&["home"]), engine());
-        let theirs = estates.engine(&engine, brought(None, &[ALICE])).unwrap();
+        let theirs = way(&estates, &engine, brought(None, &[ALICE])).unwrap();
         let secret = Arc::downgrade(&theirs.clusters()[0]);
         let mut request = axum::http::Extensions::new();
         request.insert(Holder {
             caller: Caller::unbound("alice"),
             person: false,
         });
-        request.insert(OnBehalf {
-            engine: theirs,
-            until: CancellationToken::new(),
-        });
+        request.insert(OnBehalf(theirs));
         let session = Server::new(engine).for_sender(&request);
         drop(request);
         estates.clear();
@@ -311,7 +327,7 @@ mod tests {
     async fn a_second_token_for_a_cluster_is_refused() {
         let (estates, engine) = (estates(&["home", "lab"]), engine());
         let act = |tokens: &[&str]| {
-            let made = estates.engine(&engine, brought(None, tokens));
+            let made = way(&estates, &engine, brought(None, tokens));
             made.map(drop)
         };
         let (home, lab) = (format!("home:{ALICE}"), format!("lab:{ALICE}"));
@@ -326,8 +342,7 @@ mod tests {
         let (estates, engine) = (estates(&["lab"]), engine());
         let way = |caller: usize| {
             let caller = caller.to_string();
-            let made = estates.engine(&engine, brought(Some(&caller), &[ALICE]));
-            made.unwrap()
+            way(&estates, &engine, brought(Some(&caller), &[ALICE])).unwrap()
         };
         let first = way(0);
         let second = way(1);
@@ -345,7 +360,7 @@ mod tests {
     #[tokio::test]
     async fn who_comes_by_many_tokens_makes_nobody_elses_way_anew() {
         let (estates, engine) = (estates(&["lab"]), engine());
-        let way = |by, token: &str| estates.engine(&engine, brought(by, &[token])).unwrap();
+        let way = |by, token: &str| way(&estates, &engine, brought(by, &[token])).unwrap();
         let alices = way(Some("alice"), ALICE);
         let unasked = way(None, ALICE);
         for number in 0..2 * KEPT {

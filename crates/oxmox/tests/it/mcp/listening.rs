@@ -11,11 +11,13 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tools::caller::Bounds;
-use tools::engine::State;
+use tools::context::Cluster;
+use tools::engine::{Engine, State};
+use tools::policy::Policy;
 
 use super::http::{Served, serve_as, serve_by, session};
 use super::tokens::token;
-use super::{World, engine, settings};
+use super::{World, engine, settings, setup};
 use crate::raw;
 
 /// A test that waits this long has failed.
@@ -192,6 +194,28 @@ async fn what_a_caller_may_not_read_it_is_not_told_of() {
     assert!(world.sim.requests().is_empty());
 }
 
+/// Of two clusters.
+#[tokio::test]
+async fn who_brings_a_token_for_one_cluster_is_granted_nothing_of_another() {
+    let World { sim, .. } = world().await;
+    let names = ["homelab", "lab"];
+    let connected = names.map(|name| {
+        let (reader, writer) = pve::connect(settings(&sim)).unwrap();
+        (Cluster::new(name, reader), writer)
+    });
+    let engine = Engine::new(connected.into(), setup(State::Memory, Policy::default()));
+    let world = World { sim, engine };
+    let clusters = names.map(|name| (name.to_owned(), settings(&world.sim)));
+    let live = live(&world).for_clusters(clusters.into());
+    let served = serve_as(&world, live).await;
+    let uris = names.map(|name| format!("proxmox://cluster/{name}/guest/105"));
+    let token = format!("homelab:{ALICE}");
+    let (_heard, granted) = listen_to(&served, &uris, &[("X-PVE-API-Token", &token)]).await;
+    assert_eq!(granted, json!([GUEST]));
+    let (_heard, granted) = listen_to(&served, &uris, &[]).await;
+    assert_eq!(granted, json!(uris));
+}
+
 #[tokio::test]
 async fn who_brings_a_token_of_pve_listens_by_it() {
     for era in [2025, 2026] {
@@ -316,6 +340,25 @@ async fn nobody_listens_by_their_own_token_once_that_is_switched_off() {
     off.put(&live);
     stream.until_it_ends().await;
     until_nobody_looks(&world, "alice@pve!own").await;
+}
+
+#[tokio::test]
+async fn nobody_listens_without_a_token_of_their_own_once_that_is_required() {
+    let world = world().await;
+    let (live, seen) = watch::channel(Arc::new(live(&world)));
+    let served = serve_by(&world, seen).await;
+    let (_session, _) = subscribe(&served, &[]).await;
+    let (mut stream, _) = listen(&served, &[]).await;
+    until_looked(&world, "root@pam!oxmox").await;
+    let told = Settings {
+        pve_tokens: PveTokens::Required,
+        ..Settings::default()
+    };
+    let required = Live::new(&told).unwrap();
+    let required = required.following(&live.borrow()).unwrap();
+    required.put(&live);
+    stream.until_it_ends().await;
+    until_nobody_looks(&world, "root@pam!oxmox").await;
 }
 
 /// Though the session could be used for an hour.
