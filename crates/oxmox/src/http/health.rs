@@ -11,7 +11,6 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::routing::get;
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 use tools::caller::Bounds;
 use tools::engine::Engine;
 
@@ -27,23 +26,21 @@ const STORE: Duration = Duration::from_secs(2);
 struct Watched {
     engine: Arc<Engine>,
     door: Arc<Door>,
-    stop: CancellationToken,
 }
 
 /// `/healthz`, `/readyz` and `/metrics`.
-pub(super) fn routes(engine: Arc<Engine>, door: Arc<Door>, stop: CancellationToken) -> Router {
+pub(super) fn routes(engine: Arc<Engine>, door: Arc<Door>) -> Router {
     Router::new()
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
         .route("/metrics", get(measured))
-        .with_state(Watched { engine, door, stop })
+        .with_state(Watched { engine, door })
 }
 
-/// Ready is who can take calls: the store answers, and no end was ordered. A cluster that does not answer is told and
-/// makes nobody unready: another replica would not reach it either. Nothing is sent to find out.
+/// Ready is who can take calls: the store answers. A cluster that does not answer is told and makes nobody unready: another
+/// replica would not reach it either. Nothing is sent to find out. Once an end was ordered nobody can connect to ask.
 async fn ready(State(watched): State<Watched>) -> Response<Body> {
-    let has_store = waiting(&watched.engine).await.is_some();
-    let is_ready = has_store && !watched.stop.is_cancelled();
+    let is_ready = waiting(&watched.engine).await.is_some();
     let mut clusters = [("answering", 0), ("silent", 0), ("not_asked", 0)];
     for cluster in watched.engine.clusters() {
         let state = match cluster.pve.tally().reached() {
@@ -55,8 +52,7 @@ async fn ready(State(watched): State<Watched>) -> Response<Body> {
     }
     let told = json!({
         "ready": is_ready,
-        "store": if has_store { "answering" } else { "silent" },
-        "stopping": watched.stop.is_cancelled(),
+        "store": if is_ready { "answering" } else { "silent" },
         "clusters": clusters.into_iter().collect::<std::collections::BTreeMap<_, _>>(),
     });
     let status = if is_ready {

@@ -113,7 +113,7 @@ fn router(
     door: Arc<Door>,
     limiter: Limiter,
     page: &Arc<Page>,
-    (stop, streams): (&CancellationToken, &CancellationToken),
+    streams: &CancellationToken,
 ) -> Router {
     let live = limiter.live.clone();
     // Host and Origin are checked for all routes, by `origin`, and how long requests may be by `limit`.
@@ -160,7 +160,7 @@ fn router(
         .layer(middleware::from_fn_with_state(page.clone(), recognize));
     // Whoever floods the page must not make a balancer believe that nobody is there.
     mcp.merge(others)
-        .merge(health::routes(engine, door, stop.clone()))
+        .merge(health::routes(engine, door))
         .layer(middleware::from_fn_with_state(live, origin::check))
 }
 

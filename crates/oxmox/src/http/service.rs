@@ -132,7 +132,7 @@ impl Service {
             Arc::new(door),
             self.limiter,
             &self.page,
-            (&self.stop, &streams),
+            &streams,
         )
         .layer(middleware::from_fn_with_state(handled.clone(), handle));
         let stop = self.stop.clone();
