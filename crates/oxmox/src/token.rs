@@ -71,6 +71,16 @@ pub struct Checker {
     turns: Mutex<BTreeMap<String, Weak<tokio::sync::Mutex<()>>>>,
 }
 
+/// What can be said of a token before it is worked out.
+pub enum Look {
+    /// There is none of this name, or none any more.
+    Nobody,
+    /// There is one. Whether this is its secret has to be worked out.
+    Unproven(StoredToken),
+    /// It was found right lately.
+    Known(Holder),
+}
+
 impl Checker {
     /// The holder of this token; `None` if it is none, or none any more.
     pub async fn holder(
@@ -79,31 +89,44 @@ impl Checker {
         store: &Store,
         now: i64,
     ) -> Result<Option<Holder>, Fault> {
-        let Some((stored, secret)) = stored(token, store, now).await? else {
-            return Ok(None);
-        };
-        let sum = sum(token, store);
-        if !self.remembers(&sum, &stored.hash) {
-            let (secret, hash) = (SecretString::from(secret.to_owned()), stored.hash.clone());
-            let turn = HASHING.acquire().await;
-            let fits = tokio::task::spawn_blocking(move || fits(&secret, &hash)).await;
-            drop(turn);
-            if !fits.unwrap_or(false) {
-                return Ok(None);
-            }
-            self.remember(sum, stored.hash.clone());
-        }
-        Ok(Some(stored.into()))
+        Ok(match self.look(token, store, now).await? {
+            Look::Nobody => None,
+            Look::Unproven(stored) => self.prove(token, stored, store).await,
+            Look::Known(holder) => Some(holder),
+        })
     }
 
-    /// Whether there is a token of this name, whatever its secret.
-    pub async fn is_one(
+    /// Looks a token up. This costs little.
+    pub async fn look(&self, token: &SecretString, store: &Store, now: i64) -> Result<Look, Fault> {
+        let Some(id) = open_part(token) else {
+            return Ok(Look::Nobody);
+        };
+        let stored = store.token(id).await?;
+        let counts = stored.filter(|it| it.expires.is_none_or(|expires| expires > now));
+        Ok(match counts {
+            None => Look::Nobody,
+            Some(it) if self.remembers(&sum(token, store), &it.hash) => Look::Known(it.into()),
+            Some(it) => Look::Unproven(it),
+        })
+    }
+
+    /// The holder, if this is the secret of the token that was found by its name.
+    pub async fn prove(
         &self,
         token: &SecretString,
+        stored: StoredToken,
         store: &Store,
-        now: i64,
-    ) -> Result<bool, Fault> {
-        Ok(stored(token, store, now).await?.is_some())
+    ) -> Option<Holder> {
+        let (_, secret) = parts(token.expose_secret())?;
+        let (secret, hash) = (SecretString::from(secret.to_owned()), stored.hash.clone());
+        let turn = HASHING.acquire().await;
+        let fits = tokio::task::spawn_blocking(move || fits(&secret, &hash)).await;
+        drop(turn);
+        if !fits.unwrap_or(false) {
+            return None;
+        }
+        self.remember(sum(token, store), stored.hash.clone());
+        Some(stored.into())
     }
 
     /// A turn at this token: several requests that bring it along at once are one try.
@@ -118,18 +141,6 @@ impl Checker {
             turn
         };
         turn.lock_owned().await
-    }
-
-    /// The same for one that was found right lately. This costs little; that it is none of those says nothing.
-    pub async fn known(
-        &self,
-        token: &SecretString,
-        store: &Store,
-        now: i64,
-    ) -> Result<Option<Holder>, Fault> {
-        let found = stored(token, store, now).await?;
-        let known = found.filter(|(it, _)| self.remembers(&sum(token, store), &it.hash));
-        Ok(known.map(|(stored, _)| stored.into()))
     }
 
     fn remembers(&self, sum: &str, hash: &str) -> bool {
@@ -156,20 +167,6 @@ impl From<StoredToken> for Holder {
             person: stored.person,
         }
     }
-}
-
-/// What is kept of a token that counts now, and its secret part.
-async fn stored<'a>(
-    token: &'a SecretString,
-    store: &Store,
-    now: i64,
-) -> Result<Option<(StoredToken, &'a str)>, Fault> {
-    let Some((id, secret)) = parts(token.expose_secret()) else {
-        return Ok(None);
-    };
-    let stored = store.token(id).await?;
-    let counts = stored.filter(|it| it.expires.is_none_or(|expires| expires > now));
-    Ok(counts.map(|stored| (stored, secret)))
 }
 
 /// Keyed, so that what is remembered cannot be tried out elsewhere.

@@ -18,7 +18,7 @@ use super::settings::Live;
 use super::{say, unread};
 use crate::lasting;
 use crate::session::now;
-use crate::token::{self, Checker, Holder};
+use crate::token::{self, Checker, Holder, Look};
 
 /// Lets in those who are known.
 pub(super) struct Door {
@@ -169,26 +169,31 @@ impl Door {
 
     async fn own(&self, token: &SecretString, from: Option<IpAddr>) -> Result<Holder, Refusal> {
         let store = self.engine.store().await.map_err(|_| Refusal::Trouble)?;
-        // What names no token at all is no guess at one: the address pays for it, and nothing more is looked at.
-        let is_one = self.checker.is_one(token, store, now()).await;
-        if !is_one.map_err(|_| Refusal::Trouble)? {
-            self.limiter.has_room(from).map_err(Refusal::TooMuch)?;
-            return Err(Refusal::Wrong);
+        let look = async || {
+            let look = self.checker.look(token, store, now()).await;
+            look.map_err(|_| Refusal::Trouble)
+        };
+        match look().await? {
+            // Whoever guesses at a token locks out nobody who has it.
+            Look::Known(holder) => return Ok(holder),
+            // What names no token at all is no guess at one: the address pays for it, and nothing more is looked at.
+            Look::Nobody => {
+                self.limiter.has_room(from).map_err(Refusal::TooMuch)?;
+                return Err(Refusal::Wrong);
+            }
+            Look::Unproven(_) => {}
         }
-        // Whoever guesses at a token locks out nobody who has it.
-        let known = async || self.checker.known(token, store, now()).await;
-        if let Some(holder) = known().await.map_err(|_| Refusal::Trouble)? {
-            return Ok(holder);
-        }
+        let (gate, tried) = (&self.limiter.gate, Try::Token(token.expose_secret()));
+        // Before the turn: who has no guess left has nothing to wait for.
+        gate.may_guess(from, tried).map_err(Refusal::TooMuch)?;
         let _turn = self.checker.turn(token, store).await;
-        if let Some(holder) = known().await.map_err(|_| Refusal::Trouble)? {
-            return Ok(holder);
-        }
-        let gate = &self.limiter.gate;
-        let guess = gate.guess(from, Try::Token(token.expose_secret()));
-        let guess = guess.map_err(Refusal::TooMuch)?;
-        let holder = self.checker.holder(token, store, now()).await;
-        let holder = holder.map_err(|_| Refusal::Trouble)?;
+        let stored = match look().await? {
+            Look::Known(holder) => return Ok(holder),
+            Look::Nobody => return Err(Refusal::Wrong),
+            Look::Unproven(stored) => stored,
+        };
+        let guess = gate.guess(from, tried).map_err(Refusal::TooMuch)?;
+        let holder = self.checker.prove(token, stored, store).await;
         let holder = holder.ok_or(Refusal::Wrong)?;
         gate.was_right(guess);
         Ok(holder)
@@ -294,4 +299,30 @@ fn bearer(headers: &HeaderMap) -> Option<SecretString> {
     let (scheme, token) = value.split_once(' ')?;
     let token = token.trim();
     (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then(|| token.to_owned().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::{engine_of_nothing, unchanging};
+    use super::*;
+
+    #[tokio::test]
+    async fn who_has_no_guess_left_waits_for_no_turn() {
+        let engine = engine_of_nothing();
+        let store = engine.store().await.unwrap();
+        let (right, stored) = token::issue("ci", Bounds::default(), false, (0, None)).unwrap();
+        assert!(store.keep_token(&stored).await.unwrap());
+        let limiter = Limiter::new(unchanging(Live::default()));
+        let door = Door::new(engine.clone(), false, limiter);
+        let wrong = SecretString::from(format!("{}x", right.expose_secret()));
+        let from = Some("203.0.113.7".parse().unwrap());
+        let tried = Try::Token(wrong.expose_secret());
+        while door.limiter.gate.guess(from, tried).is_ok() {}
+        let _another = door.checker.turn(&wrong, store).await;
+        let refused = tokio::time::timeout(Duration::from_secs(20), door.own(&wrong, from)).await;
+        let refused = refused.expect("it waits").unwrap_err();
+        assert!(matches!(refused, Refusal::TooMuch(_)), "{refused:?}");
+    }
 }

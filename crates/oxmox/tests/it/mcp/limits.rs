@@ -236,6 +236,20 @@ async fn guesses_at_a_token_are_slowed_down() {
     panic!("nobody was slowed down");
 }
 
+/// There is nothing to guess: it costs what any request of a stranger costs.
+#[tokio::test]
+async fn a_token_that_there_is_not_is_no_guess() {
+    let world = world().await;
+    token(&world, "ci", Bounds::default()).await;
+    let served = served(&world, Limits::default()).await;
+    for number in 0..10 {
+        let unknown = format!("Bearer oxmox_12345678_{number}");
+        let headers = [("Authorization", unknown.as_str())];
+        let answer = served.ask("tools/list", json!({}), &headers).await;
+        assert_eq!(answer.status, 401, "{number}");
+    }
+}
+
 /// Tries to sign in with what is wrong, until it is refused to try at all.
 async fn guess(page: &Browser, headers: &[(&str, &str)]) -> Answered {
     let mut all = vec![("X-Oxmox-Page", "1")];
