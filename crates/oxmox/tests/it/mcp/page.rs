@@ -237,7 +237,7 @@ async fn nobody_approves_what_they_could_not_do() {
         json!([])
     );
     let near = Bounds {
-        clusters: vec![plan["plan"]["cluster"].as_str().unwrap().to_owned()],
+        clusters: vec![plan["cluster"].as_str().unwrap().to_owned()],
         ..Bounds::default()
     };
     let neighbour = page.person(&world, "neighbour", near).await;
