@@ -181,6 +181,15 @@ async function lasts(page, plan) {
   await again();
   await failed.waitFor({ state: "detached" });
   check(await plan.count() === 1, "plans are there after a load that failed");
+  const id = await plan.getAttribute("data-plan");
+  await failing(page, "**/api/inbox", async () => {
+    await go(page, `#/inbox/${id}`, "[role=alert]");
+    check(!/approved/i.test(await page.locator("main").innerText()), "nobody is told of a yes while it is not known what waits");
+  });
+  await again();
+  await plan.waitFor();
+  check(await page.locator(".followed").count() === 0, "a plan that waits is shown once, by its address, too");
+  await go(page, "#/inbox", ".plan");
   await page.route("**/api/inbox", async (route) => {
     const answer = await (await route.fetch()).json();
     for (const it of answer.plans) { it.plan.blockers = ["changes are frozen"]; it.may_not_approve = "frozen"; }

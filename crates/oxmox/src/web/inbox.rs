@@ -88,6 +88,8 @@ pub(super) async fn plan(
     Ok(Json(json!({
         "outcome": Rendered::of(&outcome)?.data,
         "ended": handle.ended,
+        // While it has not begun, whether that is for want of a yes.
+        "approved": handle.approved,
         "doing": handle.doing.as_deref().map(tools::clean::text),
     })))
 }

@@ -22,6 +22,9 @@ use crate::outcome::{Outcome, Status, StepOutcome, StepState};
 use crate::plan::Plan;
 use crate::store::{Opening, PlanState, StoredHandle, StoredPlan};
 
+/// Said of a plan that nobody decided on, or came back for, in time.
+const EXPIRED: &str = "it has expired, and nothing was sent: the same call shows a new plan";
+
 /// A plan that was begun, as it stands now.
 #[derive(Debug, Clone)]
 pub struct Handle {
@@ -29,6 +32,8 @@ pub struct Handle {
     pub outcome: Outcome,
     /// Whether that is the last word.
     pub ended: bool,
+    /// Whether somebody said yes to it and whoever asked may still come back for it.
+    pub approved: bool,
     /// What is going on, with the last line of the task's log.
     pub doing: Option<String>,
     /// Unix time at which it was begun, or shown if it was not.
@@ -82,8 +87,10 @@ impl Engine {
     pub async fn handle(&self, id: &str) -> Result<Handle, Fault> {
         let store = self.store().await?;
         let stored = store.plan(id).await?.ok_or_else(|| no_such_plan(id))?;
+        // The time before the look: what had expired by then was not begun later.
+        let now = self.now();
         let Some(held) = store.handle(id).await? else {
-            return Ok(not_begun(&stored));
+            return Ok(not_begun(&stored, now));
         };
         if let Some(outcome) = store.plan_outcome(id).await? {
             return self.again(outcome, &stored, held).await;
@@ -214,6 +221,7 @@ pub(super) fn is_open(step: &StepOutcome) -> bool {
 pub(super) fn of(outcome: Outcome, stored: &StoredPlan, held: StoredHandle) -> Handle {
     Handle {
         ended: !matches!(outcome.status, Status::Running),
+        approved: false,
         fault: failure(&outcome, &stored.plan),
         outcome,
         doing: None,
@@ -225,19 +233,26 @@ pub(super) fn of(outcome: Outcome, stored: &StoredPlan, held: StoredHandle) -> H
 }
 
 /// A plan that was shown, and never sent.
-fn not_begun(stored: &StoredPlan) -> Handle {
-    let (status, ended) = match stored.state {
-        PlanState::Waiting | PlanState::Approved => (Status::NeedsConfirmation, false),
-        _ => (Status::NotApplied, true),
+fn not_begun(stored: &StoredPlan, now: i64) -> Handle {
+    let is_open = matches!(stored.state, PlanState::Waiting | PlanState::Approved);
+    // What has expired stays as it was in the store: neither a question nor a yes is worth anything any more.
+    let is_in_time = stored.expires > now;
+    let (status, ended) = if is_open && is_in_time {
+        (Status::NeedsConfirmation, false)
+    } else {
+        (Status::NotApplied, true)
     };
+    let mut outcome = Outcome::unsent(status, &stored.id, &stored.plan);
+    outcome.next = (is_open && !is_in_time).then(|| EXPIRED.to_owned());
     // One that runs unasked is kept when it is planned, and never waits.
     let shown = match stored.arguments.as_str() {
         "" => stored.expires,
         _ => stored.expires - LIFETIME,
     };
     Handle {
-        outcome: Outcome::unsent(status, &stored.id, &stored.plan),
+        outcome,
         ended,
+        approved: !ended && stored.state == PlanState::Approved,
         doing: None,
         begun: shown,
         updated: shown,

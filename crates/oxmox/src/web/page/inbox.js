@@ -14,7 +14,10 @@ export function inbox(view, [wanted]) {
   const title = h("h1", { tabindex: "-1" }, "Inbox");
   fill(view, title, h("p", { class: "quiet" }, "Changes that wait for a person's yes."), problem, list, done);
   const cards = new Map(); // by id and digest, so that nothing moves under a finger
+  const followed = [];
   let skew = 0;
+  let wasSought = false; // whether it is known that the wanted plan waits or not
+  let gone = false;
 
   async function load() {
     let answer;
@@ -24,6 +27,7 @@ export function inbox(view, [wanted]) {
       if (error.status !== 401) fill(problem, failure(error));
       return;
     }
+    if (gone) return;
     skew = answer.now - Date.now() / 1000;
     const keys = new Set(answer.plans.map((plan) => `${plan.id} ${plan.digest}`));
     for (const [key, { node }] of cards) if (!keys.has(key)) { node.remove(); cards.delete(key); }
@@ -42,6 +46,9 @@ export function inbox(view, [wanted]) {
     }
     if (cards.size === 0) list.append(nothing); else nothing.remove();
     tick();
+    // An address that an agent was given, opened after somebody has decided, or too late. Only whoever knows what waits can tell.
+    if (wanted && !wasSought && !answer.plans.some(({ id }) => id === wanted)) followed.push(follow({ id: wanted }, done));
+    wasSought = true;
   }
 
   function tick() {
@@ -70,13 +77,9 @@ export function inbox(view, [wanted]) {
     title.focus();
   }
 
-  const followed = [];
   const timer = setInterval(tick, 1000);
-  load().then(() => {
-    // An address that an agent was given, opened after somebody has decided.
-    if (wanted && ![...cards.keys()].some((key) => key.startsWith(`${wanted} `))) followed.push(follow({ id: wanted }, done));
-  });
-  return { seen: load, leave: () => { clearInterval(timer); for (const stop of followed) stop(); } };
+  load();
+  return { seen: load, leave: () => { gone = true; clearInterval(timer); for (const stop of followed) stop(); } };
 }
 
 function card({ id, digest, cluster, caller, expires, plan, may_not_approve: refusal, ...rest }, decide) {
@@ -130,22 +133,28 @@ function affected(items) {
         h("td", { class: "number" }, size(item.bytes)), h("td", {}, becomes(item.note)))))))];
 }
 
+/// Nobody is told of a yes that was not given.
+function beforeItBegins(approved, caller) {
+  return approved ? `approved; ${caller ?? "who asked for it"} has not come back for it yet` : "waits for a decision";
+}
+
 /// What becomes of a plan: whoever asked for it applies it.
 function follow({ id, summary, caller, cluster }, place) {
   const title = h("h2", {}, summary ?? `Plan ${id}`);
-  const state = h("span", { class: "state" }, "approved");
+  const state = h("span", { class: "state" }, "…");
   const steps = h("ul", { class: "steps" });
   place.prepend(h("article", { class: "card followed", "data-followed": id }, title, h("p", {}, state), steps));
   let goes = true;
   (async () => {
     while (goes) {
       try {
-        const { outcome, ended, doing } = await get(`plan/${encodeURIComponent(id)}`);
+        const { outcome, ended, approved, doing } = await get(`plan/${encodeURIComponent(id)}`);
         const waits = outcome.status === "needs_confirmation";
         title.textContent = outcome.summary;
-        state.textContent = waits ? `approved; ${caller ?? "who asked for it"} has not come back for it yet` : plain(outcome.status);
+        state.textContent = waits ? beforeItBegins(approved, caller) : plain(outcome.status);
         state.className = `state ${outcome.status}`;
-        fill(steps, doing && h("li", { class: "quiet" }, doing), waits ? null : outcome.steps.map((step) => h("li", {},
+        const why = outcome.status === "not_applied" && outcome.next;
+        fill(steps, (doing ?? why) && h("li", { class: "quiet" }, doing ?? why), waits ? null : outcome.steps.map((step) => h("li", {},
           h("span", { class: `state ${step.state}` }, plain(step.state)), " ", step.step,
           step.task && [" ", h("a", { href: `#/task/${encodeURIComponent(cluster ?? outcome.cluster)}/${encodeURIComponent(step.task)}` }, "log")],
           step.detail && h("span", { class: "quiet" }, ` ${step.detail}`))));

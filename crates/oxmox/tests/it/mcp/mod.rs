@@ -23,6 +23,7 @@ mod surface;
 mod tasks;
 mod tls;
 mod tokens;
+mod told;
 mod traces;
 mod wire;
 

@@ -319,6 +319,34 @@ async fn a_plan_that_waits_says_since_when() {
     assert_eq!((handle.begun, handle.updated), (shown, shown));
 }
 
+/// In the store it stays as it was. Nobody may take it for one that can still be decided on, or begun.
+#[tokio::test]
+async fn a_plan_that_has_expired_neither_waits_nor_is_approved() {
+    for approved in [false, true] {
+        let house = House::new().await;
+        let asked = house.call("stop_proxmox_vm", r#"{"vmid": 100}"#).await;
+        let asked = asked.unwrap();
+        let plan = asked.data["plan"].as_str().unwrap();
+        if approved {
+            house.approve(plan).await;
+        }
+        house.later(15 * 60 - 1);
+        let handle = house.engine.handle(plan).await.unwrap();
+        assert_eq!(handle.outcome.status, Status::NeedsConfirmation);
+        assert_eq!((handle.ended, handle.approved), (false, approved));
+        house.later(1);
+        let handle = house.engine.handle(plan).await.unwrap();
+        assert_eq!(handle.outcome.status, Status::NotApplied, "{approved}");
+        assert_eq!((handle.ended, handle.approved), (true, false));
+        let told = house
+            .call("get_proxmox_task", &format!(r#"{{"upid": "{plan}"}}"#))
+            .await
+            .unwrap();
+        assert_eq!(told.data["state"], "failed", "{}", told.text);
+        assert!(told.text.contains("has expired"), "{}", told.text);
+    }
+}
+
 #[tokio::test]
 async fn outcomes_are_kept_for_a_quarter_of_a_year() {
     const DAY: i64 = 24 * 3600;
