@@ -5,6 +5,7 @@
 //   OXMOX_PICTURES=docs/pictures … node browser.mjs  also takes a picture of each part: light, dark, phone
 
 import { spawn } from "node:child_process";
+import { createServer } from "node:http";
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -208,6 +209,27 @@ async function lasts(page, plan) {
   check(await plan.getByRole("button", { name: "Approve" }).isEnabled(), "a plan that is not refused any more can be approved");
 }
 
+/// Another server on the same host, which the person visits: browsers send it the cookie, too.
+async function elsewhere(page, address, plan) {
+  let stolen = "";
+  const server = createServer((request, response) => { stolen = request.headers.cookie ?? stolen; response.end("hello"); });
+  await new Promise((resolve) => { server.listen(0, "127.0.0.1", resolve); });
+  const tab = await page.context().newPage();
+  await tab.goto(`http://127.0.0.1:${server.address().port}/`);
+  check(/oxmox/.test(stolen), "another server on this host is sent the cookie");
+  const headers = { Cookie: stolen, "X-Oxmox-Page": "1" };
+  const id = await plan.getAttribute("data-plan");
+  const body = JSON.stringify({ approve: true, digest: "x" });
+  const [seen, decided] = [await fetch(`${address}/api/inbox`, { headers }), await fetch(`${address}/api/inbox/${id}`, { method: "POST", headers, body })];
+  check(seen.status === 401 && decided.status === 401, `it sees and decides nothing with it (${seen.status}, ${decided.status})`);
+  await tab.goto(address);
+  await tab.getByRole("heading", { name: "Inbox" }).waitFor();
+  check(await tab.locator(".who").count() === 1, "another tab of the page is signed in");
+  await tab.close();
+  server.close();
+  server.closeAllConnections();
+}
+
 /// A person at their own machine: the demo, and the link that it prints.
 async function decides(browser) {
   const [, link] = await start(["demo", "--http", "127.0.0.1:0", "--state-dir", join(dir, "demo")], /(http:\S+#sign-in=\S+)/);
@@ -247,6 +269,7 @@ async function decides(browser) {
   check(/unset -> this -> that/.test(await change.innerText()), "values that hold an arrow are shown whole");
   await everywhere(page, "inbox");
   await lasts(page, plan);
+  await elsewhere(page, address, plan);
   // By keyboard alone.
   await plan.getByRole("button", { name: "Approve" }).focus();
   await page.keyboard.press("Enter");

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, Response, StatusCode, header};
@@ -9,6 +10,7 @@ use axum::middleware::Next;
 use axum::response::IntoResponse as _;
 use tools::caller::Caller;
 use tools::fault::Fault;
+use tools::keys::Keys;
 
 use super::Page;
 use super::answer::Failure;
@@ -16,7 +18,8 @@ use crate::http::SignedIn;
 use crate::lasting;
 use crate::session::now;
 
-/// The header that only our own page sends: other origins would have to ask first, and get no answer.
+/// The header that only our own page sends: other origins would have to ask first, and get no answer. Whoever is signed in
+/// sends in it what proves that.
 pub(super) const OWN: &str = "x-oxmox-page";
 
 /// A person who is signed in; the handlers find it among the request's extensions.
@@ -28,18 +31,20 @@ pub(super) struct Person {
 }
 
 impl Page {
-    /// The cookie's name. Under TLS the prefix has browsers take it from this very host alone.
-    pub(super) fn cookie(&self) -> &'static str {
-        if self.secure { "__Host-oxmox" } else { "oxmox" }
+    /// The cookie's name. Under TLS the prefix has browsers take it from this very host alone. Cookies know no ports: of two
+    /// servers on one host, with a store each, neither overwrites the other's.
+    pub(super) fn cookie(&self, keys: &Keys) -> String {
+        let prefix = if self.secure { "__Host-" } else { "" };
+        format!("{prefix}oxmox-{}", keys.name())
     }
 
     /// Whose session the request brings along. What their token may do is looked up each time, so that one that was taken
     /// back ends its sessions.
     async fn person(&self, headers: &HeaderMap) -> Result<Option<Person>, Fault> {
-        let Some(secret) = cookie(headers, self.cookie()) else {
+        let store = self.engine.store().await?;
+        let Some(secret) = cookie(headers, &self.cookie(&store.keys)) else {
             return Ok(None);
         };
-        let store = self.engine.store().await?;
         let Some(session) = store.session(secret, now()).await? else {
             return Ok(None);
         };
@@ -112,8 +117,42 @@ pub(super) async fn require_person(
             let answer = next.run(request).await;
             answer.map(|body| page.as_long_as_signed_in(body, brought))
         }
-        Ok(None) => Failure::new(StatusCode::UNAUTHORIZED, "sign in first").into_response(),
+        Ok(None) => signed_out(),
         Err(fault) => Failure::from(fault).into_response(),
+    }
+}
+
+fn signed_out() -> Response<Body> {
+    Failure::new(StatusCode::UNAUTHORIZED, "sign in first").into_response()
+}
+
+/// What the page proves its sign-in by, beside the cookie. Browsers send a cookie to every port of its host, so that any other
+/// server there can read it and come with it; the page keeps this where only its own origin, which has a port, can read it.
+pub(super) fn proof(keys: &Keys, secret: &str) -> String {
+    keys.seal(&proved(secret))
+}
+
+fn proved(secret: &str) -> [&[u8]; 2] {
+    [b"page", secret.as_bytes()]
+}
+
+/// Refuses whoever is signed in by the cookie alone.
+pub(super) async fn require_proof(
+    State(page): State<Arc<Page>>,
+    Extension(person): Extension<Person>,
+    request: Request,
+    next: Next,
+) -> Response<Body> {
+    let store = match page.engine.store().await {
+        Ok(store) => store,
+        Err(fault) => return Failure::from(fault).into_response(),
+    };
+    let given = request.headers().get(OWN);
+    let given = given.and_then(|value| value.to_str().ok());
+    if given.is_some_and(|given| store.keys.is_sealed(&proved(&person.secret), given)) {
+        next.run(request).await
+    } else {
+        signed_out()
     }
 }
 

@@ -108,7 +108,7 @@ impl Page {
 
     /// Its routes.
     pub fn router(self: &Arc<Self>) -> Router {
-        let signed_in = Router::new()
+        let asked = Router::new()
             .route("/api/me", get(sign_in::me))
             .route("/api/sign-out", post(sign_in::out))
             .route("/api/inbox", get(inbox::list))
@@ -117,8 +117,16 @@ impl Page {
             .route("/api/look/{tool}", post(look::look))
             .route("/api/audit", post(audit::list))
             .route("/api/audit/chain", get(audit::chain))
+            .route_layer(middleware::from_fn_with_state(
+                self.clone(),
+                door::require_proof,
+            ));
+        // A browser sends no header of ours with these.
+        let told = Router::new()
             .route("/api/follow/{upid}", get(follow::follow))
-            .route("/api/events", get(events::events))
+            .route("/api/events", get(events::events));
+        let signed_in = asked
+            .merge(told)
             .route_layer(middleware::from_fn_with_state(
                 self.clone(),
                 door::require_person,

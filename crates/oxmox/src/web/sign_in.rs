@@ -11,12 +11,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use tools::store::{Store, StoredSession};
 
 use super::Page;
 use super::answer::{Answer, Failure, Json, sent};
-use super::door::Person;
+use super::door::{self, Person};
 use crate::cli::person;
 use crate::http::{Asker, Try};
 use crate::session::now;
@@ -54,7 +54,10 @@ pub(super) async fn sign_in(
     let session = session?;
     let secret = URL_SAFE_NO_PAD.encode(tools::keys::random::<32>());
     store.keep_session(&secret, &session, now()).await?;
-    Ok(page.with_cookie(json!({"name": session.name}), &secret, LASTS))
+    // In this answer and no other: whoever has the cookie alone must not come by it.
+    let proof = door::proof(&store.keys, &secret);
+    let body = json!({"name": session.name, "proof": proof});
+    Ok(page.with_cookie(body, store, &secret, LASTS))
 }
 
 /// Ends the session.
@@ -64,7 +67,7 @@ pub(super) async fn out(
 ) -> Result<Response<body::Body>, Failure> {
     let store = page.engine.store().await?;
     store.end_session(&person.secret).await?;
-    Ok(page.with_cookie(json!({}), "", 0))
+    Ok(page.with_cookie(json!({}), store, "", 0))
 }
 
 /// Who is signed in, and what there is to look at.
@@ -146,12 +149,12 @@ impl Page {
         })
     }
 
-    fn with_cookie(&self, body: serde_json::Value, secret: &str, lasts: i64) -> Response<Body> {
+    fn with_cookie(&self, body: Value, store: &Store, secret: &str, lasts: i64) -> Response<Body> {
         let mut answer = Json(body).into_response();
         let secure = if self.secure { "; Secure" } else { "" };
         let cookie = format!(
             "{}={secret}; Path=/; HttpOnly; SameSite=Strict; Max-Age={lasts}{secure}",
-            self.cookie()
+            self.cookie(&store.keys)
         );
         if let Ok(cookie) = HeaderValue::from_str(&cookie) {
             answer.headers_mut().insert(header::SET_COOKIE, cookie);

@@ -11,6 +11,15 @@ export class Failed extends Error {
 let whenSignedOut = () => {};
 export function onSignedOut(then) { whenSignedOut = then; }
 
+/// What the sign-in answered. The cookie goes to every port of this host; this is kept for this page's origin alone, in all its tabs.
+const PROOF = "oxmox-proof";
+export function keepProof(proof) { localStorage.setItem(PROOF, proof); }
+export function forgetProof() { localStorage.removeItem(PROOF); }
+function proof() {
+  // A browser that keeps nothing signs nobody in, and says so then.
+  try { return localStorage.getItem(PROOF) ?? "none"; } catch { return "none"; }
+}
+
 async function request(method, path, body, signal) {
   let answer;
   try {
@@ -19,7 +28,7 @@ async function request(method, path, body, signal) {
       signal,
       credentials: "same-origin",
       // Only this page can send the header: that is how the server knows it.
-      headers: { "X-Oxmox-Page": "1", ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
+      headers: { "X-Oxmox-Page": proof(), ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch (error) {

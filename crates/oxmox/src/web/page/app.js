@@ -1,7 +1,7 @@
 // The frame: who is signed in, which part is shown, what the server tells meanwhile.
 
 import { fill, h, failure } from "./dom.js";
-import { forgetWhoIAm, get, learnWhoIAm, me, onSignedOut, post } from "./api.js";
+import { forgetProof, forgetWhoIAm, get, learnWhoIAm, me, onSignedOut, post } from "./api.js";
 import { signIn } from "./sign-in.js";
 import { inbox } from "./inbox.js";
 import { inventory } from "./inventory.js";
@@ -60,6 +60,7 @@ function frame() {
 
 async function leave() {
   await post("sign-out", {}).catch(() => {});
+  forgetProof();
   signedOut();
 }
 

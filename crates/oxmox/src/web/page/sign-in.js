@@ -1,5 +1,5 @@
 import { fill, h } from "./dom.js";
-import { post } from "./api.js";
+import { keepProof, post } from "./api.js";
 
 /// Asks for a token, or uses the code of the link. Calls `then` when somebody is signed in.
 export async function signIn(main, code, then) {
@@ -11,7 +11,7 @@ export async function signIn(main, code, then) {
   const enter = async (brought) => {
     fill(problem);
     try {
-      await post("sign-in", brought);
+      keepProof((await post("sign-in", brought)).proof);
       await then();
     } catch (error) {
       fill(problem, h("p", { class: "alert bad" }, error.message), error.hint && h("p", { class: "quiet" }, error.hint));

@@ -38,7 +38,12 @@ pub(super) struct Browser {
     pub(super) address: SocketAddr,
     pub(super) code: Option<String>,
     pub(super) cookie: String,
+    /// What the page keeps beside it.
+    pub(super) proof: String,
 }
+
+/// What a page sends where nobody is signed in.
+const NONE: &str = "none";
 
 /// Serves the page; `open` as where nobody has a token.
 pub(super) async fn served(world: &World, open: bool) -> Browser {
@@ -65,6 +70,7 @@ pub(super) async fn served(world: &World, open: bool) -> Browser {
         address,
         code,
         cookie: String::new(),
+        proof: NONE.to_owned(),
     }
 }
 
@@ -75,6 +81,7 @@ impl Browser {
             address: served.address,
             code: None,
             cookie: String::new(),
+            proof: NONE.to_owned(),
         }
     }
 
@@ -98,24 +105,34 @@ impl Browser {
     }
 
     pub(super) async fn get(&self, path: &str) -> Answered {
-        self.raw("GET", path, &[("Cookie", &self.cookie)], "").await
+        self.raw("GET", path, &self.headers(), "").await
     }
 
     pub(super) async fn post(&self, path: &str, body: Value) -> Answered {
-        let headers = [("Cookie", self.cookie.as_str()), ("X-Oxmox-Page", "1")];
-        self.raw("POST", path, &headers, &body.to_string()).await
+        self.raw("POST", path, &self.headers(), &body.to_string())
+            .await
+    }
+
+    fn headers(&self) -> [(&str, &str); 2] {
+        [("Cookie", &self.cookie), ("X-Oxmox-Page", &self.proof)]
+    }
+
+    /// The same page, as this answer to a sign-in leaves it.
+    pub(super) fn signed_in(&self, entered: &Answered) -> Self {
+        assert_eq!(entered.status, 200, "{}", entered.body);
+        Self {
+            address: self.address,
+            code: None,
+            cookie: entered.cookie().unwrap().to_owned(),
+            proof: entered.body["proof"].as_str().unwrap().to_owned(),
+        }
     }
 
     /// The same page, with this person signed in.
     pub(super) async fn person(&self, world: &World, name: &str, bounds: Bounds) -> Self {
         let token = token_of(world, name, bounds, true).await;
         let answer = self.post("/api/sign-in", json!({"token": token})).await;
-        assert_eq!(answer.status, 200, "{}", answer.body);
-        Self {
-            address: self.address,
-            code: None,
-            cookie: answer.cookie().unwrap().to_owned(),
-        }
+        self.signed_in(&answer)
     }
 
     pub(super) async fn inbox(&self) -> Vec<Value> {

@@ -4,6 +4,7 @@ mod behalf;
 mod browser;
 mod calls;
 mod confirmation;
+mod cookie;
 mod health;
 mod hostile;
 mod http;

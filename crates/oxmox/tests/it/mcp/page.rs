@@ -7,7 +7,7 @@ use tools::engine::State;
 use tools::policy::Policy;
 use tools::store::AuditEntry;
 
-use super::browser::{Browser, delete, served, token_of};
+use super::browser::{delete, served, token_of};
 use super::{World, engine_with, world};
 
 fn scope(scope: Scope) -> Bounds {
@@ -28,11 +28,7 @@ async fn a_person_signs_in_with_their_token_and_out_again() {
     for wanted in ["HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=43200"] {
         assert!(entered.head.contains(wanted), "{}", entered.head);
     }
-    let owner = Browser {
-        cookie: entered.cookie().unwrap().to_owned(),
-        code: None,
-        address: page.address,
-    };
+    let owner = page.signed_in(&entered);
     let me = owner.get("/api/me").await.body;
     assert_eq!(
         (&me["name"], &me["clusters"]),
@@ -81,11 +77,7 @@ async fn the_first_token_ends_what_the_link_began() {
     let page = served(&world, true).await;
     let other = served(&world, true).await;
     let entered = page.post("/api/sign-in", json!({"code": page.code})).await;
-    let owner = Browser {
-        cookie: entered.cookie().unwrap().to_owned(),
-        code: None,
-        address: page.address,
-    };
+    let owner = page.signed_in(&entered);
     assert_eq!(owner.get("/api/me").await.status, 200);
     token_of(&world, "ci", Bounds::default(), false).await;
     assert_eq!(owner.get("/api/me").await.status, 401);

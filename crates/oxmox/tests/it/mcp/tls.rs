@@ -6,7 +6,7 @@ use std::sync::Arc;
 use oxmox::http::{Live, Settings, TlsFiles};
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -103,23 +103,22 @@ async fn the_page_keeps_its_cookie_to_tls_and_to_this_host() {
     let own = [("X-Oxmox-Page", "1")];
     let entered = ask("POST /api/sign-in", &own, Some(&body)).await;
     let cookie = entered.header("set-cookie").unwrap();
-    assert!(cookie.starts_with("__Host-oxmox="), "{cookie}");
+    assert!(cookie.starts_with("__Host-oxmox-"), "{cookie}");
     // What browsers insist on for that prefix.
     for wanted in ["; Secure", "; Path=/;", "; HttpOnly"] {
         assert!(cookie.contains(wanted), "{cookie}");
     }
     assert!(!cookie.contains("Domain"), "{cookie}");
     let kept = cookie.split(';').next().unwrap();
-    assert_eq!(
-        ask("GET /api/me", &[("Cookie", kept)], None).await.status,
-        200
-    );
+    let body: Value = serde_json::from_str(&entered.body).unwrap();
+    let proof = ("X-Oxmox-Page", body["proof"].as_str().unwrap());
+    let me = async |cookie: &str| {
+        let answer = ask("GET /api/me", &[("Cookie", cookie), proof], None).await;
+        answer.status
+    };
+    assert_eq!(me(kept).await, 200);
     // One that another host may have set is none.
-    let other = kept.trim_start_matches("__Host-");
-    assert_eq!(
-        ask("GET /api/me", &[("Cookie", other)], None).await.status,
-        401
-    );
+    assert_eq!(me(kept.trim_start_matches("__Host-")).await, 401);
 }
 
 #[test]

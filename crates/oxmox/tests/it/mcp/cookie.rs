@@ -1,0 +1,58 @@
+//! What the page's cookie is good for: browsers send it to other servers of the same host, too.
+
+use serde_json::json;
+use tools::caller::Bounds;
+
+use super::browser::{delete, served};
+use super::world;
+
+/// Browsers send a cookie to every port of its host, where another server can read it.
+#[tokio::test]
+async fn the_cookie_alone_decides_and_shows_nothing() {
+    let world = world().await;
+    let page = served(&world, false).await;
+    let owner = page.person(&world, "owner", Bounds::default()).await;
+    let other = page.person(&world, "other", Bounds::default()).await;
+    delete(&world, "agent").await;
+    let [plan] = owner.inbox().await.try_into().unwrap();
+    let decide = format!("/api/inbox/{}", plan["id"].as_str().unwrap());
+    let show = format!("/api/plan/{}", plan["id"].as_str().unwrap());
+    let decision = json!({"approve": true, "digest": plan["digest"]}).to_string();
+    let cookie = ("Cookie", owner.cookie.as_str());
+    for proof in ["1", "", owner.cookie.as_str(), other.proof.as_str()] {
+        for (method, path, body) in [
+            ("POST", decide.as_str(), decision.as_str()),
+            (
+                "POST",
+                "/api/look/get_proxmox_vm_status",
+                r#"{"vmid": 100}"#,
+            ),
+            ("POST", "/api/audit", "{}"),
+            ("POST", "/api/sign-out", "{}"),
+            ("GET", "/api/audit/chain", ""),
+            ("GET", "/api/inbox", ""),
+            ("GET", &show, ""),
+            ("GET", "/api/me", ""),
+        ] {
+            let headers = [cookie, ("X-Oxmox-Page", proof)];
+            let answer = owner.raw(method, path, &headers, body).await;
+            assert_eq!(answer.status, 401, "{path} with {proof}: {}", answer.body);
+        }
+    }
+    // Whoever has it is not told the rest.
+    let me = owner.get("/api/me").await;
+    assert!(!format!("{}{}", me.head, me.body).contains(&owner.proof));
+    assert_eq!(owner.decide(&plan, true).await.status, 200);
+}
+
+#[tokio::test]
+async fn two_servers_on_one_host_do_not_sign_each_others_people_out() {
+    let cookie = async || {
+        let world = world().await;
+        let page = served(&world, false).await;
+        page.person(&world, "owner", Bounds::default()).await.cookie
+    };
+    let (one, other) = (cookie().await, cookie().await);
+    let name = |cookie: &str| cookie.split_once('=').unwrap().0.to_owned();
+    assert_ne!(name(&one), name(&other));
+}
