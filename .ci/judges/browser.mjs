@@ -162,6 +162,22 @@ async function failing(page, path, meanwhile) {
   await page.unroute(path);
 }
 
+/// Requests to these addresses wait until they are let go, with what becomes of them from then on.
+async function held(page, path, concerned = () => true) {
+  const waiting = [];
+  let then = null;
+  const handle = (route) => {
+    if (!concerned(route.request())) return route.fallback();
+    return then ? then(route) : waiting.push(route);
+  };
+  await page.route(path, handle);
+  const letGo = async (what = (route) => route.fallback()) => {
+    then = what;
+    for (const route of waiting) await then(route);
+  };
+  return { waiting, letGo, end: () => page.unroute(path, handle) };
+}
+
 /// The same plans while loads fail, rules change and other tabs are in front.
 async function lasts(page, plan) {
   const again = async () => {
@@ -325,9 +341,13 @@ async function parts(page, client) {
 
   await go(page, "#/tasks", "tbody tr");
   await everywhere(page, "tasks");
-  await failing(page, "**/api/look/*", () => page.locator("[role=alert]").waitFor());
-  await page.locator("tbody tr").first().waitFor();
-  check(await page.locator("[role=alert]").count() === 0, "tasks are there after a look that failed");
+  const failed = page.locator("[role=alert]");
+  await failing(page, "**/api/look/*", async () => {
+    await failed.waitFor();
+    check(await page.locator("tbody tr").count() > 0, "tasks stay while they cannot be looked at");
+  });
+  await failed.waitFor({ state: "detached" });
+  check(await page.locator("tbody tr").count() > 0, "tasks are there after a look that failed");
   await client.call("clone_proxmox_vm", { vmid: 104, new_vmid: 300, full: true, wait: 0 });
   await page.locator("tbody tr", { hasText: "qmclone" }).locator(".state.running").waitFor();
   check(true, "a task that has just begun comes into the list");
@@ -356,11 +376,9 @@ async function parts(page, client) {
 
 /// A person of a team, with a token, and ten thousand guests.
 async function searches(browser) {
-  const sim = ["sim", "--world", "fleet", "--guests", String(GUESTS), "--listen", "127.0.0.1:0"];
-  const [, host, pin, token, secret] = await start(sim, /https:\/\/(\S+)\n\s*fingerprint (\S+)[^]*?token: (\S+?)=(\S+)/);
-  const environment = { OXMOX_STATE_DIR: join(dir, "team"), OXMOX_CONFIG: join(dir, "config.toml"), FLEET: secret };
-  writeFileSync(environment.OXMOX_CONFIG,
-    `[clusters.fleet]\nhosts = ["${host}"]\npin = "${pin}"\ntoken = "${token}"\ntoken_secret_env = "FLEET"\n`);
+  const [fleet, secret] = await cluster("fleet", "--world", "fleet", "--guests", String(GUESTS));
+  const environment = { OXMOX_STATE_DIR: join(dir, "team"), OXMOX_CONFIG: join(dir, "config.toml"), ...secret };
+  writeFileSync(environment.OXMOX_CONFIG, fleet);
   const person = (await output(["token", "add", "owner", "--person"], environment)).match(/oxmox_\w+_[\w-]+/)[0];
   const program = (await output(["token", "add", "robot"], environment)).match(/oxmox_\w+_[\w-]+/)[0];
   const [, address] = await start(["serve", "--http", "127.0.0.1:0"], /page for people is at (http:\S+?)\/;/, environment);
@@ -426,10 +444,43 @@ async function searches(browser) {
   await page.context().close();
 }
 
+/// A simulator, as an entry of the configuration; its token's secret is known by the cluster's name.
+async function cluster(name, ...args) {
+  const [, host, pin, token, secret] = await start(["sim", ...args, "--listen", "127.0.0.1:0"], /https:\/\/(\S+)\n\s*fingerprint (\S+)[^]*?token: (\S+?)=(\S+)/);
+  const variable = name.toUpperCase();
+  return [`[clusters.${name}]\nhosts = ["${host}"]\npin = "${pin}"\ntoken = "${token}"\ntoken_secret_env = "${variable}"\n`, { [variable]: secret }];
+}
+
+/// Two clusters, one of which is silent.
+async function oneIsSilent(browser) {
+  const [[one, a], [two, b]] = [await cluster("alpha"), await cluster("beta")];
+  const environment = { OXMOX_STATE_DIR: join(dir, "two"), OXMOX_CONFIG: join(dir, "two.toml"), ...a, ...b };
+  writeFileSync(environment.OXMOX_CONFIG, `${one}${two}`);
+  const [, link] = await start(["serve", "--http", "127.0.0.1:0"], /(http:\S+#sign-in=\S+)/, environment);
+  const page = await open(browser);
+  await page.goto(link);
+  await page.getByRole("heading", { name: "Inbox" }).waitFor();
+  page.signedIn = true;
+  const [rows, failed] = [(name) => page.locator("tbody tr", { hasText: `(${name})` }), page.locator("[role=alert]")];
+  const beta = await held(page, "**/api/look/*", (request) => request.postDataJSON().cluster === "beta");
+  await go(page, "#/tasks", "tbody tr");
+  check(await rows("alpha").count() > 0 && beta.waiting.length > 0, "who waits for one cluster sees the tasks of the other");
+  page.expected = /status of 507/;
+  await beta.letGo((route) => route.fulfill({ status: 507, json: { error: "no route to host" } }));
+  await failed.waitFor();
+  check(await failed.count() === 1 && /^beta: no route/.test(await failed.innerText()), "the cluster that failed is named");
+  check(await rows("alpha").count() > 0, "the tasks of the other stay");
+  await beta.end();
+  await rows("beta").first().waitFor();
+  check(await failed.count() === 0, "both are there once both answer");
+  await page.context().close();
+}
+
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 try {
   if (PICTURES) mkdirSync(PICTURES, { recursive: true });
   await decides(browser);
+  await oneIsSilent(browser);
   await searches(browser);
 } catch (error) {
   check(false, error.stack);

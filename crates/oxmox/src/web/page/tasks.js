@@ -8,10 +8,12 @@ const AGAIN = 2000; // milliseconds
 const MOST = 60; // tasks of a cluster
 
 export function tasks(view) {
+  const problems = h("div", {});
   const list = h("div", {}, h("p", { class: "quiet" }, "Loading …"));
-  fill(view, h("h1", {}, "Tasks"), h("p", { class: "quiet" }, "What runs on the clusters, and what ran lately."), list);
+  fill(view, h("h1", {}, "Tasks"), h("p", { class: "quiet" }, "What runs on the clusters, and what ran lately."), problems, list);
+  const { clusters } = me;
+  const told = new Map(); // of each cluster: its tasks as it last told them, and what went wrong since
   let gone = false;
-  let timer;
   let shown;
 
   async function of(cluster) {
@@ -25,26 +27,38 @@ export function tasks(view) {
     return rows;
   }
 
-  async function load() {
-    try {
-      const all = (await Promise.all(me.clusters.map(of))).flat();
-      all.sort((a, b) => (a.endtime ? 1 : 0) - (b.endtime ? 1 : 0) || b.starttime - a.starttime);
-      const anew = JSON.stringify(all);
-      if (!gone && anew !== shown) {
-        // Who stands on a link by keyboard stays there.
-        const at = list.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
-        fill(list, table(all));
-        if (at) [...list.querySelectorAll("a")].find((link) => link.getAttribute("href") === at)?.focus();
-        shown = anew;
+  /// Each at its own pace: one that is silent, or slow to say no, takes nothing from what the others tell.
+  async function keepLooking(cluster) {
+    while (!gone) {
+      try {
+        told.set(cluster, { rows: await of(cluster) });
+      } catch ({ message, hint }) {
+        const named = me?.names_clusters ? `${cluster}: ${message}` : message;
+        told.set(cluster, { ...told.get(cluster), problem: { message: named, hint } });
       }
-    } catch (error) {
-      if (!gone) fill(list, failure(error));
-      shown = undefined; // the same tasks are news after this
+      if (!gone) draw();
+      await new Promise((resolve) => setTimeout(resolve, AGAIN));
     }
-    if (!gone) timer = setTimeout(load, AGAIN);
   }
-  load();
-  return { leave: () => { gone = true; clearTimeout(timer); } };
+
+  function draw() {
+    const all = [...told.values()].flatMap(({ rows }) => rows ?? []);
+    all.sort((a, b) => (a.endtime ? 1 : 0) - (b.endtime ? 1 : 0) || b.starttime - a.starttime);
+    const wrong = clusters.map((cluster) => told.get(cluster)?.problem).filter(Boolean);
+    const unknown = clusters.filter((cluster) => !told.has(cluster));
+    const anew = JSON.stringify([all, wrong, unknown]);
+    if (anew === shown) return;
+    shown = anew;
+    fill(problems, wrong.map(failure), unknown.length > 0 && h("p", { class: "quiet" }, `Loading ${unknown.join(", ")} …`));
+    // Who stands on a link by keyboard stays there.
+    const at = list.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+    // That there is none is said only once all have told.
+    fill(list, (all.length > 0 || wrong.length + unknown.length === 0) && table(all));
+    if (at) [...list.querySelectorAll("a")].find((link) => link.getAttribute("href") === at)?.focus();
+  }
+
+  for (const cluster of clusters) keepLooking(cluster);
+  return { leave: () => { gone = true; } };
 }
 
 function table(rows) {
