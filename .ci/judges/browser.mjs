@@ -356,8 +356,17 @@ async function parts(page, client) {
   await page.locator("progress:visible").waitFor();
   await picture(page, "running-light");
   const begun = (await page.locator(".log").innerText()).length;
+  // Behind another tab, and refused when somebody comes back.
+  await turn(page, true);
+  const refused = page.locator("[role=alert]", { hasText: "does not tell" });
+  await failing(page, "**/api/follow/*", async () => {
+    await turn(page, false);
+    await refused.waitFor();
+    check(true, "who is not told how a task goes on is told that");
+  });
   await page.locator(".part > p .state.done").waitFor();
-  check((await page.locator(".log").innerText()).length > begun, "a running task's log grows, and its end is told");
+  check((await page.locator(".log").innerText()).length > begun, "a running task's log grows, and its end is told, though it was refused once");
+  check(await refused.count() === 0, "trouble that is over is not shown");
   await everywhere(page, "task");
 
   await go(page, "#/findings", "section.card");

@@ -24,6 +24,7 @@ const ASSETS: &[Asset] = &[
     ("icon.svg", SVG, include_str!("page/icon.svg")),
     ("app.js", JS, include_str!("page/app.js")),
     ("api.js", JS, include_str!("page/api.js")),
+    ("stream.js", JS, include_str!("page/stream.js")),
     ("dom.js", JS, include_str!("page/dom.js")),
     ("words.js", JS, include_str!("page/words.js")),
     ("chart.js", JS, include_str!("page/chart.js")),

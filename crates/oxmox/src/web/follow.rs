@@ -12,7 +12,7 @@ use futures_util::{Stream, StreamExt as _, stream};
 use serde_json::{Value, json};
 use tools::caller::Caller;
 use tools::engine::{Call, Silent};
-use tools::fault::Fault;
+use tools::fault::{Fault, Kind};
 use tools::tool::Object;
 
 use super::Page;
@@ -45,7 +45,10 @@ struct Followed {
     page: Arc<Page>,
     caller: Caller,
     arguments: Object,
+    looked: bool,
     last: Option<Value>,
+    /// The last look failed, and that was told.
+    troubled: bool,
 }
 
 impl Followed {
@@ -61,29 +64,33 @@ impl Followed {
             page,
             caller,
             arguments,
+            looked: false,
             last: None,
+            troubled: false,
         }
     }
 
     /// Waits until there is news.
     async fn next(&mut self) -> (Event, bool) {
         loop {
-            if self.last.is_some() {
+            if self.looked {
                 tokio::time::sleep(LOOK_AGAIN).await;
             }
+            self.looked = true;
             let seen = match self.look().await {
                 Ok(seen) => seen,
+                Err(fault) if !may_pass(&fault) => return (told("failed", &fault), false),
+                Err(_) if self.troubled => continue,
                 Err(fault) => {
-                    let error = json!({ "error": tools::clean::text(&fault.message) });
-                    return (
-                        Event::default().event("failed").data(error.to_string()),
-                        false,
-                    );
+                    self.troubled = true;
+                    return (told("trouble", &fault), true);
                 }
             };
-            if self.last.as_ref() == Some(&seen) {
+            // After trouble the same is news, too.
+            if !self.troubled && self.last.as_ref() == Some(&seen) {
                 continue;
             }
+            self.troubled = false;
             let goes_on = seen["state"] == "running";
             let event = Event::default().event("task").data(seen.to_string());
             self.last = Some(seen);
@@ -105,6 +112,19 @@ impl Followed {
         }
         Ok(Value::Object(seen))
     }
+}
+
+/// Whether the next look may go well: a backup of hours is not given up for one that did not come through.
+fn may_pass(fault: &Fault) -> bool {
+    matches!(
+        fault.kind,
+        Kind::Failed | Kind::Unreachable | Kind::Internal
+    )
+}
+
+fn told(kind: &str, fault: &Fault) -> Event {
+    let error = json!({ "error": tools::clean::text(&fault.message) });
+    Event::default().event(kind).data(error.to_string())
 }
 
 /// The cluster, if one is named, and the task. Names of clusters hold no `~`; those of users, which are in a UPID, may.

@@ -2,6 +2,7 @@
 
 import { fill, h, failure } from "./dom.js";
 import { forgetProof, forgetWhoIAm, get, learnWhoIAm, me, onSignedOut, post } from "./api.js";
+import { listenTo } from "./stream.js";
 import { signIn } from "./sign-in.js";
 import { inbox } from "./inbox.js";
 import { inventory } from "./inventory.js";
@@ -22,10 +23,9 @@ const WITHIN = { guest: "inventory", task: "tasks" }; // where one finds them
 
 const main = document.getElementById("main");
 const top = document.getElementById("top");
-const AGAIN = 3000; // milliseconds
-const AGAIN_HIDDEN = 15_000;
+const AGAIN_HIDDEN = 15_000; // milliseconds
 let shown = null; // what is on the page: {leave, seen}
-let events = null;
+let unlisten = null;
 let waiting = 0;
 
 function badge() {
@@ -66,8 +66,8 @@ async function leave() {
 
 function signedOut() {
   forgetWhoIAm();
-  events?.close();
-  events = null;
+  unlisten?.();
+  unlisten = null;
   shown?.leave?.();
   shown = null;
   top.hidden = true;
@@ -108,24 +108,8 @@ async function show(focus) {
 
 /// While the page is seen. Browsers have six connections for all tabs together: one that nobody sees must hold none.
 function listen() {
-  events?.close();
-  events = null;
-  if (document.hidden) return;
-  events = new EventSource("/api/events");
-  events.addEventListener("seen", (event) => {
-    const seen = JSON.parse(event.data);
-    count();
-    shown?.seen?.(seen);
-  });
-  // A browser comes back by itself to a stream that broke off, but not to one that was refused.
-  events.addEventListener("error", ({ target }) => {
-    if (target.readyState !== EventSource.CLOSED || target !== events) return;
-    setTimeout(async () => {
-      if (target !== events) return;
-      // Who is signed out meanwhile is told so by this.
-      try { await get("me"); listen(); } catch (error) { if (error.status !== 401) listen(); }
-    }, AGAIN);
-  });
+  unlisten?.();
+  unlisten = document.hidden ? null : listenTo("/api/events", { seen: (seen) => { count(); shown?.seen?.(seen); } });
 }
 
 async function start() {

@@ -2,6 +2,7 @@
 
 import { failure, fill, h } from "./dom.js";
 import { look, me, taskNews } from "./api.js";
+import { listenTo } from "./stream.js";
 import { duration, plain, time } from "./words.js";
 
 const AGAIN = 2000; // milliseconds
@@ -89,14 +90,15 @@ export function task(view, [cluster, upid]) {
   const log = h("pre", { class: "log", tabindex: "0", "aria-label": "Log" });
   const title = h("h1", {}, "Task");
   const bar = h("progress", { max: 1, "aria-label": "How far it is", hidden: true });
-  fill(view, h("p", {}, h("a", { href: "#/tasks" }, "← Tasks")), title, about, bar, h("section", { class: "card" }, h("h2", {}, "Log"), log));
-  let news = null;
+  const trouble = h("div", {});
+  fill(view, h("p", {}, h("a", { href: "#/tasks" }, "← Tasks")), title, about, trouble, bar, h("section", { class: "card" }, h("h2", {}, "Log"), log));
+  let stop = null;
   let ended = false;
 
-  function end() { ended = true; news.close(); }
+  function end() { ended = true; stop(); }
 
-  function told(event) {
-    const seen = JSON.parse(event.data);
+  function told(seen) {
+    fill(trouble);
     title.textContent = `${seen.task_type ?? "Task"} ${seen.subject ?? ""}`;
     fill(about, h("span", { class: `state ${mood(seen.state)}` }, plain(seen.state)), seen.state !== "ok" && seen.exit_status ? ` ${seen.exit_status}` : "",
       ` · ${seen.node ?? ""} · ${seen.user ?? ""} · began ${time(seen.started)}`, null);
@@ -108,12 +110,19 @@ export function task(view, [cluster, upid]) {
     if (seen.state !== "running") end();
   }
 
+  // What is shown is then as it was.
+  const unknown = ({ error }) => fill(trouble, failure({ message: error, hint: "How it stands now is not known; it is looked at again." }));
+
   function follow() {
-    news = new EventSource(taskNews(cluster, upid));
-    news.addEventListener("task", told);
-    news.addEventListener("failed", (event) => { fill(about, failure(new Error(JSON.parse(event.data).error))); end(); });
+    stop?.();
+    stop = listenTo(taskNews(cluster, upid), {
+      task: told,
+      trouble: unknown,
+      failed: ({ error }) => { fill(trouble); fill(about, failure({ message: error })); end(); },
+      refused: () => unknown({ error: "The server does not tell how the task goes on." }),
+    });
   }
 
   if (!document.hidden) follow();
-  return { leave: () => news?.close(), hide: () => news?.close(), unhide: () => { if (!ended) follow(); } };
+  return { leave: () => stop?.(), hide: () => stop?.(), unhide: () => { if (!ended) follow(); } };
 }

@@ -27,21 +27,26 @@ async fn served(world: &World) -> Served {
 }
 
 /// A stream of events of which the first has come.
-struct Stream {
+pub(super) struct Stream {
     stream: TcpStream,
     heard: String,
 }
 
 impl Stream {
-    async fn begin(served: &Served, request: &str, first: &str) -> Self {
+    pub(super) async fn begin(served: &Served, request: &str, first: &str) -> Self {
         let mut stream = TcpStream::connect(served.address).await.unwrap();
         stream.write_all(request.as_bytes()).await.unwrap();
         let heard = String::new();
         let mut begun = Self { stream, heard };
-        while !begun.heard.contains(first) {
-            assert!(begun.more().await, "{}", begun.heard);
-        }
+        begun.until(first).await;
         begun
+    }
+
+    /// Until this was heard.
+    pub(super) async fn until(&mut self, wanted: &str) {
+        while !self.heard.contains(wanted) {
+            assert!(self.more().await, "{}", self.heard);
+        }
     }
 
     /// False: it has ended.
@@ -54,7 +59,7 @@ impl Stream {
         length > 0
     }
 
-    async fn until_it_ends(mut self) -> String {
+    pub(super) async fn until_it_ends(mut self) -> String {
         while self.more().await {}
         self.heard
     }

@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use sim::worlds::homelab;
 use tools::caller::Bounds;
 use tools::context::Cluster;
-use tools::engine::{Engine, Setup, State};
+use tools::engine::{Call, Engine, Reply, Setup, Silent, State};
 use tools::policy::Policy;
 
 use super::browser::{Browser, delete, served};
-use super::{World, settings, setup};
+use super::http::serve;
+use super::lasting::Stream;
+use super::{World, settings, setup, slow_world};
+use crate::raw;
 
 /// A world whose time passes when the test says so.
 async fn timed_world() -> (World, Arc<AtomicI64>) {
@@ -54,4 +58,60 @@ async fn nobody_is_told_of_a_yes_that_was_not_given_or_has_expired() {
     time.fetch_add(16 * 60, Ordering::Relaxed);
     assert_eq!(stands(&owner, id).await, over);
     assert!(world.writes().is_empty());
+}
+
+/// The task of a VM that is starting, for as long as the test likes.
+async fn starting(world: &World) -> String {
+    let arguments = tools::context::arguments([("vmid", json!(105)), ("wait", json!(0))]);
+    let call = Call::new("start_proxmox_vm", arguments, "agent");
+    let Reply::Running(_, plan) = world.engine.call(call, &Silent).await.unwrap() else {
+        panic!("it does not go on");
+    };
+    loop {
+        let handle = world.engine.handle(&plan).await.unwrap();
+        if let Some(task) = &handle.outcome.steps[0].task {
+            return task.clone();
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_task_is_followed_to_its_end_though_a_look_at_it_fails() {
+    let world = slow_world(State::Memory).await;
+    let upid = starting(&world).await;
+    let served = serve(&world).await;
+    let page = Browser::at(&served);
+    let owner = page.person(&world, "owner", Bounds::default()).await;
+    let request = raw::request(
+        &format!("GET /api/follow/{upid}"),
+        &served.address.to_string(),
+        &[("Cookie", &owner.cookie)],
+        None,
+    );
+    let mut told = Stream::begin(&served, &request, r#""state":"running""#).await;
+    let fault = sim::Fault::refuse(500, "got timeout").on("GET", "/nodes/*/tasks/*");
+    world.sim.fault(fault);
+    told.until("event: trouble").await;
+    world.sim.clear_faults();
+    world.sim.advance(Duration::from_hours(1));
+    told.until(r#""state":"ok""#).await;
+    let heard = told.until_it_ends().await;
+    assert_eq!(heard.matches("event: trouble").count(), 1, "{heard}");
+}
+
+#[tokio::test]
+async fn what_is_no_task_is_not_looked_for_again() {
+    let world = slow_world(State::Memory).await;
+    let served = serve(&world).await;
+    let page = Browser::at(&served);
+    let owner = page.person(&world, "owner", Bounds::default()).await;
+    for none in [
+        "abcdefgh",
+        "UPID:pve1:0000A1B2:00C3D4E5:65A1B2C3:qmstart:100:root@pam:",
+    ] {
+        let answer = owner.get(&format!("/api/follow/{none}")).await;
+        let told = answer.body.to_string();
+        assert!(told.contains("event: failed"), "{none}: {told}");
+    }
 }
