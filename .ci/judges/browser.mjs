@@ -326,6 +326,43 @@ async function decides(browser) {
   await page.context().close();
 }
 
+/// The trail may be long: it is read no more often than somebody is shown what came of it.
+async function spares(page, client) {
+  const newer = page.getByRole("button", { name: "Entries were added" });
+  await client.call("capture_vm_screen", { vmid: 100 });
+  await newer.waitFor();
+  check(await page.locator(".attempt", { hasText: "screen" }).count() === 0, "a search is not made again by itself");
+  await page.locator("#words").fill("");
+  await page.locator(".attempt", { hasText: /screen/i }).first().waitFor();
+  check(await newer.count() === 0, "who looks again is shown what was added");
+
+  const searches = await held(page, /api\/audit$/);
+  const calledOff = page.waitForEvent("requestfailed", (request) => request.postData()?.includes("nobody"));
+  const begun = page.waitForRequest(/api\/audit$/);
+  await page.locator("#words").fill("nobody");
+  await begun;
+  await page.locator("#words").fill("105");
+  await calledOff;
+  check(true, "a search is called off when another begins");
+  await searches.end();
+
+  await go(page, "#/inbox", ".empty");
+  const walks = await held(page, /audit\/chain/);
+  await go(page, "#/audit", ".attempt");
+  for (let entry = 0; entry < 5; entry += 1) {
+    const loaded = page.waitForResponse(/api\/audit$/);
+    await client.call("capture_vm_screen", { vmid: 100 });
+    await loaded;
+  }
+  check(walks.waiting.length === 1, `the chain is walked once at a time (${walks.waiting.length})`);
+  const walked = page.waitForResponse(/audit\/chain\/news$/);
+  await walks.letGo();
+  await walked;
+  await page.locator("#chain .state.done").waitFor();
+  await walks.end();
+  check(true, "what was added meanwhile is looked at afterwards");
+}
+
 /// Everything that can be looked at.
 async function parts(page, client) {
   await go(page, "#/audit", ".attempt");
@@ -338,6 +375,7 @@ async function parts(page, client) {
   await page.waitForFunction(() => document.querySelectorAll(".attempt").length > 0
     && [...document.querySelectorAll(".attempt")].every((row) => row.innerText.includes("111")));
   check(true, "the audit trail is filtered");
+  await spares(page, client);
 
   await go(page, "#/tasks", "tbody tr");
   await everywhere(page, "tasks");

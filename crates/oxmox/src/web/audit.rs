@@ -1,4 +1,4 @@
-//! The audit trail, one row for each attempt, and the state of its chain.
+//! The audit trail, one row for each attempt.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tools::caller::Caller;
-use tools::store::{AuditEntry, Link, Verified};
+use tools::store::{AuditEntry, Link};
 use tools::tool::Object;
 
 use super::Page;
@@ -105,17 +105,6 @@ impl Wanted {
             && (self.result.is_empty() || is("result", &self.result))
             && holds(row, &self.words)
     }
-}
-
-/// Whether nobody tampered with the trail, as far as it can be seen without a head from before.
-pub(super) async fn chain(State(page): State<Arc<Page>>) -> Answer {
-    let store = page.engine.store().await?;
-    Ok(Json(match store.verify_audit(None).await? {
-        Verified::Whole { entries, head, .. } => {
-            json!({ "whole": true, "entries": entries, "head": head })
-        }
-        Verified::Broken { seq } => json!({ "whole": false, "broken_at": seq }),
-    }))
 }
 
 /// One row for each attempt, with what became of it, and for each decision, from the newest entry backwards.

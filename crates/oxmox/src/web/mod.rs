@@ -5,7 +5,7 @@
 //! | `assets` | the files of the page, in the binary |
 //! | `door` | who is signed in, and which requests are the page's own |
 //! | `sign_in` | from a token or a code to a session |
-//! | `inbox`, `look`, `audit`, `follow` | what the page asks for |
+//! | `inbox`, `look`, `audit`, `chain`, `follow` | what the page asks for |
 //! | `events` | what it is told without asking |
 //!
 //! What the page shows of a cluster it reads by the engine's own tools, as the person who is signed in.
@@ -13,6 +13,7 @@
 mod answer;
 mod assets;
 mod audit;
+mod chain;
 mod door;
 mod events;
 mod follow;
@@ -36,6 +37,7 @@ use tools::keys;
 
 use crate::http::Gate;
 use crate::token::Checker;
+use chain::Chain;
 pub(crate) use door::recognize;
 use events::Pulse;
 
@@ -65,6 +67,7 @@ pub struct Page {
     /// Whether browsers come by TLS, so that the cookie goes no other way.
     secure: bool,
     pulse: Pulse,
+    chain: Chain,
     stop: CancellationToken,
 }
 
@@ -80,6 +83,7 @@ impl Page {
         let code = open.then(|| URL_SAFE_NO_PAD.encode(keys::random::<32>()).into());
         Arc::new(Self {
             pulse: Pulse::new(),
+            chain: Chain::default(),
             engine,
             checker: Checker::default(),
             gate,
@@ -116,7 +120,8 @@ impl Page {
             .route("/api/plan/{id}", get(inbox::plan))
             .route("/api/look/{tool}", post(look::look))
             .route("/api/audit", post(audit::list))
-            .route("/api/audit/chain", get(audit::chain))
+            .route("/api/audit/chain", get(chain::whole))
+            .route("/api/audit/chain/news", get(chain::news))
             .route_layer(middleware::from_fn_with_state(
                 self.clone(),
                 door::require_proof,

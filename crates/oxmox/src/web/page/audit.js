@@ -13,32 +13,42 @@ export function audit(view) {
     RESULTS.map((word) => h("option", { value: word }, plain(word))));
   const chain = h("p", { id: "chain", class: "quiet", role: "status" }, "Checking the chain …");
   const rows = h("div", { class: "attempts" });
+  const added = h("p", {});
   const more = h("p", {});
   fill(view, h("h1", {}, "Audit trail"), chain,
     h("form", { class: "filters", role: "search", onsubmit: (event) => { event.preventDefault(); load(); } },
       h("div", { class: "grow" }, h("label", { for: "words" }, "Search"), words),
-      h("div", {}, h("label", { for: "result" }, "Result"), result)), rows, more);
+      h("div", {}, h("label", { for: "result" }, "Result"), result)), added, rows, more);
   let timer;
-  let last = 0;
+  let under = null; // the search on its way: it may read a hundred thousand entries, and is called off when another begins
+  let isPaged = false; // older ones were asked for
+  let isKnown = false; // the chain was walked from the beginning
+  let seenAt;
 
   async function load(before) {
-    const mine = ++last;
+    under?.abort();
+    const mine = new AbortController();
+    under = mine;
     try {
-      const answer = await post("audit", { words: words.value, result: result.value, ...(before && { before }) });
-      if (mine !== last) return;
-      if (!before) rows.replaceChildren();
+      const answer = await post("audit", { words: words.value, result: result.value, ...(before && { before }) }, mine.signal);
+      if (mine !== under) return;
+      isPaged = Boolean(before);
+      if (!before) { rows.replaceChildren(); fill(added); }
       // An entry that is open stays open while the rest is read anew.
       rows.append(...answer.rows.map(entry));
       if (!rows.firstChild) rows.append(h("p", { class: "empty" }, "Nothing was recorded that matches."));
       const oldest = answer.rows.at(-1)?.seq;
       fill(more, !answer.more && answer.back_to && h("span", { class: "quiet" }, `The last ${answer.searched.toLocaleString()} entries were searched, back to ${time(answer.back_to)}. `,
         h("code", {}, "oxmox audit export"), " prints all."), answer.more && h("button", { type: "button", class: "plain", onclick: () => load(oldest) }, "Older ones"));
-    } catch (error) { fill(rows, failure(error)); }
+    } catch (error) { if (mine === under) fill(rows, failure(error)); }
+    if (mine === under) under = null;
   }
 
+  /// From the beginning once, and then what is new.
   async function check() {
     try {
-      const state = await get("audit/chain");
+      const state = await get(isKnown ? "audit/chain/news" : "audit/chain");
+      isKnown = true;
       chain.className = state.whole ? "quiet" : "alert bad";
       fill(chain, state.whole
         ? [h("span", { class: "state done" }, "whole"), ` ${state.entries.toLocaleString()} entries · head `, h("code", { class: "head" }, state.head)]
@@ -46,13 +56,34 @@ export function audit(view) {
     } catch (error) { fill(chain, error.message); }
   }
 
+  /// A search is made again by whoever wants that, and nothing is taken from under a finger.
+  async function refresh() {
+    const isLookedAt = words.value || result.value || isPaged || rows.querySelector("details[open]");
+    if (isLookedAt) fill(added, h("button", { type: "button", class: "plain", onclick: () => load() }, "Entries were added: look again"));
+    else await load();
+  }
+
+  const recheck = oneAtATime(check);
+  const reload = oneAtATime(refresh);
   load();
-  check();
-  let seenAt;
-  return { leave: () => { clearTimeout(timer); last += 1; }, seen: ({ audit: at }) => {
-    if (seenAt !== undefined && seenAt !== at && !rows.querySelector("details[open]")) { load(); check(); }
+  recheck();
+  return { leave: () => { clearTimeout(timer); under?.abort(); under = null; }, seen: ({ audit: at }) => {
+    if (seenAt !== undefined && seenAt !== at) { reload(); recheck(); }
     seenAt = at;
   } };
+}
+
+/// What is wanted while it is done is done once more, afterwards, however often it was wanted.
+function oneAtATime(work) {
+  let goes = false;
+  let again = false;
+  return async () => {
+    again = goes;
+    if (goes) return;
+    goes = true;
+    do { again = false; await work(); } while (again);
+    goes = false;
+  };
 }
 
 /** Who asked, as whom PVE knows them if they brought a token of their own, and who decided. */

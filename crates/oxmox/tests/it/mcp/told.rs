@@ -1,4 +1,4 @@
-//! What the page is told of plans and tasks: never more than is so.
+//! What the page is told of plans, tasks and the trail: never more than is so.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -114,4 +114,31 @@ async fn what_is_no_task_is_not_looked_for_again() {
         let told = answer.body.to_string();
         assert!(told.contains("event: failed"), "{none}: {told}");
     }
+}
+
+/// A walk from the beginning is for whoever opens the trail; who has it open has what is new looked at.
+#[tokio::test]
+async fn the_chain_is_walked_from_the_beginning_only_when_the_trail_is_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    let world = slow_world(State::Dir(dir.path().to_owned())).await;
+    let page = served(&world, false).await;
+    let owner = page.person(&world, "owner", Bounds::default()).await;
+    let entries = async |path: &str| owner.get(path).await.body["entries"].clone();
+    delete(&world, "agent").await;
+    // The first look is whole, whatever it was asked for.
+    assert_eq!(entries("/api/audit/chain/news").await, 2);
+    let database = rusqlite::Connection::open(dir.path().join("oxmox.db")).unwrap();
+    let edit = |from: &str, to: &str| {
+        let edit = "UPDATE audit SET entry = replace(entry, ?1, ?2) WHERE seq = 1";
+        assert_eq!(database.execute(edit, [from, to]).unwrap(), 1);
+    };
+    edit("agent", "nobody");
+    delete(&world, "another").await;
+    assert_eq!(entries("/api/audit/chain/news").await, 4);
+    for path in ["/api/audit/chain", "/api/audit/chain/news"] {
+        assert_eq!(owner.get(path).await.body["broken_at"], 1, "{path}");
+    }
+    edit("nobody", "agent");
+    assert_eq!(entries("/api/audit/chain").await, 4);
+    assert_eq!(entries("/api/audit/chain/news").await, 4);
 }

@@ -51,6 +51,40 @@ async fn an_edited_removed_or_reordered_entry_is_found() {
 }
 
 #[tokio::test]
+async fn who_looks_often_has_only_what_is_new_read() {
+    let walked_on = async |sql: &str| {
+        let dir = tempfile::tempdir().unwrap();
+        let store = filled(dir.path()).await;
+        let Verified::Whole { entries, head, .. } = store.verify_audit(None).await.unwrap() else {
+            panic!("broken")
+        };
+        store.append_audit(&entry("d")).await.unwrap();
+        let database = Connection::open(dir.path().join("oxmox.db")).unwrap();
+        database.execute_batch(sql).unwrap();
+        store.verify_audit_since(entries, &head).await.unwrap()
+    };
+    // Long before: not read again.
+    for unseen in ["", "UPDATE audit SET entry = '{}' WHERE seq = 1"] {
+        let walked = walked_on(unseen).await;
+        let is_whole = matches!(walked, Verified::Whole { entries: 4, .. });
+        assert!(is_whole, "{unseen}: {walked:?}");
+    }
+    for (sql, seq) in [
+        ("UPDATE audit SET entry = '{}' WHERE seq = 4", 4),
+        ("UPDATE audit SET seq = 5 WHERE seq = 4", 4),
+        // Where it was before is not there any more: all are read.
+        ("UPDATE audit SET link = 'x' WHERE seq = 3", 3),
+        ("DELETE FROM audit WHERE seq = 3", 3),
+        (
+            "DELETE FROM audit WHERE seq = 3; UPDATE audit SET entry = '{}' WHERE seq = 1",
+            1,
+        ),
+    ] {
+        assert_eq!(walked_on(sql).await, Verified::Broken { seq }, "{sql}");
+    }
+}
+
+#[tokio::test]
 async fn a_cut_tail_is_found_with_a_head_from_outside_only() {
     let dir = tempfile::tempdir().unwrap();
     let store = filled(dir.path()).await;
