@@ -8,7 +8,6 @@ use tools::fault::Fault;
 use super::facts::Accounts;
 use super::journal::Journal;
 use super::made::Made;
-use super::undo::is_in_use;
 
 /// What is left there, and who knows of it.
 pub(super) enum Rest {
@@ -34,7 +33,7 @@ pub(super) fn over(journal: &mut Journal, state: &Path) -> Result<Rest, Fault> {
         if name != journal.cluster
             && let Some(other) = Journal::read(state, &name)?
             && other.is_of_the_same(journal)
-            && !heir.as_ref().is_some_and(is_in_use)
+            && !heir.as_ref().is_some_and(Journal::is_in_use)
         {
             heir = Some(other);
         }

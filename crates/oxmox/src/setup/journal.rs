@@ -203,6 +203,11 @@ impl Journal {
         }
     }
 
+    /// Whether it is in a configuration, and not only left on a cluster.
+    pub fn is_in_use(&self) -> bool {
+        self.config.is_some()
+    }
+
     /// The files of a person that were changed.
     pub fn changed(&self) -> impl Iterator<Item = &Path> {
         let config = self.config.iter().map(|config| &config.path);

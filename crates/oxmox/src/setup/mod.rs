@@ -13,11 +13,13 @@
 //! | [`plan`], [`words`] | what will be done, as data and for people |
 //! | [`apply`], [`trial`], `made`, [`journal`], `trail` | doing it, trying it, writing down what was made |
 //! | [`written`] | what it takes to put a person's files back exactly |
-//! | [`undo`], `restored`, `reached`, `handed` | taking it back: files, the way back to the cluster, and what others need of it |
+//! | [`undo`], `reached`, `withdrawn`, `handed` | taking it back: the way to the cluster, what goes there, and who needs the rest |
+//! | `restored`, `shared`, `closed` | the same on this machine: files, who else needs them, and what is forgotten |
 //! | `signals` | what ends it in the middle |
 
 pub mod apply;
 mod choices;
+mod closed;
 pub mod facts;
 mod handed;
 mod inherited;
@@ -34,6 +36,7 @@ mod reached;
 mod restored;
 mod rights;
 pub mod role;
+mod shared;
 mod signals;
 pub mod talk;
 pub mod tokens;
@@ -41,6 +44,7 @@ pub mod trail;
 pub mod trial;
 pub mod undo;
 pub mod wishes;
+mod withdrawn;
 pub mod words;
 pub mod written;
 

@@ -7,31 +7,12 @@ use std::path::{Path, PathBuf};
 use tools::fault::{Fault, Kind};
 
 use super::journal::{Configured, Entered, Journal};
+use super::shared::{Shared, Stays};
 use super::written::Written;
 use crate::cli::out;
 use crate::clients::Client;
 use crate::config::Edit;
 use crate::files::{Draft, behind_links};
-
-/// Whether others need the files, too.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Shared {
-    /// Another cluster stands in the same configuration.
-    pub(super) config: bool,
-    /// The clients start oxmox for all clusters.
-    pub(super) clients: Stays,
-}
-
-/// How long something stays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stays {
-    /// It goes.
-    No,
-    /// Another cluster of setup's is in use, with which it is taken back.
-    WithAnother,
-    /// A person has added a cluster themselves: it is theirs now.
-    ForGood,
-}
 
 /// The files as they will be, and what becomes of their copies.
 pub(super) struct Restored {

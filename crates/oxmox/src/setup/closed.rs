@@ -1,0 +1,102 @@
+//! The end of taking back: what is over is forgotten, what is left is handed on or stays written down, and a person is told
+//! which of it.
+
+use std::path::{Path, PathBuf};
+
+use tools::fault::Fault;
+
+use super::handed::Rest;
+use super::journal::{Entered, Journal};
+use super::role::USER;
+use crate::cli::out;
+
+/// What is over is forgotten, and what is left on the cluster stays written down. Answers the directories that may go. What was
+/// made for clusters that are still there is theirs now: whoever takes the last one back takes it back, too.
+pub(super) fn close(
+    mut journal: Journal,
+    rest: Rest,
+    stays: &[String],
+    state: &Path,
+) -> Result<Vec<PathBuf>, Fault> {
+    // First: whoever dies in between leaves it written down twice, and not nowhere.
+    let dirs = journal.dirs.clone();
+    if let Some(mut heir) = heir(&journal, state)? {
+        heir.dirs.retain(|dir| !dirs.contains(dir));
+        heir.dirs = [&dirs[..], &heir.dirs].concat();
+        if heir.is_in_use() {
+            let new = |it: &&Entered| !heir.clients.contains(it);
+            let new: Vec<_> = journal.clients.iter().filter(new).cloned().collect();
+            heir.clients.extend(new);
+        }
+        heir.write(state)?;
+    }
+    if journal.made.is_empty() || matches!(rest, Rest::Forgotten) {
+        Journal::forget(state, &journal.cluster)?;
+    } else {
+        journal.keep_remote();
+        journal.is_left = matches!(rest, Rest::Unasked);
+        journal.write(state)?;
+    }
+    let name = &journal.cluster;
+    match rest {
+        Rest::Unasked if !journal.made.is_empty() => {
+            out::say("what was on this machine was taken back");
+            out::say(by_hand(&journal));
+            out::hint(format_args!(
+                "`oxmox setup --undo --name {name}` takes that back when the cluster answers again; if it is gone for good, the \
+                 same with --local-only once more forgets it"
+            ));
+        }
+        Rest::Forgotten => {
+            out::say(by_hand(&journal));
+            out::say(format_args!("oxmox knows nothing of {name} any more"));
+        }
+        Rest::Unasked | Rest::Nothing if !stays.is_empty() => {
+            out::say("it was taken back, but for what is named above as staying");
+        }
+        Rest::Unasked | Rest::Nothing => out::say("all of it was taken back"),
+        Rest::With(heir) => {
+            out::say(format_args!(
+                "it was taken back, but for what stays for {heir}"
+            ));
+            out::hint(format_args!(
+                "`oxmox setup --undo --name {heir}` takes that back along with its own"
+            ));
+        }
+        Rest::Here => {
+            out::say("it was taken back, but for what others use by now:");
+            out::say(by_hand(&journal));
+            out::hint(format_args!(
+                "`oxmox setup --undo --name {name}` takes that back when nobody uses it any more"
+            ));
+        }
+    }
+    Ok(dirs)
+}
+
+/// What is left on the cluster, with what removes it there.
+pub(super) fn by_hand(journal: &Journal) -> String {
+    let mut lines = vec!["left on the cluster, with what takes it back on a node:".to_owned()];
+    for made in journal.made.iter().rev() {
+        lines.push(format!("  - {}", made.says()));
+        lines.push(format!("    {}", made.by_hand()));
+    }
+    lines.push(format!(
+        "  other machines may have tokens of {USER} and live on its user and roles: `pveum user token list {USER}` tells"
+    ));
+    lines.join("\n")
+}
+
+/// Who takes over what was made for several: another cluster that is in use, or else another one that something is left of.
+fn heir(journal: &Journal, state: &Path) -> Result<Option<Journal>, Fault> {
+    let mut found: Option<Journal> = None;
+    for name in Journal::known(state) {
+        if name != journal.cluster
+            && let Some(other) = Journal::read(state, &name)?
+            && !found.as_ref().is_some_and(Journal::is_in_use)
+        {
+            found = Some(other);
+        }
+    }
+    Ok(found)
+}
