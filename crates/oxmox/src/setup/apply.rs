@@ -198,9 +198,13 @@ impl Work<'_> {
         // How it was before the first run counts.
         let (path, name) = (&self.plan.config.path, &self.plan.cluster);
         if journal.config.is_none() {
-            let before = Edit::open(path)?.section(name);
-            let path = path.clone();
-            journal.config = Some(Configured { path, before });
+            let edit = Edit::open(path)?;
+            let others = edit.clusters().filter(|other| *other != name.as_str());
+            journal.config = Some(Configured {
+                path: path.clone(),
+                before: edit.section(name),
+                beside: Some(others.map(str::to_owned).collect()),
+            });
         }
         for (client, draft) in self.plan.entered() {
             let known = |known: &Entered| known.client == client.word() && known.file == draft.path;

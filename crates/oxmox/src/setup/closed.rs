@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tools::fault::Fault;
 
 use super::handed::Rest;
-use super::journal::{Entered, Journal};
+use super::journal::Journal;
 use super::role::USER;
 use crate::cli::out;
 
@@ -24,9 +24,7 @@ pub(super) fn close(
         heir.dirs.retain(|dir| !dirs.contains(dir));
         heir.dirs = [&dirs[..], &heir.dirs].concat();
         if heir.is_in_use() {
-            let new = |it: &&Entered| !heir.clients.contains(it);
-            let new: Vec<_> = journal.clients.iter().filter(new).cloned().collect();
-            heir.clients.extend(new);
+            heir.take_clients(&journal);
         }
         heir.write(state)?;
     }

@@ -34,6 +34,10 @@ pub struct Configured {
     pub path: PathBuf,
     /// What the section said before; `None`: there was none.
     pub before: Option<String>,
+    /// The other clusters that it had before; `None`: written by an oxmox that did not write it down. Not to be read from the
+    /// copy of the file: taking back removes that, and may have to be run again.
+    #[serde(default)]
+    pub beside: Option<Vec<String>>,
 }
 
 /// A client's file that oxmox was entered in.
@@ -206,6 +210,25 @@ impl Journal {
     /// Whether it is in a configuration, and not only left on a cluster.
     pub fn is_in_use(&self) -> bool {
         self.config.is_some()
+    }
+
+    /// Takes over the clients of another one, which goes.
+    pub fn take_clients(&mut self, other: &Self) {
+        for entered in &other.clients {
+            if !self.clients.contains(entered) {
+                self.clients.push(entered.clone());
+            }
+        }
+        let (Some(config), Some(gone)) = (&mut self.config, &other.config) else {
+            return;
+        };
+        if config.path == gone.path
+            && let (Some(beside), Some(known)) = (&mut config.beside, &gone.beside)
+        {
+            // What came between the two was not there before both of them.
+            let is_back = |name: &String| *name == other.cluster && gone.before.is_some();
+            beside.retain(|name| known.contains(name) || is_back(name));
+        }
     }
 
     /// The files of a person that were changed.

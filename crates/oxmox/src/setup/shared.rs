@@ -5,9 +5,7 @@ use std::path::Path;
 use tools::fault::Fault;
 
 use super::journal::Journal;
-use super::written::Written;
 use crate::config::Edit;
-use crate::files::behind_links;
 
 /// Whether others need the files, too.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +35,7 @@ impl Shared {
         let file = |journal: &Journal| journal.config.as_ref().map(|it| it.path.clone());
         let clients = if others.iter().any(Journal::is_in_use) {
             Stays::WithAnother
-        } else if has_added(journal, state)? {
+        } else if has_added(journal)? {
             Stays::ForGood
         } else {
             Stays::No
@@ -50,18 +48,13 @@ impl Shared {
 }
 
 /// Whether somebody has put another cluster beside this one since. What was there before setup went without the clients.
-fn has_added(journal: &Journal, state: &Path) -> Result<bool, Fault> {
-    let Some(config) = &journal.config else {
+fn has_added(journal: &Journal) -> Result<bool, Fault> {
+    let config = journal.config.as_ref();
+    let known = config.and_then(|config| Some((config, config.beside.as_ref()?)));
+    let Some((config, beside)) = known else {
         return Ok(false);
     };
-    let written = Written::read(state)?;
-    let first = written.of(&behind_links(&config.path));
-    let mut known = vec![journal.cluster.clone()];
-    if let Some(copy) = first.and_then(|touched| touched.copy.as_deref()) {
-        known.extend(Edit::open(copy)?.clusters().map(str::to_owned));
-    }
+    let is_known = |name: &str| name == journal.cluster || beside.iter().any(|it| it == name);
     let now = Edit::open(&config.path)?;
-    Ok(now
-        .clusters()
-        .any(|name| !known.iter().any(|it| it == name)))
+    Ok(now.clusters().any(|name| !is_known(name)))
 }

@@ -10,6 +10,10 @@ const CONFIG: &str = ".config/oxmox/config.toml";
 const CURSOR: &str = ".cursor/mcp.json";
 const ZED: &str = ".config/zed/settings.json";
 
+/// A cluster that somebody has configured by hand.
+const OLD: &str =
+    "[clusters.old]\nhosts = [\"elsewhere\"]\ntoken = \"a@pve!b\"\ntoken_secret_env = \"X\"\n";
+
 /// `setup` under this name, with these words besides.
 async fn setup(place: &Place, name: &str, more: &[&str]) {
     let words = [
@@ -288,6 +292,47 @@ async fn an_undo_that_was_killed_at_its_end() {
         files.retain(|file| file != "state/setup");
         assert_eq!(files, [CONFIG, pem]);
     }
+}
+
+/// Ended when the configuration was back and its copy gone with that, and the client's file was still to come.
+#[tokio::test]
+async fn an_undo_that_was_ended_between_two_files() {
+    let place = Place::new().await;
+    place.write(CONFIG, OLD);
+    setup(&place, "home", &["--client=cursor"]).await;
+    let left = [CURSOR, "state/setup/home.json", "state/setup/written"];
+    let left = left.map(|file| (file, place.text(file)));
+    undo(&place, "home").await;
+    for (file, text) in &left {
+        place.write(file, text);
+    }
+    let ran = undo(&place, "home").await;
+    assert!(!ran.stderr.contains("stays: "), "{}", ran.stderr);
+    assert_eq!(place.text(CONFIG), OLD);
+    assert!(!place.home(CURSOR).exists());
+}
+
+/// What was configured by hand is right as it is, so that setup only enters the client.
+#[tokio::test]
+async fn a_client_goes_where_the_configuration_was_not_changed() {
+    let place = Place::new().await;
+    let (user, name, secret) = sim::worlds::ROOT_TOKEN;
+    let token = format!("{user}!{name}");
+    place.write("secret", secret);
+    let file = place.home("secret").display().to_string();
+    let config = format!(
+        "{OLD}\n[clusters.home]\nhosts = [{{ host = \"{}\", pin = \"{}\" }}]\ntoken = \"{token}\"\ntoken_secret_file = \"{file}\"\n",
+        place.sim.addr(),
+        place.sim.fingerprint()
+    );
+    place.write(CONFIG, &config);
+    let words = ["--name=home", "--client=cursor"];
+    place.with_token(&token, &words, secret).await.exits(0);
+    assert_eq!(place.text(CONFIG), config);
+    assert!(place.text(CURSOR).contains("oxmox"));
+    let ran = undo(&place, "home").await;
+    assert!(!ran.stderr.contains("stays: "), "{}", ran.stderr);
+    assert_eq!(place.files_but_trail(), [CONFIG, "secret"]);
 }
 
 /// What an oxmox wrote that did not write down how files were: only what is ours goes.

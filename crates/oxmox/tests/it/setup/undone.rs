@@ -254,6 +254,24 @@ async fn a_client_stays_for_a_cluster_that_was_added_by_hand() {
     assert!(!place.home("state/setup").exists());
 }
 
+/// The same though setup has met that cluster before: with the second one, the client of the first is taken over.
+#[tokio::test]
+async fn a_client_stays_for_a_cluster_that_came_between_two() {
+    for order in [["first", "second"], ["second", "first"]] {
+        let place = Place::new().await;
+        let first = [&named("first")[..], &["--client=cursor"]].concat();
+        place.setup(&first).await.exits(0);
+        let between =
+            "\n[clusters.branch]\nhosts = [\"x\"]\ntoken = \"a@pve!b\"\ntoken_secret_env = \"X\"\n";
+        place.write(CONFIG, &(place.text(CONFIG) + between));
+        place.setup(&named("second")).await.exits(0);
+        undo(&place, order[0]).await.exits(0);
+        let ran = undo(&place, order[1]).await.exits(0);
+        ran.says("stays: oxmox in cursor");
+        assert!(place.text(".cursor/mcp.json").contains("oxmox"));
+    }
+}
+
 /// Nobody has added a cluster by a comment: the one that was there went without the client.
 #[tokio::test]
 async fn a_client_goes_though_the_configuration_was_edited() {
