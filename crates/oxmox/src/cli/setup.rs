@@ -242,7 +242,7 @@ pub fn run(args: Args, global: &Global) -> Result<Exit, Fault> {
     let wishes = args.wishes()?;
     block_on(Threads::One, async {
         if take_back {
-            undo::run(wishes, &config, &here, locks).await
+            undo::run(wishes, (&config, &environment), &here, locks).await
         } else {
             setup::run(wishes, &config, &environment, &here, locks).await
         }

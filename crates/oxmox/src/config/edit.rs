@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, Item, Table};
 use tools::fault::Fault;
 
-use super::comments;
 use super::file::File;
+use super::{Environment, comments, paths};
 use crate::files::Draft;
 
 /// Ways to say where a cluster is and who asks there: a section that says it leaves none of the others behind.
@@ -66,6 +66,19 @@ impl Edit {
         let clusters = self.document.get("clusters").and_then(Item::as_table_like);
         let sections = clusters.into_iter().flat_map(|clusters| clusters.iter());
         sections.map(|(name, _)| name)
+    }
+
+    /// The clusters that say who vouches for their certificates, with the file, as a configuration in this directory means it.
+    pub fn ca_files(
+        &self,
+        dir: &Path,
+        environment: &Environment,
+    ) -> impl Iterator<Item = (&str, PathBuf)> {
+        self.clusters().filter_map(move |name| {
+            let section = self.document.get("clusters")?.get(name)?;
+            let file = section.get("ca_file")?.as_str()?;
+            Some((name, paths::resolve(dir, Path::new(file), environment)))
+        })
     }
 
     /// Makes `[clusters.NAME]` say this, at the end if it is new. What it says of other things stays.

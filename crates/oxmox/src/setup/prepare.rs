@@ -16,6 +16,7 @@ use super::nodes::{self, Other};
 use super::plan::{self, Plan, Remote};
 use super::rights;
 use super::role::USER;
+use super::shared::trusting;
 use super::tokens::{self, State};
 use super::wishes::{Here, Trusting, Wishes};
 use super::written::Written;
@@ -78,7 +79,7 @@ pub(super) async fn prepare(
         journal.check(edit.path(), authority, &way.host)?;
     }
     let known = known(settled.config, &choices.name, &way.host, journal.as_ref())?;
-    let (hosts, authority, mut notes) = reach(way, choices, settled.here, journal.as_ref()).await;
+    let (hosts, authority, mut notes) = reach(way, choices, (settled, &edit), journal.as_ref()).await;
     let access = access(way, choices, known, journal.as_ref(), settled.environment).await?;
     notes.extend(access.notes);
     if settled.config.mode == Mode::ReadOnly {
@@ -225,7 +226,7 @@ async fn access(
 async fn reach(
     way: &Way,
     choices: &Choices,
-    here: &Here,
+    (settled, config): (&Settled<'_>, &Edit),
     journal: Option<&Journal>,
 ) -> (Vec<Host>, Option<Draft>, Vec<String>) {
     let (mut hosts, mut notes) = (vec![way.host.clone()], Vec::new());
@@ -239,20 +240,30 @@ async fn reach(
         }
     }
     let written = journal.and_then(|journal| journal.ca_file.as_ref());
-    let no_longer = written
-        .and_then(|file| Draft::open(file).ok())
-        .map(Draft::gone);
+    let others = written
+        .map(|file| trusting(file, &choices.name, config, settled.environment))
+        .unwrap_or_default();
+    let no_longer = |notes: &mut Vec<String>| {
+        let file = written?;
+        if others.is_empty() {
+            return Draft::open(file).ok().map(Draft::gone);
+        }
+        let (file, others) = (file.display(), others.join(" and "));
+        notes.push(format!("{file} stays: {others} goes by it, too"));
+        None
+    };
     if choices.trusting != Trusting::Ca {
-        return (hosts, no_longer, notes);
+        return (hosts, no_longer(&mut notes), notes);
     }
-    let file = here
+    let file = settled
+        .here
         .config
         .with_file_name(format!("{}-ca.pem", choices.name));
     let authority = way.facts.authority.as_ref();
     let Some((authority, draft)) = authority.zip(Draft::open(&file).ok()) else {
         let what = "the cluster does not tell the certificate of its authority: fingerprints it is";
         notes.push(what.to_owned());
-        return (hosts, no_longer, notes);
+        return (hosts, no_longer(&mut notes), notes);
     };
     let mut vouched = Vec::new();
     for host in hosts {

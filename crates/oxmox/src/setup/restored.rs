@@ -25,7 +25,7 @@ pub(super) struct Restored {
 }
 
 impl Restored {
-    pub(super) fn plan(journal: &Journal, shared: Shared, state: &Path) -> Result<Self, Fault> {
+    pub(super) fn plan(journal: &Journal, shared: &Shared, state: &Path) -> Result<Self, Fault> {
         let mut all = Self {
             drafts: Vec::new(),
             done: Vec::new(),
@@ -37,13 +37,7 @@ impl Restored {
             all.add(&config.path, shared.config, edited, &|draft| draft)?;
         }
         if let Some(file) = &journal.ca_file {
-            let is_known = all.written.of(&behind_links(file)).is_some();
-            // What somebody else put there since is theirs.
-            let edited = || {
-                let draft = Draft::open(file)?;
-                Ok(if is_known { draft } else { draft.gone() })
-            };
-            all.add(file, false, edited, &|draft| draft)?;
+            all.authority(file, &shared.authority)?;
         }
         let mut seen = Vec::new();
         for entered in &journal.clients {
@@ -93,6 +87,30 @@ impl Restored {
             Some(exact) => shown(exact),
             None => edited()?,
         };
+        self.take(draft, is_shared);
+        Ok(())
+    }
+
+    /// The certificate of the cluster's authority: setup's as a whole, unless somebody else has written it since, or goes by it.
+    fn authority(&mut self, file: &Path, others: &[String]) -> Result<(), Fault> {
+        let draft = Draft::open(file)?;
+        let is_known = self.written.of(&draft.path).is_some();
+        let back = match self.written.put_back(&draft) {
+            Some(exact) => exact,
+            None if is_known => draft.clone(),
+            None => draft.clone().gone(),
+        };
+        let is_needed = !others.is_empty() && draft.before.is_some() && back.after.is_none();
+        if is_needed {
+            let others = others.join(" and ");
+            self.stays
+                .push(format!("{}, for {others}", draft.path.display()));
+        }
+        self.take(if is_needed { draft } else { back }, false);
+        Ok(())
+    }
+
+    fn take(&mut self, draft: Draft, is_shared: bool) {
         if is_shared {
             self.written.rewrite(&draft);
         } else {
@@ -108,7 +126,6 @@ impl Restored {
         if draft.is_change() {
             self.drafts.push(draft);
         }
-        Ok(())
     }
 
     /// An entry that is a person's from now on.

@@ -5,15 +5,18 @@ use std::path::Path;
 use tools::fault::Fault;
 
 use super::journal::Journal;
-use crate::config::Edit;
+use crate::config::{Edit, Environment};
+use crate::files::behind_links;
 
 /// Whether others need the files, too.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Shared {
     /// Another cluster stands in the same configuration.
     pub(super) config: bool,
     /// The clients start oxmox for all clusters.
     pub(super) clients: Stays,
+    /// The clusters that somebody lets go by the certificate of this one's authority.
+    pub(super) authority: Vec<String>,
 }
 
 /// How long something stays.
@@ -29,7 +32,11 @@ pub(super) enum Stays {
 
 impl Shared {
     /// Who else needs the files.
-    pub(super) fn of(journal: &Journal, state: &Path) -> Result<Self, Fault> {
+    pub(super) fn of(
+        journal: &Journal,
+        state: &Path,
+        environment: &Environment,
+    ) -> Result<Self, Fault> {
         let mut others = Journal::all_of(state)?;
         others.retain(|other| other.cluster != journal.cluster);
         let file = |journal: &Journal| journal.config.as_ref().map(|it| it.path.clone());
@@ -40,9 +47,17 @@ impl Shared {
         } else {
             Stays::No
         };
+        let authority = match (&journal.config, &journal.ca_file) {
+            (Some(config), Some(file)) => {
+                let config = Edit::open(&config.path)?;
+                trusting(file, &journal.cluster, &config, environment)
+            }
+            _ => Vec::new(),
+        };
         Ok(Self {
             config: others.iter().any(|other| file(other) == file(journal)),
             clients,
+            authority,
         })
     }
 }
@@ -57,4 +72,19 @@ fn has_added(journal: &Journal) -> Result<bool, Fault> {
     let is_known = |name: &str| name == journal.cluster || beside.iter().any(|it| it == name);
     let now = Edit::open(&config.path)?;
     Ok(now.clusters().any(|name| !is_known(name)))
+}
+
+/// The clusters besides this one that are trusted by this file, the certificate of its authority. That lies beside the
+/// configuration as it is named, which may be a link to elsewhere.
+pub(super) fn trusting(
+    file: &Path,
+    cluster: &str,
+    config: &Edit,
+    environment: &Environment,
+) -> Vec<String> {
+    let dir = file.parent().unwrap_or(Path::new("."));
+    let file = behind_links(file);
+    let all = config.ca_files(dir, environment);
+    let others = all.filter(|(name, other)| *name != cluster && behind_links(other) == file);
+    others.map(|(name, _)| name.to_owned()).collect()
 }

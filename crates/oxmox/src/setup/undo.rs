@@ -18,14 +18,14 @@ use super::withdrawn::{Remote, enter, is_gone, withdraw};
 use super::{reached, signals, words};
 use crate::cli::exit::Exit;
 use crate::cli::out;
-use crate::config::{Config, System};
+use crate::config::{Config, Environment, System};
 use crate::files::{Locks, remove_empty};
 use crate::keep::Keep;
 
 /// Shows what would be taken back, asks, and takes it back.
 pub async fn run(
     mut wishes: Wishes,
-    config: &Config,
+    (config, environment): (&Config, &Environment),
     here: &Here,
     locks: Locks,
 ) -> Result<Exit, Fault> {
@@ -36,7 +36,8 @@ pub async fn run(
     let changed = changed.map(Path::to_owned).collect();
     let own = locks.count();
     let mut locks = super::locked(locks, changed).await?;
-    let files = Restored::plan(&journal, Shared::of(&journal, &here.state)?, &here.state)?;
+    let shared = Shared::of(&journal, &here.state, environment)?;
+    let files = Restored::plan(&journal, &shared, &here.state)?;
     wishes.user = wishes.user.or_else(|| journal.login.clone());
     wishes.token = None;
     let remote = if journal.made.is_empty() || wishes.local_only {

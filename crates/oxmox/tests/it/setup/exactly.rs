@@ -239,6 +239,34 @@ async fn a_certificate_that_somebody_edited_since() {
     assert_eq!(place.text(&format!("{file}.before-oxmox")), edited);
 }
 
+/// Nothing else would vouch for the nodes of a cluster that somebody lets go by the same certificate.
+#[tokio::test]
+async fn a_certificate_that_another_cluster_goes_by() {
+    let place = Place::new().await;
+    let file = ".config/oxmox/home-ca.pem";
+    setup(&place, "home", &["--trust=ca"]).await;
+    let pem = place.text(file);
+    // As people write it; `cluster add` writes all of the path.
+    for named in ["~/.config/oxmox/home-ca.pem", "home-ca.pem"] {
+        let other = format!(
+            "\n[clusters.site]\nhosts = [\"x\"]\nca_file = \"{named}\"\ntoken = \"a@pve!b\"\ntoken_secret_env = \"X\"\n"
+        );
+        let config = place.text(CONFIG);
+        place.write(CONFIG, &(config + &other));
+        for trust in ["--trust=pins", "--trust=ca"] {
+            setup(&place, "home", &[trust]).await;
+            assert_eq!(place.text(file), pem, "{trust}, {named}");
+        }
+        let ran = undo(&place, "home").await;
+        ran.says("home-ca.pem, for site")
+            .says("but for what is named above");
+        assert_eq!(place.text(file), pem, "{named}");
+        std::fs::remove_file(place.home(file)).unwrap();
+        std::fs::remove_file(place.home(CONFIG)).unwrap();
+        setup(&place, "home", &["--trust=ca"]).await;
+    }
+}
+
 /// Whoever pinned the authority by hand has the very file that setup would write.
 #[tokio::test]
 async fn a_certificate_that_was_there_and_is_the_same() {
