@@ -121,6 +121,26 @@ impl Made {
         it
     }
 
+    /// A rule of several, for each of them by itself; anything else as it is.
+    pub fn one_by_one(&self) -> Vec<Self> {
+        let Self::Rule {
+            path,
+            role,
+            users,
+            tokens,
+        } = self
+        else {
+            return vec![self.clone()];
+        };
+        let users = users.iter().map(|user| (vec![user.clone()], Vec::new()));
+        let tokens = tokens
+            .iter()
+            .map(|token| (Vec::new(), vec![token.clone()]));
+        let each = users.chain(tokens);
+        each.map(|(users, tokens)| Self::rule(path, role, users, tokens))
+            .collect()
+    }
+
     /// Whether the cluster has it, or some of it.
     pub fn is_in(&self, accounts: &Accounts) -> bool {
         match self {

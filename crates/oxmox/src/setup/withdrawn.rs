@@ -60,17 +60,29 @@ pub(super) async fn withdraw(
                     .hint("run the command again: it takes back the rest"),
             );
         }
-        let request = made.undo();
-        out::say(format_args!("  {}", words::request(&request)));
-        let says = format!("take back {}", made.says());
-        match writer.send(&says, &request).await {
-            Err(trouble) if !trouble.is_gone() => return Err(trouble.of(&request)),
-            _ => {}
+        let parts = made.one_by_one();
+        // PVE refuses all of a rule where one of those that have it is gone.
+        if !take_back(made, writer).await? && parts.len() > 1 {
+            for part in &parts {
+                take_back(part, writer).await?;
+            }
         }
         journal.unmake(made);
         journal.write(state)?;
     }
     Ok(())
+}
+
+/// Whether PVE took it back: if not, it says that there is nothing of this kind.
+async fn take_back(made: &Made, writer: &Recorded<'_>) -> Result<bool, Fault> {
+    let request = made.undo();
+    out::say(format_args!("  {}", words::request(&request)));
+    let says = format!("take back {}", made.says());
+    match writer.send(&says, &request).await {
+        Ok(_) => Ok(true),
+        Err(trouble) if trouble.is_gone() => Ok(false),
+        Err(trouble) => Err(trouble.of(&request)),
+    }
 }
 
 /// A yes is not believed: what was taken back is looked for once more, before it is forgotten.

@@ -1,6 +1,7 @@
 //! What was there before setup came is there again after it was taken back.
 
 use serde_json::json;
+use sim::world::access::Subject;
 
 use super::Place;
 
@@ -94,6 +95,25 @@ async fn a_user_and_a_role_of_these_names() {
         let user = &world.access.users["oxmox@pve"];
         assert_eq!(user.comment.as_deref(), Some("mine"));
     });
+}
+
+/// Somebody has revoked the token in PVE: what the user was given for it goes all the same.
+#[tokio::test]
+async fn a_token_that_is_gone_already() {
+    let place = Place::new().await;
+    place
+        .sim
+        .world(|world| world.add_token("oxmox@pve!mine", "x"));
+    let before = place.ours();
+    place.setup(WORDS).await.exits(0);
+    place.sim.world(|world| {
+        let user = world.access.users.get_mut("oxmox@pve").unwrap();
+        user.tokens.retain(|name, _| name == "mine");
+        let is_its = |whom: &Subject| matches!(whom, Subject::Token(id) if id.starts_with("oxmox@pve!"));
+        world.access.acl.retain(|rule| !is_its(&rule.subject));
+    });
+    place.undo().await.exits(0).says("all of it was taken back");
+    assert_eq!((place.ours(), place.files_but_trail()), (before, vec![]));
 }
 
 /// Two clusters, one client: it knows oxmox until the last of them is taken back.
