@@ -79,6 +79,8 @@ pub enum Error {
     Auth {
         /// Who was refused and what PVE said.
         what: String,
+        /// Whether PVE said no to the credentials. Else they may be right: it asked for a second factor, or could not say.
+        is_refusal: bool,
     },
     /// A console did not open, ended, or spoke what is not its protocol.
     #[error("the console: {what}")]
@@ -92,6 +94,17 @@ pub enum Error {
 }
 
 impl Error {
+    /// True if PVE said no to the token or the password. A login may come to nothing for other reasons.
+    pub fn is_refused_login(&self) -> bool {
+        matches!(
+            self,
+            Self::Auth {
+                is_refusal: true,
+                ..
+            }
+        )
+    }
+
     /// True if PVE has certainly not carried out the request, so that sending it again is safe.
     pub fn is_never_sent(&self) -> bool {
         match self {

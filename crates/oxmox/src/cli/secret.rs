@@ -1,7 +1,7 @@
 //! `oxmox secret`: the secrets that the configuration names, and never holds.
 
 use secrecy::SecretString;
-use tools::fault::{Fault, Kind};
+use tools::fault::{Fault, Kind, explain};
 
 use super::exit::Exit;
 use super::global::Global;
@@ -92,13 +92,10 @@ async fn set(
         let mut new = cluster.clone();
         *new.login.source_mut() = SecretSource::Held(secret.clone());
         tried(&new, environment).await.map_err(|fault| {
-            let (why, hint) = match fault.kind {
-                // What else there is to say of a refusal is about the secret that is kept.
-                Kind::Forbidden => (format!("{} does not take it", cluster.name), None),
-                _ => (fault.message, fault.hint),
-            };
+            // What there is to do about a refusal is for one that is kept.
+            let hint = fault.hint.filter(|_| fault.kind != Kind::Forbidden);
             let hint = hint.map(|hint| format!("{hint}; ")).unwrap_or_default();
-            Fault::new(fault.kind, format!("{why}; it is not kept"))
+            Fault::new(fault.kind, format!("{}; it is not kept", fault.message))
                 .hint(format!("{hint}--no-test keeps it all the same"))
         })?;
     }
@@ -135,19 +132,17 @@ async fn tried(cluster: &ClusterConfig, environment: &Environment) -> Result<Str
     }
     settings.credentials.fetch().await?;
     let (reader, _) = pve::connect(settings)?;
+    let name = &cluster.name;
     let version = reader.version().await.map_err(|error| match error {
-        pve::Error::Auth { .. } => {
-            let what = format!("the secret is there, and {} does not take it", cluster.name);
+        error if error.is_refused_login() => {
+            let what = format!("{name} does not take the secret: {}", explain(&error));
             Fault::new(Kind::Forbidden, what).hint(format!(
-                "`oxmox secret set {}` puts another in its place",
-                cluster.name
+                "`oxmox secret set {name}` puts another in its place"
             ))
         }
+        // The secret may be right, so that nothing is said of it.
+        pve::Error::Auth { .. } => Fault::new(Kind::Failed, explain(&error)),
         other => Fault::from(other),
     })?;
-    Ok(format!(
-        "{} lets {} in (PVE {version})",
-        cluster.name,
-        reader.identity()
-    ))
+    Ok(format!("{name} lets {} in (PVE {version})", reader.identity()))
 }

@@ -99,6 +99,7 @@ fn entered(user: &str, answer: LoginAnswer) -> Result<Credentials, Error> {
 fn no_ticket(user: &str) -> Error {
     Error::Auth {
         what: format!("{user} logged in, but PVE gave no ticket"),
+        is_refusal: false,
     }
 }
 

@@ -245,6 +245,7 @@ impl Session {
         };
         Error::Auth {
             what: format!("PVE refused {whom} {}: {}", self.id, reply.reason),
+            is_refusal: true,
         }
     }
 
@@ -392,6 +393,7 @@ impl Session {
     fn auth_error(&self, what: &str) -> Error {
         Error::Auth {
             what: format!("{} {what}", self.id),
+            is_refusal: false,
         }
     }
 }

@@ -61,8 +61,9 @@ impl Veil {
                     .collect(),
                 from_pve,
             },
-            Error::Auth { what } => Error::Auth {
+            Error::Auth { what, is_refusal } => Error::Auth {
                 what: self.text(&what),
+                is_refusal,
             },
             other => other,
         }

@@ -60,7 +60,7 @@ async fn a_refused_token_is_an_auth_error_with_pves_words() {
         writer.send(&Request::post("/x")).await.unwrap_err(),
     ] {
         assert!(
-            matches!(error, Error::Auth { .. }) && error.is_never_sent(),
+            error.is_refused_login() && error.is_never_sent(),
             "{error:?}"
         );
         let text = error.to_string();
@@ -126,7 +126,7 @@ async fn callers_share_one_failed_login() {
     let (a, b, c) = tokio::join!(call(), call(), call());
     for error in [a.unwrap_err(), b.unwrap_err(), c.unwrap_err()] {
         let text = error.to_string();
-        assert!(matches!(error, Error::Auth { .. }), "{error:?}");
+        assert!(error.is_refused_login(), "{error:?}");
         assert!(
             text.contains("root@pam") && text.contains("authentication failure"),
             "{text}"
@@ -241,6 +241,7 @@ async fn a_second_factor_is_named() {
     let (reader, _) = connect(password_settings(vec![server.pinned()])).unwrap();
     let error = reader.get::<u8>("/x").await.unwrap_err();
     assert!(matches!(error, Error::Auth { .. }), "{error:?}");
+    assert!(!error.is_refused_login(), "the password may be right");
     assert!(error.to_string().contains("second factor"), "{error}");
     assert_eq!(server.seen().len(), 1);
 }

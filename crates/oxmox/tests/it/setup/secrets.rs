@@ -1,5 +1,8 @@
 //! `oxmox secret`: the secrets that the configuration names.
 
+use sim::world::factor::Factor;
+use sim::worlds::ROOT_PASSWORD;
+
 use super::Place;
 
 const WORDS: &[&str] = &["--level=read", "--name=home", "--yes"];
@@ -22,7 +25,8 @@ async fn a_secret_is_set_and_tried() {
     untried.push("--no-test".to_owned());
     place.fed(untried, "canary-wrong\n").await.exits(0);
     let ran = place.run(&["secret", "test", "home"]).await.exits(1);
-    let ran = ran.says("does not take it").says("oxmox secret set home");
+    let ran = ran.says("does not take the secret: PVE refused");
+    let ran = ran.says("oxmox secret set home");
     assert!(!ran.stderr.contains("canary"));
     place
         .fed(words(["secret", "set", "home"]), &right)
@@ -38,4 +42,36 @@ async fn a_secret_is_set_and_tried() {
         .await
         .exits(2)
         .says("there is no cluster other");
+}
+
+/// Not every login that comes to nothing has a wrong secret.
+#[tokio::test]
+async fn a_right_password_is_not_blamed() {
+    let place = Place::new().await;
+    place.write("password", ROOT_PASSWORD);
+    let config = format!(
+        "[clusters.home]\nhosts = [\"{}\"]\npin = \"{}\"\nuser = \"root@pam\"\npassword_file = \"{}\"\n",
+        place.sim.addr(),
+        place.sim.fingerprint(),
+        place.home("password").display()
+    );
+    place.write(".config/oxmox/config.toml", &config);
+    place.run(&["secret", "test", "home"]).await.exits(0);
+    let is_told = async |why: &str| {
+        for act in ["set", "test"] {
+            let words = ["secret", act, "home"].map(str::to_owned).to_vec();
+            let ran = place.fed(words, ROOT_PASSWORD).await.exits(1).says(why);
+            assert!(!ran.stderr.contains("does not take"), "{ran:#?}");
+            assert!(!ran.stderr.contains("in its place"), "{ran:#?}");
+        }
+    };
+    let trouble = sim::Fault::refuse(500, "got no lock").on("POST", "/access/ticket");
+    place.sim.fault(trouble);
+    is_told("got no lock").await;
+    place.sim.clear_faults();
+    place.sim.world(|world| {
+        let root = world.access.users.get_mut("root@pam").unwrap();
+        root.factors = vec![Factor::totp(*b"12345678901234567890")];
+    });
+    is_told("needs a second factor").await;
 }
