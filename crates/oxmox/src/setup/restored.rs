@@ -8,7 +8,7 @@ use tools::fault::{Fault, Kind};
 
 use super::journal::{Configured, Entered, Journal};
 use super::shared::{Shared, Stays};
-use super::written::Written;
+use super::written::{Touched, Written};
 use crate::cli::out;
 use crate::clients::Client;
 use crate::config::Edit;
@@ -101,10 +101,14 @@ impl Restored {
             None => draft.clone().gone(),
         };
         let is_needed = !others.is_empty() && draft.before.is_some() && back.after.is_none();
+        let shown = draft.path.display();
         if is_needed {
             let others = others.join(" and ");
-            self.stays
-                .push(format!("{}, for {others}", draft.path.display()));
+            self.stays.push(format!("{shown}, for {others}"));
+        } else if back.after.is_some() && !self.written.is_as_at_first(&back) {
+            self.stays.push(format!(
+                "{shown}: somebody else has changed it since setup wrote it"
+            ));
         }
         self.take(if is_needed { draft } else { back }, false);
         Ok(())
@@ -115,7 +119,7 @@ impl Restored {
             self.written.rewrite(&draft);
         } else {
             let copies = match self.written.forget(&draft.path) {
-                Some(touched) => touched.kept().into_iter().collect(),
+                Some(touched) => touched.kept(),
                 // Written by an oxmox that did not write it down.
                 None => draft.copies(),
             };
@@ -135,7 +139,7 @@ impl Restored {
             "oxmox in {client} ({file}), for the cluster that you have added"
         ));
         let touched = self.written.forget(&behind_links(&entered.file));
-        if let Some((copy, _)) = touched.and_then(|touched| touched.kept()) {
+        for (copy, _) in touched.iter().flat_map(Touched::kept) {
             let copy = copy.display();
             self.stays
                 .push(format!("{copy}: what {file} held before oxmox changed it"));

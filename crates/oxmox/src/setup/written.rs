@@ -34,6 +34,9 @@ pub struct Touched {
     wrote: Vec<Mark>,
     /// Whether somebody else wrote it between two runs: their work is in all that came after.
     is_mixed: bool,
+    /// What others made of it, the newest last, where setup has replaced that whole: copies.
+    #[serde(default)]
+    edited: Vec<PathBuf>,
     /// What it said of oxmox before the first run, if it is a client's.
     pub entry: Option<Before>,
 }
@@ -47,12 +50,16 @@ impl Touched {
         !self.is_mixed && (*now == self.before || self.wrote.contains(now))
     }
 
-    /// The copy with what it holds, if it is still there.
-    pub fn kept(&self) -> Option<(PathBuf, String)> {
-        let copy = self.copy.clone()?;
-        let text = std::fs::read_to_string(&copy).ok()?;
-        Some((copy, text))
+    /// The copies that are still there, with what they hold.
+    pub fn kept(&self) -> Vec<(PathBuf, String)> {
+        let copies = self.copy.iter().chain(&self.edited);
+        let copies = copies.filter_map(|copy| Some((copy.clone(), read(copy)?)));
+        copies.collect()
     }
+}
+
+fn read(copy: &Path) -> Option<String> {
+    std::fs::read_to_string(copy).ok()
 }
 
 impl Written {
@@ -99,7 +106,9 @@ impl Written {
 
     /// Setup is about to write this. What the file said of oxmox counts if it is the first time.
     pub fn about_to(&mut self, draft: &Draft, entry: Option<Before>) {
-        if self.of(&draft.path).is_some() {
+        if draft.keeps_copy() && self.is_edited(draft) {
+            self.replace(draft);
+        } else if self.of(&draft.path).is_some() {
             self.rewrite(draft);
         } else if !draft.again {
             self.0.push(Touched {
@@ -108,6 +117,7 @@ impl Written {
                 copy: draft.keeps_copy().then(|| draft.backup()),
                 wrote: vec![Mark::of(draft.after.as_deref())],
                 is_mixed: false,
+                edited: Vec::new(),
                 entry,
             });
         }
@@ -117,18 +127,39 @@ impl Written {
     /// The same of a file that is known, and stays so.
     pub fn rewrite(&mut self, draft: &Draft) {
         let now = Mark::of(draft.before.as_deref());
+        self.known(draft, |touched| touched.is_mixed = !touched.is_ours(&now));
+    }
+
+    /// The same of one that others have written since, and that is ours as a whole from now on: their work is in a copy.
+    fn replace(&mut self, draft: &Draft) {
+        let copy = draft.backup();
+        self.known(draft, |touched| {
+            touched.is_mixed = false;
+            touched.edited.retain(|known| *known != copy);
+            touched.edited.push(copy);
+        });
+    }
+
+    fn known(&mut self, draft: &Draft, note: impl FnOnce(&mut Touched)) {
         let after = Mark::of(draft.after.as_deref());
         let mut known = self.0.iter_mut();
         let Some(touched) = known.find(|touched| touched.path == draft.path) else {
             return;
         };
-        touched.is_mixed = !touched.is_ours(&now);
+        note(touched);
         if !touched.wrote.contains(&after) {
             touched.wrote.push(after);
         }
     }
 
-    /// The file with exactly what it held before, if nobody else wrote it since and that is still there.
+    /// Whether a file shall hold what it held before the first run.
+    pub fn is_as_at_first(&self, draft: &Draft) -> bool {
+        let after = Mark::of(draft.after.as_deref());
+        (self.of(&draft.path)).is_some_and(|touched| touched.before == after)
+    }
+
+    /// The file with exactly what it held before, if nobody else wrote it since and that is still there. What others made of
+    /// it in between counts for more than what was there first.
     pub fn put_back(&self, draft: &Draft) -> Option<Draft> {
         let touched = self.of(&draft.path)?;
         let now = Mark::of(draft.before.as_deref());
@@ -136,6 +167,9 @@ impl Written {
             return None;
         }
         let draft = draft.clone();
+        if let Some(theirs) = touched.edited.iter().rev().find_map(|copy| read(copy)) {
+            return Some(draft.holding(theirs));
+        }
         if now == touched.before {
             let before = draft.before.clone();
             return Some(Draft {
@@ -146,15 +180,15 @@ impl Written {
         if touched.before == Mark(None) {
             return Some(draft.gone());
         }
-        let (_, text) = touched.kept()?;
+        let text = read(touched.copy.as_ref()?)?;
         (Mark::of(Some(&text)) == touched.before).then(|| draft.holding(text))
     }
 
     /// Forgets the files that hold what they held before: whoever meant to write them was killed. Answers them.
     pub fn forget_untouched(&mut self) -> Vec<Touched> {
         let is_untouched = |touched: &Touched| {
-            let now = std::fs::read_to_string(&touched.path).ok();
-            Mark::of(now.as_deref()) == touched.before
+            let now = read(&touched.path);
+            Mark::of(now.as_deref()) == touched.before && touched.edited.is_empty()
         };
         let all = std::mem::take(&mut self.0).into_iter();
         let (untouched, rest) = all.partition(is_untouched);

@@ -237,6 +237,46 @@ async fn a_certificate_that_somebody_edited_since() {
     setup(&place, "home", &["--trust=ca"]).await;
     assert_eq!(place.text(file), pem);
     assert_eq!(place.text(&format!("{file}.before-oxmox")), edited);
+    undo(&place, "home").await.says("stays: ");
+    assert_eq!(place.text(file), edited);
+    assert_eq!(place.files_but_trail(), [file]);
+}
+
+/// The same without a run in between, with several, and with one that asks that file no more.
+#[tokio::test]
+async fn a_certificate_that_somebody_edited_is_named_and_is_as_they_left_it() {
+    let file = ".config/oxmox/home-ca.pem";
+    for runs in [
+        &[][..],
+        &["--trust=ca", "--trust=ca"],
+        &["--trust=ca", "--trust=pins"],
+    ] {
+        let place = Place::new().await;
+        place.write(file, "mine\n");
+        setup(&place, "home", &["--trust=ca"]).await;
+        let mut edited = place.text(file) + "# 0\n";
+        place.write(file, &edited);
+        let mut copies = vec![format!("{file}.before-oxmox")];
+        for (number, trust) in runs.iter().enumerate() {
+            if number > 0 {
+                copies.push(format!("{file}.before-oxmox-setup"));
+                edited = place.text(file) + "# again\n";
+                place.write(file, &edited);
+            }
+            setup(&place, "home", &[trust]).await;
+        }
+        let ran = undo(&place, "home").await;
+        assert!(!ran.stderr.contains("all of it"), "{}", ran.stderr);
+        assert_eq!(place.text(file), edited, "{runs:?}");
+        // What they made of it at last is back; what was there earlier is still in the copies, which are named.
+        let mut ran = ran.says(&format!("{file}: somebody else has changed it"));
+        for copy in &copies {
+            ran = ran.says(&format!("{copy}: what"));
+        }
+        let mut files = vec![file.to_owned()];
+        files.extend(copies);
+        assert_eq!(place.files_but_trail(), files);
+    }
 }
 
 /// Nothing else would vouch for the nodes of a cluster that somebody lets go by the same certificate.
