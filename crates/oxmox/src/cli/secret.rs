@@ -144,5 +144,8 @@ async fn tried(cluster: &ClusterConfig, environment: &Environment) -> Result<Str
         pve::Error::Auth { .. } => Fault::new(Kind::Failed, explain(&error)),
         other => Fault::from(other),
     })?;
-    Ok(format!("{name} lets {} in (PVE {version})", reader.identity()))
+    Ok(format!(
+        "{name} lets {} in (PVE {version})",
+        reader.identity()
+    ))
 }

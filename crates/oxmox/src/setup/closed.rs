@@ -38,7 +38,7 @@ pub(super) fn close(
     let name = &journal.cluster;
     match rest {
         Rest::Unasked if !journal.made.is_empty() => {
-            out::say("what was on this machine was taken back");
+            out::say(ended("what was on this machine", stays, None));
             out::say(by_hand(&journal));
             out::hint(format_args!(
                 "`oxmox setup --undo --name {name}` takes that back when the cluster answers again; if it is gone for good, the \
@@ -49,20 +49,19 @@ pub(super) fn close(
             out::say(by_hand(&journal));
             out::say(format_args!("oxmox knows nothing of {name} any more"));
         }
-        Rest::Unasked | Rest::Nothing if !stays.is_empty() => {
-            out::say("it was taken back, but for what is named above as staying");
+        Rest::Unasked | Rest::Nothing if stays.is_empty() => {
+            out::say("all of it was taken back");
         }
-        Rest::Unasked | Rest::Nothing => out::say("all of it was taken back"),
+        Rest::Unasked | Rest::Nothing => out::say(ended("it", stays, None)),
         Rest::With(heir) => {
-            out::say(format_args!(
-                "it was taken back, but for what stays for {heir}"
-            ));
+            let besides = format!("what stays for {heir}");
+            out::say(ended("it", stays, Some(&besides)));
             out::hint(format_args!(
                 "`oxmox setup --undo --name {heir}` takes that back along with its own"
             ));
         }
         Rest::Here => {
-            out::say("it was taken back, but for what others use by now:");
+            out::say(ended("it", stays, Some("what others use by now:")));
             out::say(by_hand(&journal));
             out::hint(format_args!(
                 "`oxmox setup --undo --name {name}` takes that back when nobody uses it any more"
@@ -70,6 +69,16 @@ pub(super) fn close(
         }
     }
     Ok(dirs)
+}
+
+/// What was taken back, but for what stays on this machine and for something besides.
+fn ended(what: &str, stays: &[String], besides: Option<&str>) -> String {
+    let named = (!stays.is_empty()).then_some("what is named above as staying");
+    let left: Vec<_> = named.into_iter().chain(besides).collect();
+    if left.is_empty() {
+        return format!("{what} was taken back");
+    }
+    format!("{what} was taken back, but for {}", left.join(", and for "))
 }
 
 /// What is left on the cluster, with what removes it there.

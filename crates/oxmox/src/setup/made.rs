@@ -133,9 +133,7 @@ impl Made {
             return vec![self.clone()];
         };
         let users = users.iter().map(|user| (vec![user.clone()], Vec::new()));
-        let tokens = tokens
-            .iter()
-            .map(|token| (Vec::new(), vec![token.clone()]));
+        let tokens = tokens.iter().map(|token| (Vec::new(), vec![token.clone()]));
         let each = users.chain(tokens);
         each.map(|(users, tokens)| Self::rule(path, role, users, tokens))
             .collect()

@@ -79,7 +79,8 @@ pub(super) async fn prepare(
         journal.check(edit.path(), authority, &way.host)?;
     }
     let known = known(settled.config, &choices.name, &way.host, journal.as_ref())?;
-    let (hosts, authority, mut notes) = reach(way, choices, (settled, &edit), journal.as_ref()).await;
+    let (hosts, authority, mut notes) =
+        reach(way, choices, (settled, &edit), journal.as_ref()).await;
     let access = access(way, choices, known, journal.as_ref(), settled.environment).await?;
     notes.extend(access.notes);
     if settled.config.mode == Mode::ReadOnly {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tools::fault::{Fault, Kind};
 
-use super::journal::{Configured, Entered, Journal};
+use super::journal::{Configured, Journal};
 use super::shared::{Shared, Stays};
 use super::written::{Touched, Written};
 use crate::cli::out;
@@ -41,11 +41,20 @@ impl Restored {
         }
         let mut seen = Vec::new();
         for entered in &journal.clients {
-            if shared.clients != Stays::No {
-                if shared.clients == Stays::ForGood {
-                    all.leave(entered);
+            let (client, file) = (&entered.client, entered.file.display());
+            let entry = format!("oxmox in {client} ({file})");
+            match &shared.clients {
+                Stays::No => {}
+                Stays::WithAnother(cluster) => {
+                    all.stays.push(format!("{entry}, for {cluster}"));
+                    continue;
                 }
-                continue;
+                Stays::ForGood => {
+                    let why = "for the cluster that you have added";
+                    all.stays.push(format!("{entry}, {why}"));
+                    all.leave(&entered.file);
+                    continue;
+                }
             }
             let Some(client) = Client::parse(&entered.client) else {
                 continue;
@@ -132,15 +141,11 @@ impl Restored {
         }
     }
 
-    /// An entry that is a person's from now on.
-    fn leave(&mut self, entered: &Entered) {
-        let (client, file) = (&entered.client, entered.file.display());
-        self.stays.push(format!(
-            "oxmox in {client} ({file}), for the cluster that you have added"
-        ));
-        let touched = self.written.forget(&behind_links(&entered.file));
+    /// A file that is a person's from now on, with what setup entered in it.
+    fn leave(&mut self, file: &Path) {
+        let touched = self.written.forget(&behind_links(file));
         for (copy, _) in touched.iter().flat_map(Touched::kept) {
-            let copy = copy.display();
+            let (copy, file) = (copy.display(), file.display());
             self.stays
                 .push(format!("{copy}: what {file} held before oxmox changed it"));
         }

@@ -20,12 +20,12 @@ pub(super) struct Shared {
 }
 
 /// How long something stays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Stays {
     /// It goes.
     No,
-    /// Another cluster of setup's is in use, with which it is taken back.
-    WithAnother,
+    /// Another cluster of setup's is in use, this one, with which it is taken back.
+    WithAnother(String),
     /// A person has added a cluster themselves: it is theirs now.
     ForGood,
 }
@@ -40,8 +40,8 @@ impl Shared {
         let mut others = Journal::all_of(state)?;
         others.retain(|other| other.cluster != journal.cluster);
         let file = |journal: &Journal| journal.config.as_ref().map(|it| it.path.clone());
-        let clients = if others.iter().any(Journal::is_in_use) {
-            Stays::WithAnother
+        let clients = if let Some(other) = others.iter().find(|other| other.is_in_use()) {
+            Stays::WithAnother(other.cluster.clone())
         } else if has_added(journal)? {
             Stays::ForGood
         } else {

@@ -109,7 +109,8 @@ async fn a_token_that_is_gone_already() {
     place.sim.world(|world| {
         let user = world.access.users.get_mut("oxmox@pve").unwrap();
         user.tokens.retain(|name, _| name == "mine");
-        let is_its = |whom: &Subject| matches!(whom, Subject::Token(id) if id.starts_with("oxmox@pve!"));
+        let is_its =
+            |whom: &Subject| matches!(whom, Subject::Token(id) if id.starts_with("oxmox@pve!"));
         world.access.acl.retain(|rule| !is_its(&rule.subject));
     });
     place.undo().await.exits(0).says("all of it was taken back");
@@ -140,7 +141,9 @@ async fn the_last_cluster_takes_the_clients_along() {
     let password = sim::worlds::ROOT_PASSWORD;
     place.told(&words, password).await.exits(0);
     let undo = |name: &'static str| ["--undo", "--yes", "--password-stdin", "--name", name];
-    place.told(&undo("home"), password).await.exits(0);
+    let ran = place.told(&undo("home"), password).await.exits(0);
+    let ran = ran.says("stays: oxmox in cursor").says(", for second");
+    assert!(!ran.stderr.contains("all of it"), "{}", ran.stderr);
     assert!(place.text(".cursor/mcp.json").contains("oxmox"));
     assert!(!place.text(CONFIG).contains("clusters.home"));
     place.told(&undo("second"), password).await.exits(0);
@@ -246,32 +249,42 @@ async fn a_yes_is_not_believed() {
 /// A cluster that setup knows nothing of needs the client's entry as well.
 #[tokio::test]
 async fn a_client_stays_for_a_cluster_that_was_added_by_hand() {
-    let place = Place::new().await;
-    let words = [WORDS, &["--client=cursor"]].concat();
-    place.setup(&words).await.exits(0);
-    let pinned = format!("{}={}", place.sim.addr(), place.sim.fingerprint());
-    let add = [
-        "cluster",
-        "add",
-        "branch",
-        "--host",
-        &pinned,
-        "--token=a@pve!b",
-        "--token-secret-env=X",
-        "--no-test",
-    ];
-    place.run(&add).await.exits(0);
-    let ran = place.undo().await.exits(0);
-    ran.says("stays: oxmox in cursor")
-        .says("but for what is named above");
-    assert!(place.text(".cursor/mcp.json").contains("oxmox"));
-    let config = place.text(".config/oxmox/config.toml");
-    assert!(
-        config.contains("branch") && !config.contains("home"),
-        "{config}"
-    );
-    // It is theirs from now on.
-    assert!(!place.home("state/setup").exists());
+    for (how, end) in [
+        ("--password-stdin", "it was taken back, but for"),
+        ("--local-only", "on this machine was taken back, but for"),
+    ] {
+        let place = Place::new().await;
+        let words = [WORDS, &["--client=cursor"]].concat();
+        place.setup(&words).await.exits(0);
+        let pinned = format!("{}={}", place.sim.addr(), place.sim.fingerprint());
+        let add = [
+            "cluster",
+            "add",
+            "branch",
+            "--host",
+            &pinned,
+            "--token=a@pve!b",
+            "--token-secret-env=X",
+            "--no-test",
+        ];
+        place.run(&add).await.exits(0);
+        let undo = ["--undo", "--yes", how];
+        let ran = place.told(&undo, sim::worlds::ROOT_PASSWORD).await;
+        ran.exits(0)
+            .says("stays: oxmox in cursor")
+            .says(&format!("{end} what is named above"));
+        assert!(place.text(".cursor/mcp.json").contains("oxmox"));
+        let config = place.text(".config/oxmox/config.toml");
+        assert!(
+            config.contains("branch") && !config.contains("home"),
+            "{config}"
+        );
+        // It is theirs from now on.
+        let left = place.files_but_trail();
+        let known = left.iter().any(|file| file == "state/setup/home.json");
+        assert_eq!(known, how == "--local-only", "{left:?}");
+        assert!(!place.home("state/setup/written").exists());
+    }
 }
 
 /// The same though setup has met that cluster before: with the second one, the client of the first is taken over.
