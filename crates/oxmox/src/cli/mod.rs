@@ -6,6 +6,7 @@ pub mod approve;
 pub mod arguments;
 pub mod audit;
 pub mod baseline;
+pub mod brake;
 pub mod call;
 pub mod cluster;
 pub mod completions;

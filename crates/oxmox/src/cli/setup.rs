@@ -9,6 +9,7 @@ use secrecy::SecretString;
 use tools::caller::Scope;
 use tools::fault::Fault;
 
+use super::brake::Brake;
 use super::exit::Exit;
 use super::global::Global;
 use super::runtime::{Threads, block_on};
@@ -228,13 +229,8 @@ pub fn run(args: Args, global: &Global) -> Result<Exit, Fault> {
         state: config.state_dir.clone(),
         arguments: global.for_clients(&environment),
     };
-    if config.freeze_file().exists() && !args.dry_run {
-        return Err(
-            Fault::refused("oxmox is frozen: nothing is changed until it is thawed")
-                .hint("`oxmox thaw`"),
-        );
-    }
     if !args.dry_run {
+        block_on(Threads::One, Brake::look(&config))?;
         locks.add(&Journal::all(&here.state))?;
         setup::clear_dead(&environment, &here);
     }

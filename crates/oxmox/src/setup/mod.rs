@@ -55,6 +55,7 @@ use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 use tools::fault::{Fault, Kind};
 
+use crate::cli::brake::Brake;
 use crate::cli::exit::Exit;
 use crate::cli::out;
 use crate::clients::Client;
@@ -269,7 +270,11 @@ async fn perform(
     let given = way.entered.token.map(|(_, secret)| secret);
     let work = Work {
         plan,
-        writer: Recorded { writer, trail },
+        writer: Recorded {
+            writer,
+            trail,
+            brake: Brake::of(settled.config),
+        },
         state: &here.state,
         trial,
         written: reach.written,

@@ -9,6 +9,7 @@ use tools::spec::Risk;
 use tools::store::{AuditEntry, Store};
 
 use super::words;
+use crate::cli::brake::Brake;
 use crate::cli::{out, person, state};
 use crate::config::Config;
 
@@ -28,13 +29,15 @@ pub struct Recorded<'a> {
     pub writer: &'a Writer,
     /// What keeps it.
     pub trail: Trail,
+    /// What stops it.
+    pub brake: Brake,
 }
 
 /// Why a request brought nothing about that is known.
 #[derive(Debug)]
 pub enum Trouble {
-    /// It was not sent: nothing would have told of it.
-    Unrecorded(Fault),
+    /// It was not sent: nothing would have told of it, or a person has stopped all changes.
+    Unsent(Fault),
     /// It was sent, or PVE was not reached.
     Unanswered(pve::Error),
 }
@@ -57,7 +60,7 @@ impl Trouble {
     /// The same about this request.
     pub fn of(self, request: &Request) -> Fault {
         let fault = match self {
-            Self::Unrecorded(fault) => return fault,
+            Self::Unsent(fault) => return fault,
             Self::Unanswered(error) => {
                 let message = explain(&error);
                 Fault {
@@ -149,10 +152,12 @@ impl Trail {
 }
 
 impl Recorded<'_> {
-    /// Sends it, between its two entries.
+    /// Sends it, between its two entries, unless a person has stopped all changes meanwhile.
     pub async fn send(&self, says: &str, request: &Request) -> Result<Value, Trouble> {
+        let store = self.trail.store.as_ref();
+        self.brake.is_off(store).await.map_err(Trouble::Unsent)?;
         let opened = self.trail.opened(says, request).await;
-        let plan = opened.map_err(Trouble::Unrecorded)?;
+        let plan = opened.map_err(Trouble::Unsent)?;
         let answer = self.writer.send(request).await;
         let mut step = StepOutcome::unsent(&request.to_string());
         step.state = match &answer {

@@ -16,6 +16,7 @@ use super::trail::{Recorded, Trail};
 use super::wishes::{Here, Wishes};
 use super::withdrawn::{Remote, enter, is_gone, withdraw};
 use super::{reached, signals, words};
+use crate::cli::brake::Brake;
 use crate::cli::exit::Exit;
 use crate::cli::out;
 use crate::config::{Config, Environment, System};
@@ -70,6 +71,7 @@ pub async fn run(
         let writer = Recorded {
             writer: &remote.writer,
             trail,
+            brake: Brake::of(config),
         };
         withdraw(&remote.undo, &mut journal, &writer, (&here.state, &stop)).await?;
         is_gone(remote, planned, &mut journal, &here.state).await?;

@@ -343,6 +343,25 @@ async fn replicas_are_frozen_from_any_machine() {
     let refused = server::call(other.address, "create_pool", &pool).await;
     let refused = refused.unwrap();
     assert!(refused.to_string().contains("frozen"), "{refused:#}");
+    let (address, pin) = (service.sim.addr().to_string(), service.sim.fingerprint());
+    let setup = [
+        "setup",
+        "--host",
+        &address,
+        "--pin",
+        pin,
+        "--only-host",
+        "--user=root@pam",
+        "--password-stdin",
+        "--level=read",
+        "--name=home",
+        "--secret-store=file",
+        "--yes",
+    ];
+    service.machines[1]
+        .fed(&setup, ROOT_PASSWORD)
+        .exits(1)
+        .says("stopped all changes of all replicas");
     assert!(service.got().is_empty());
     service.machines[0].run(&["thaw"]).exits(0).says("thawed");
     let done = server::call(other.address, "create_pool", &pool).await;

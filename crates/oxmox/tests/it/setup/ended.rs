@@ -199,3 +199,37 @@ async fn what_a_living_one_holds_stays() {
     place.undo().await.exits(1).says("nothing to take back");
     assert_eq!(place.files(), held);
 }
+
+/// Somebody pulls the brake meanwhile: nothing more is sent, and what was made can be taken back later.
+#[tokio::test]
+async fn when_it_is_frozen_nothing_more_is_sent() {
+    let place = Place::new().await;
+    place.sim.fault(slow("POST", "/access/users").times(1));
+    let words = words(&place);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let (_password, child) = begin(&place, &words);
+    let sent = || {
+        let requests = place.sim.requests().into_iter();
+        let changes = requests.filter(|it| it.method != "GET" && !it.path.ends_with("/ticket"));
+        changes.map(|it| it.path).collect::<Vec<_>>()
+    };
+    until(|| sent().iter().any(|path| path.ends_with("/users"))).await;
+    let frozen = place.machine.state_dir().join("frozen");
+    std::fs::write(&frozen, "").unwrap();
+    let output = tokio::task::spawn_blocking(move || child.wait_with_output().unwrap());
+    let said = String::from_utf8(output.await.unwrap().stderr).unwrap();
+    assert!(said.contains("oxmox is frozen"), "{said}");
+    assert!(said.contains("left behind: "), "{said}");
+    assert_eq!(sent().len(), 2, "{said}");
+    let refused = async || place.told(&["--undo", "--yes"], "").await.exits(1);
+    refused().await.says("`oxmox thaw`");
+    // What cannot be looked at counts as frozen, too.
+    std::fs::remove_file(&frozen).unwrap();
+    std::os::unix::fs::symlink("frozen", &frozen).unwrap();
+    refused()
+        .await
+        .says("whether somebody has stopped all changes");
+    std::fs::remove_file(&frozen).unwrap();
+    place.undo().await.exits(0);
+    assert_eq!(place.ours(), [""; 0]);
+}
