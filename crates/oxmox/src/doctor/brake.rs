@@ -7,18 +7,29 @@ use crate::config::Config;
 
 const CHECK: &str = "freeze";
 
-/// `store`: the one that replicas share, if there is one.
+/// `store`: the one that replicas share, if there is one that can be opened.
 pub(super) async fn check(config: &Config, store: Option<&Store>) -> Option<Finding> {
-    // What cannot be looked at counts as frozen.
+    // What cannot be looked at counts as frozen, as it does for whoever sends.
     let is_here = config.freeze_file().try_exists().unwrap_or(true);
     let by = match store {
-        Some(store) => store.frozen_by().await.ok().flatten(),
-        None => None,
+        Some(store) => store.frozen_by().await,
+        None => Ok(None),
     };
-    if !is_here && by.is_none() {
-        return None;
-    }
-    let by = by.unwrap_or_else(|| "a person".to_owned());
+    let by = match by {
+        Ok(Some(by)) => by,
+        Ok(None) | Err(_) if is_here => "a person".to_owned(),
+        Ok(None) => return None,
+        Err(fault) => {
+            let hint = "mend the store that replicas share";
+            return Some(Finding::failed(CHECK, fault, hint));
+        }
+    };
     let what = format!("{by} stopped all changes: none is sent");
-    Some(Finding::warning(CHECK, what).hint("`oxmox thaw` lets changes run again"))
+    // The demo has a state of its own.
+    let program = if config.is_demo {
+        "oxmox --demo"
+    } else {
+        "oxmox"
+    };
+    Some(Finding::warning(CHECK, what).hint(format!("`{program} thaw` lets changes run again")))
 }

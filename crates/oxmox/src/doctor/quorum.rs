@@ -14,7 +14,11 @@ pub(super) async fn check(pve: &Reader) -> Option<Finding> {
     if status.quorate {
         return (all > 1).then(|| Finding::ok(CHECK, format!("{online} of {all} nodes are there")));
     }
-    let what = format!("{online} of {all} nodes are there, too few: PVE refuses every change");
+    // Votes can be lost otherwise, too. What needs no word of the others is carried out.
+    let what = format!(
+        "the cluster has no quorum ({online} of {all} nodes are there): PVE refuses most changes, and still stops guests and \
+         deletes volumes"
+    );
     Some(Finding::problem(
         CHECK,
         what,

@@ -17,32 +17,35 @@ const AUDIT: &str = "audit";
 
 pub(super) async fn check(config: &Config, environment: &Environment) -> Vec<Finding> {
     let state = config.state(environment, &mut Vec::new());
+    let is_shared = matches!(state, Ok(State::Shared(..)));
+    let (mut found, store) = opened(state, config).await;
+    // Also where the store is in trouble: that may be just when somebody has stopped all changes.
+    let stopped = brake::check(config, store.as_ref().filter(|_| is_shared)).await;
+    found.extend(stopped);
+    found
+}
+
+/// What there is to say of the store and the trail, and the store, if it can be used.
+async fn opened(state: Result<State, Fault>, config: &Config) -> (Vec<Finding>, Option<Store>) {
+    let unusable = |found| vec![found, Finding::skipped(AUDIT, "the store cannot be used")];
     if let Ok(State::Dir(dir) | State::Shared(_, dir)) = &state
         && let Some(found) = key(dir)
     {
-        return vec![found, Finding::skipped(AUDIT, "the store cannot be used")];
+        return (unusable(found), None);
     }
-    let is_shared = matches!(state, Ok(State::Shared(..)));
     let opened = match state {
-        Ok(State::Dir(dir)) if !Store::is_in(&dir) => {
-            let stopped = brake::check(config, None).await;
-            return std::iter::once(not_yet(&dir)).chain(stopped).collect();
-        }
+        Ok(State::Dir(dir)) if !Store::is_in(&dir) => return (vec![not_yet(&dir)], None),
         Ok(State::Dir(dir)) => Store::open(&dir),
         Ok(State::Shared(at, dir)) => Store::shared(&at, &dir).await,
-        Ok(State::Memory) => return vec![Finding::note(STORE, "nothing is kept")],
+        Ok(State::Memory) => return (vec![Finding::note(STORE, "nothing is kept")], None),
         Err(fault) => Err(fault),
     };
     match opened {
         Ok(store) => {
-            let stopped = brake::check(config, Some(&store).filter(|_| is_shared)).await;
-            let found = [kept(&store, config).await, trail(&store).await];
-            found.into_iter().chain(stopped).collect()
+            let found = vec![kept(&store, config).await, trail(&store).await];
+            (found, Some(store))
         }
-        Err(fault) => vec![
-            broken(fault),
-            Finding::skipped(AUDIT, "the store cannot be used"),
-        ],
+        Err(fault) => (unusable(broken(fault)), None),
     }
 }
 

@@ -296,9 +296,25 @@ async fn what_stops_every_change_is_told() {
     let ran = clinic.doctor(&[]).exits(0);
     ran.prints("a person stopped all changes")
         .prints("`oxmox thaw`");
+    // Somebody may look just because the store is in trouble, too.
+    let key = clinic.machine.state_dir().join("key");
+    std::fs::write(&key, "no key").unwrap();
+    let ran = clinic.doctor(&[]).exits(1);
+    ran.prints("cannot be used")
+        .prints("a person stopped all changes");
+    std::fs::remove_file(&key).unwrap();
     clinic.run(&["thaw"]).exits(0);
     sim.world(|world| world.quorum_lost = true);
     let ran = clinic.doctor(&[]).exits(1);
-    ran.prints("PVE refuses every change")
+    ran.prints("no quorum (3 of 3 nodes are there)")
+        .prints("still stops guests and deletes volumes")
         .prints("pvecm status");
+}
+
+#[test]
+fn a_demo_that_is_frozen_is_thawed_as_one() {
+    let machine = crate::cli::Machine::new();
+    machine.demo(&["freeze"]).exits(0);
+    let ran = machine.demo(&["doctor"]);
+    ran.prints("`oxmox --demo thaw`");
 }
