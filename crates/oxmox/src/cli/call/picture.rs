@@ -43,6 +43,8 @@ impl Picture {
             return;
         };
         if let Err(error) = file.write_all(&image.png) {
+            // Half of it is no picture, and would be in the way of the next one.
+            let _ = fs::remove_file(&path);
             out::warn(format_args!(
                 "the picture is not in {}: {error}",
                 path.display()
@@ -57,5 +59,25 @@ impl Drop for Picture {
         if let Some((path, _)) = self.0.take() {
             let _ = fs::remove_file(path);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_a_picture_is_not_left_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("screen.png");
+        fs::write(&path, "half").unwrap();
+        // What was opened for reading cannot be written, as on a disk that is full.
+        let file = File::open(&path).unwrap();
+        let picture = Picture(Some((path.clone(), file)));
+        picture.keep(&[Image {
+            png: b"all of it".to_vec(),
+        }]);
+        assert!(!path.exists());
+        Picture::new(Some(path)).unwrap();
     }
 }
