@@ -306,10 +306,7 @@ async fn agreed(
     if wishes.yes {
         return Ok(None);
     }
-    if !talk.is_there() {
-        return Err(Fault::bad_input("nobody is at a terminal to agree to this")
-            .hint("--yes agrees beforehand; --dry-run only shows it"));
-    }
+    talk.can_agree()?;
     if talk.agree("Do it?").await? {
         return Ok(None);
     }

@@ -151,6 +151,15 @@ impl Talk {
         Ok(picked)
     }
 
+    /// Whether somebody is there to say yes.
+    pub fn can_agree(self) -> Result<(), Fault> {
+        if self.there {
+            return Ok(());
+        }
+        Err(Fault::bad_input("nobody is at a terminal to agree to this")
+            .hint("--yes agrees beforehand; --dry-run only shows it"))
+    }
+
     /// Yes or no, and no if nobody is there.
     pub async fn agree(self, question: &str) -> Result<bool, Fault> {
         if !self.there {

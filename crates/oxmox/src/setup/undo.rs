@@ -33,6 +33,10 @@ pub async fn run(
     let talk = Talk::new(wishes.yes);
     let leaving = keyboard::may_leave();
     let mut journal = find(&wishes, &here.state)?;
+    if !wishes.yes && !wishes.dry_run {
+        // Before anybody is asked for a password in vain.
+        talk.can_agree()?;
+    }
     let changed = journal.changed().filter(|_| !wishes.dry_run);
     let changed = changed.map(Path::to_owned).collect();
     let own = locks.count();

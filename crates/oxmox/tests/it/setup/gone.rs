@@ -55,8 +55,8 @@ async fn a_cluster_that_does_not_answer_can_wait() {
     assert!(!ran.stderr.contains("run setup again"), "{ran:#?}");
     // Nobody has said yes.
     let words = ["--undo", "--local-only"];
-    let ran = place.told(&words, "").await.exits(1);
-    ran.says("nothing was changed");
+    let ran = place.told(&words, "").await.exits(2);
+    ran.says("nobody is at a terminal").says("--yes");
     assert_eq!(place.files(), before);
 
     let ran = place.told(&["--undo", "--local-only", "--yes"], "").await;
