@@ -68,7 +68,11 @@ async fn examine(args: &Args, config: &Config, environment: &Environment) -> Res
         let simulator = demo::simulator().await?;
         let settings = demo::settings(&simulator);
         let name = demo::CLUSTER.to_owned();
-        let patients = vec![Patient { name, settings }];
+        let patients = vec![Patient {
+            name,
+            settings,
+            is_new: false,
+        }];
         return Ok(doctor::examine(config, environment, patients, limit).await);
     }
     let patients = doctor::patients(&args.cluster, config, environment)?;

@@ -100,7 +100,13 @@ async fn set(
         })?;
     }
     drop(leaving);
-    keep.store(&secret)?;
+    keep.store(&secret).map_err(|fault| match keep {
+        Keep::Keyring { .. } => fault.hint(format!(
+            "unlock it, and run the command again; or name a file in the configuration instead, by {}_file",
+            cluster.login.key()
+        )),
+        Keep::File { .. } => fault,
+    })?;
     out::say(format_args!("the secret of {} is in {keep}", cluster.name));
     Ok(Exit::Done)
 }

@@ -98,7 +98,7 @@ pub struct Args {
     #[arg(long)]
     dry_run: bool,
     /// Take back what setup made
-    #[arg(long)]
+    #[arg(long, conflicts_with = "token")]
     undo: bool,
     /// With --undo, take back only what is on this machine: for a cluster that is out of reach or gone
     ///
@@ -153,6 +153,7 @@ impl Args {
             yes: self.yes,
             dry_run: self.dry_run,
             local_only: self.local_only,
+            undone: None,
         })
     }
 }

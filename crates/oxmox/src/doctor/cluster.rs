@@ -18,6 +18,8 @@ pub struct Patient {
     pub name: String,
     /// The way to it; or why there is none.
     pub settings: Result<Settings, Fault>,
+    /// Whether the configuration is yet to be written that has it: no other command knows it by its name.
+    pub is_new: bool,
 }
 
 /// Where findings about one cluster go.
@@ -54,7 +56,7 @@ pub(super) async fn check(
     let way = way(patient).await;
     let looking = async {
         match way {
-            Ok(settings) => look(settings, registry, &notes).await,
+            Ok(settings) => look((settings, patient), registry, &notes).await,
             Err(finding) => notes.add(finding),
         }
     };
@@ -65,7 +67,7 @@ pub(super) async fn check(
             format!(
                 "it took longer than {within}; what comes after the lines above was not looked at"
             ),
-            "`oxmox doctor --timeout 120` waits longer",
+            waits_longer(patient, registry.is_some()),
         ));
     }
     drop(notes);
@@ -74,6 +76,18 @@ pub(super) async fn check(
         found.push(finding);
     }
     found
+}
+
+/// What to type where the time was too short.
+fn waits_longer(patient: &Patient, is_all: bool) -> String {
+    let name = &patient.name;
+    match (patient.is_new, is_all) {
+        (true, _) => {
+            format!("--no-test adds it, and `oxmox cluster test {name} --timeout 120` waits longer")
+        }
+        (false, true) => "`oxmox doctor --timeout 120` waits longer".to_owned(),
+        (false, false) => format!("`oxmox cluster test {name} --timeout 120` waits longer"),
+    }
 }
 
 /// The way to it, its secret in hand. That has a time of its own, since a person may have to unlock what keeps it.
@@ -90,8 +104,12 @@ async fn way(patient: &Patient) -> Result<&Settings, Finding> {
     }
 }
 
-async fn look(settings: &Settings, registry: Option<&Registry>, notes: &Notes) {
-    let door = reach::check(settings, notes).await;
+async fn look(
+    (settings, patient): (&Settings, &Patient),
+    registry: Option<&Registry>,
+    notes: &Notes,
+) {
+    let door = reach::check(settings, patient, notes).await;
     let reach::Door::Open(running) = door else {
         notes.extend(registry.map(|_| Finding::skipped("more", BEHIND_THE_DOOR)));
         return;
@@ -146,5 +164,27 @@ async fn inventory(pve: &Reader, notes: &Notes) {
                 hint,
             ));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_needs_longer_is_told_a_command_that_can_wait() {
+        let of = |is_new: bool, is_all: bool| {
+            let patient = Patient {
+                name: "lab".to_owned(),
+                settings: Err(Fault::bad_input("none")),
+                is_new,
+            };
+            waits_longer(&patient, is_all)
+        };
+        assert!(of(false, true).contains("`oxmox doctor --timeout 120`"));
+        let test = "`oxmox cluster test lab --timeout 120`";
+        assert!(of(false, false).starts_with(test));
+        let new = of(true, false);
+        assert!(new.starts_with("--no-test") && new.contains(test), "{new}");
     }
 }

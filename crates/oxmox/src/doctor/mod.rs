@@ -95,6 +95,7 @@ pub fn patients(
             name: cluster.name.clone(),
             // Who may read a file that holds a secret is told by itself.
             settings: Ok(cluster.settings(environment, &mut Vec::new())),
+            is_new: false,
         })
         .collect())
 }

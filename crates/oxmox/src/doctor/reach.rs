@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use pve::{Credentials, Error, Host, Reader, Settings, Version};
 use tools::fault::{Fault, explain};
 
-use super::cluster::Notes;
+use super::cluster::{Notes, Patient};
 use super::finding::Finding;
 use super::{clock, tls};
 
@@ -31,7 +31,7 @@ struct Visit {
     reader: Option<Reader>,
 }
 
-pub(super) async fn check(settings: &Settings, notes: &Notes) -> Door {
+pub(super) async fn check(settings: &Settings, patient: &Patient, notes: &Notes) -> Door {
     let visits = join_all(settings.hosts.iter().map(|host| visit(host, settings))).await;
     let is_open = visits.iter().any(|visit| visit.answer.is_ok());
     let mut refused = false;
@@ -63,7 +63,7 @@ pub(super) async fn check(settings: &Settings, notes: &Notes) -> Door {
             && !refused
         {
             refused = true;
-            let hint = refused_hint(&settings.credentials);
+            let hint = refused_hint(&settings.credentials, patient);
             notes.add(Finding::problem("token", explain(error), hint));
         }
     }
@@ -72,16 +72,25 @@ pub(super) async fn check(settings: &Settings, notes: &Notes) -> Door {
 }
 
 /// What to do about a login that no host takes.
-fn refused_hint(credentials: &Credentials) -> &'static str {
+fn refused_hint(credentials: &Credentials, patient: &Patient) -> String {
     match credentials {
         Credentials::Token { .. } => {
             "`pveum user token list USER` on a node shows the tokens; `oxmox setup` makes a new one"
+                .to_owned()
         }
         Credentials::Password { .. } => {
-            "`oxmox secret set CLUSTER` puts another password in its place; `pveum user list` on a node shows whether the user is \
-             there and enabled, `pveum user tfa list` whether it has a second factor, which oxmox cannot answer: a token needs none"
+            let first = if patient.is_new {
+                String::new()
+            } else {
+                let name = &patient.name;
+                format!("`oxmox secret set {name}` puts another password in its place; ")
+            };
+            format!(
+                "{first}`pveum user list` on a node shows whether the user is there and enabled, `pveum user tfa list` whether it \
+                 has a second factor, which oxmox cannot answer: a token needs none"
+            )
         }
-        Credentials::Ticket { .. } => "a ticket lasts two hours: log in again",
+        Credentials::Ticket { .. } => "a ticket lasts two hours: log in again".to_owned(),
     }
 }
 

@@ -90,14 +90,14 @@ async fn log_in(
     });
     let mut hidden = vec![password.clone()];
     let entry = pve::log_in(&with_password).await;
-    let credentials = match entry.map_err(|error| refused_login(&with_password, &error))? {
+    let credentials = match entry.map_err(|error| refused_login(&with_password, wishes, &error))? {
         Entry::In(credentials) => credentials,
         Entry::Half(challenge) => {
-            let factor = factor(&user, &challenge, code.take(), talk).await?;
+            let factor = factor(&user, &challenge, (wishes, code.take()), talk).await?;
             let (Factor::Totp(code) | Factor::Recovery(code)) = &factor;
             hidden.push(code.clone());
             let answer = pve::answer_challenge(&with_password, &challenge, &factor).await;
-            answer.map_err(|error| refused_factor(&with_password, &factor, &error))?
+            answer.map_err(|error| refused_factor((&with_password, wishes), &factor, &error))?
         }
     };
     Ok(Entered {
@@ -113,7 +113,7 @@ async fn log_in(
 async fn factor(
     user: &str,
     challenge: &Challenge,
-    code: Option<SecretString>,
+    (wishes, code): (&Wishes, Option<SecretString>),
     talk: Talk,
 ) -> Result<Factor, Fault> {
     if challenge.totp {
@@ -135,7 +135,11 @@ async fn factor(
     }
     if challenge.recovery && person::is_there() {
         let question = format!("One of {user}'s recovery keys, which is used up by it");
-        let key = talk.secret(&question, "--token USER!NAME").await?;
+        let flag = match &wishes.undone {
+            Some(_) => "--user USER@REALM --totp CODE",
+            None => "--token USER!NAME",
+        };
+        let key = talk.secret(&question, flag).await?;
         return Ok(Factor::Recovery(key));
     }
     let (what, besides) = if challenge.recovery {
@@ -152,10 +156,15 @@ async fn factor(
         let what = format!("{user} has a second factor that takes a browser: {asked}");
         (what, "")
     };
-    Err(Fault::new(Kind::Failed, what).hint(format!(
-        "{besides}make a token in PVE's web interface (Datacenter > Permissions > API Tokens), give it rights there, and run \
-         `oxmox setup --token USER!NAME`; or log in as a user with TOTP",
-    )))
+    let or = match &wishes.undone {
+        Some(cluster) => format!(
+            "log in as a user with TOTP: `oxmox setup --undo --name {cluster} --user USER@REALM --totp CODE`"
+        ),
+        None => "make a token in PVE's web interface (Datacenter > Permissions > API Tokens), give it rights there, and run \
+                 `oxmox setup --token USER!NAME`; or log in as a user with TOTP"
+            .to_owned(),
+    };
+    Err(Fault::new(Kind::Failed, what).hint(format!("{besides}{or}")))
 }
 
 /// Codes are digits; recovery keys have letters and dashes.
@@ -201,7 +210,7 @@ async fn given_token(
         pve::Error::Auth { .. } => Fault::new(Kind::Forbidden, format!("PVE refused the token {id}")).hint(
             "check name and secret: PVE shows the secret once, when the token is made; a lost one takes a new token",
         ),
-        other => lost(&settings, &other),
+        other => lost(&settings, wishes, &other),
     })?;
     Ok(Entered {
         settings,
@@ -209,17 +218,21 @@ async fn given_token(
     })
 }
 
-fn refused_login(settings: &Settings, error: &pve::Error) -> Fault {
+fn refused_login(settings: &Settings, wishes: &Wishes, error: &pve::Error) -> Fault {
     let user = settings.credentials.id();
     match error {
         pve::Error::Auth { .. } => Fault::new(Kind::Forbidden, format!("PVE refused the login of {user}")).hint(
             "PVE does not say which of them is wrong: the name, the realm (pam: accounts of the node, pve: PVE's own) or the password",
         ),
-        other => lost(settings, other),
+        other => lost(settings, wishes, other),
     }
 }
 
-fn refused_factor(settings: &Settings, factor: &Factor, error: &pve::Error) -> Fault {
+fn refused_factor(
+    (settings, wishes): (&Settings, &Wishes),
+    factor: &Factor,
+    error: &pve::Error,
+) -> Fault {
     match (error, factor) {
         (pve::Error::Auth { .. }, Factor::Recovery(_)) => Fault::new(
             Kind::Forbidden,
@@ -230,12 +243,12 @@ fn refused_factor(settings: &Settings, factor: &Factor, error: &pve::Error) -> F
             "a code is good for half a minute and once: wait for the next one, and check the clock of the device; after \
              too many wrong ones PVE locks the factor, and an administrator unlocks it",
         ),
-        (other, _) => lost(settings, other),
+        (other, _) => lost(settings, wishes, other),
     }
 }
 
 /// Neither in nor refused: the connection.
-pub(super) fn lost(settings: &Settings, error: &pve::Error) -> Fault {
+fn lost(settings: &Settings, wishes: &Wishes, error: &pve::Error) -> Fault {
     match (error, settings.hosts.first()) {
         (pve::Error::Fingerprint(untrusted), _) => {
             let what = format!(
@@ -244,8 +257,8 @@ pub(super) fn lost(settings: &Settings, error: &pve::Error) -> Fault {
             );
             Fault::new(Kind::Refused, what).hint(format!(
                 "it was renewed, several machines answer under this address, or somebody is in between: find out which; \
-                 `oxmox setup --host {} --pin FINGERPRINT` accepts a new one",
-                untrusted.host
+                 `{} --pin FINGERPRINT` accepts a new one",
+                wishes.command(&untrusted.host)
             ))
         }
         (pve::Error::NeverSent { .. }, Some(host)) => unreached(host, error),

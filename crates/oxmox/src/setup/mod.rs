@@ -122,7 +122,7 @@ pub async fn run(
     if let Some(exit) = agreed(&plan, &place, &wishes, talk).await? {
         return Ok(exit);
     }
-    let stop = signals::stop();
+    let stop = signals::stop(&plan.cluster);
     drop(leaving);
     let sent = Sent {
         writer: &writer,
@@ -325,9 +325,10 @@ fn finished(plan: &Plan) {
             client.title()
         ));
     }
-    out::hint(
-        "`oxmox call list_proxmox_resources` shows what it sees; `oxmox setup --undo` takes all of this back",
-    );
+    out::hint(format_args!(
+        "`oxmox call list_proxmox_resources` shows what it sees; `oxmox setup --undo --name {}` takes all of this back",
+        plan.cluster
+    ));
 }
 
 async fn host(wishes: &Wishes, talk: Talk) -> Result<Host, Fault> {

@@ -10,17 +10,18 @@ use crate::files;
 
 /// Cancelled by the first of them, so that whoever works ends in order. The second ends the process where it stands: what it
 /// made is written down.
-pub(super) fn stop() -> CancellationToken {
+pub(super) fn stop(cluster: &str) -> CancellationToken {
     let mut signals = Signals::listen();
     let stop = CancellationToken::new();
     let cancel = stop.clone();
+    let hint = format!("`oxmox setup --undo --name {cluster}` takes it back");
     tokio::spawn(async move {
         signals.next().await;
         cancel.cancel();
         out::say("interrupted: as soon as PVE has answered, this ends");
         signals.next().await;
         out::say("interrupted again, and ended at once: what was made is written down");
-        out::hint("`oxmox setup --undo` takes it back");
+        out::hint(hint);
         files::let_go();
         std::process::exit(Exit::Interrupted as i32);
     });

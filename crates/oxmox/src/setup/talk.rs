@@ -50,8 +50,9 @@ impl Talk {
             (true, default) => {
                 let offered = default.map(|default| format!(" [{default}]"));
                 let prompt = format!("{question}{}: ", offered.unwrap_or_default());
+                let hint = instead(flag);
                 let answer = until(
-                    TRIES,
+                    &hint,
                     || keyboard::line(prompt.clone()),
                     |line| {
                         let line = line.trim();
@@ -74,8 +75,9 @@ impl Talk {
             return Err(needed(question, flag));
         }
         let prompt = format!("{question} (not shown): ");
+        let hint = instead(flag);
         let answer = until(
-            TRIES,
+            &hint,
             || keyboard::hidden(prompt.clone()),
             |line| {
                 if line.is_empty() {
@@ -102,7 +104,7 @@ impl Talk {
         out::say(listed(question, items));
         let prompt = format!("Which one? [{}] ", default + 1);
         let answer = until(
-            TRIES,
+            FLAGS,
             || keyboard::line(prompt.clone()),
             |line| match line.trim() {
                 "" => Ok(default),
@@ -133,7 +135,7 @@ impl Talk {
         };
         let prompt = format!("Which ones, such as 1,2, or {NONE}? [{offered}] ");
         let answer = until(
-            TRIES,
+            FLAGS,
             || keyboard::line(prompt.clone()),
             |line| {
                 let words = line.split([',', ' ']).filter(|word| !word.is_empty());
@@ -173,24 +175,30 @@ impl Talk {
 
 const NONE: &str = "none";
 
-/// Asks until the answer is one, and no more often than that.
+/// Where the answer can come from that nobody gave.
+const FLAGS: &str = "`oxmox setup --help` lists the flags that say it beforehand";
+
+fn instead(flag: &str) -> String {
+    format!("give it by {flag} instead")
+}
+
+/// Asks until the answer is one, and no more often than is worth it.
 async fn until<T, Asking>(
-    tries: usize,
+    hint: &str,
     ask: impl Fn() -> Asking,
     understand: impl Fn(String) -> Result<T, String>,
 ) -> Result<T, Fault>
 where
     Asking: Future<Output = Result<String, Fault>>,
 {
-    for _ in 1..tries {
+    for _ in 1..TRIES {
         match understand(ask().await?) {
             Ok(answer) => return Ok(answer),
             Err(why) => out::say(why),
         }
     }
     understand(ask().await?).map_err(|why| {
-        Fault::bad_input(format!("{why}, {tries} times; nothing was changed"))
-            .hint("`oxmox setup --help` lists the flags that say it beforehand")
+        Fault::bad_input(format!("{why}, {TRIES} times; nothing was changed")).hint(hint)
     })
 }
 
@@ -227,6 +235,19 @@ fn needed(what: &str, flag: &str) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn whoever_says_nothing_is_told_where_it_can_come_from() {
+        let asked = std::cell::Cell::new(0);
+        let ask = || {
+            asked.set(asked.get() + 1);
+            std::future::ready(Ok(String::new()))
+        };
+        let none = |_| Err::<(), _>("nothing was typed".to_owned());
+        let fault = until(&instead("stdin"), ask, none).await.unwrap_err();
+        assert_eq!(asked.get(), TRIES);
+        assert_eq!(fault.hint.as_deref(), Some("give it by stdin instead"));
+    }
 
     #[test]
     fn an_answer_is_a_number_or_a_beginning() {

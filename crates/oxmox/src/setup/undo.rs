@@ -44,7 +44,7 @@ pub async fn run(
     let shared = Shared::of(&journal, &here.state, environment)?;
     let files = Restored::plan(&journal, &shared, &here.state)?;
     wishes.user = wishes.user.or_else(|| journal.login.clone());
-    wishes.token = None;
+    wishes.undone = Some(journal.cluster.clone());
     let remote = if journal.made.is_empty() || wishes.local_only {
         None
     } else {
@@ -67,7 +67,7 @@ pub async fn run(
         out::say("nothing was changed");
         return Ok(Exit::Failed);
     }
-    let stop = signals::stop();
+    let stop = signals::stop(&journal.cluster);
     drop(leaving);
     if let Some(remote) = &remote {
         let planned = journal.made.clone();

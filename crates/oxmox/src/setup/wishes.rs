@@ -67,6 +67,18 @@ pub struct Wishes {
     pub dry_run: bool,
     /// `--local-only`, of `--undo`.
     pub local_only: bool,
+    /// The cluster that is to be taken back, if this is about taking back.
+    pub undone: Option<String>,
+}
+
+impl Wishes {
+    /// What to type to come to this host once more.
+    pub fn command(&self, host: &str) -> String {
+        match &self.undone {
+            Some(cluster) => format!("oxmox setup --undo --name {cluster}"),
+            None => format!("oxmox setup --host {host}"),
+        }
+    }
 }
 
 /// Where things are on this machine.

@@ -157,7 +157,10 @@ async fn tried(
     if args.no_test {
         return Ok((new, Level::Ok));
     }
-    let patients = doctor::patients(std::slice::from_ref(name), &config, environment)?;
+    let mut patients = doctor::patients(std::slice::from_ref(name), &config, environment)?;
+    for patient in &mut patients {
+        patient.is_new = true;
+    }
     let report = doctor::knock(&patients, LIMIT).await;
     out::say(report.text());
     Ok((new, report.worst()))

@@ -114,8 +114,15 @@ async fn a_password_that_is_refused_is_no_matter_of_tokens() {
         .replace("token_secret_file", "password_file");
     clinic.configure(&[section], CANARY);
     let ran = clinic.doctor(&[]).exits(1);
-    let ran = ran.prints("hint: `oxmox secret set");
+    let ran = ran.prints("hint: `oxmox secret set lab`");
     assert!(!ran.stdout.contains("pveum user token list"), "{ran:#?}");
+    // One that is yet to be added has no secret that a command could find.
+    let pinned = format!("{}={}", sim.addr(), sim.fingerprint());
+    let secret = clinic.file("secret").display().to_string();
+    let add = ["cluster", "add", "new", "--user=root@pam", "--host"];
+    let words = [&add[..], &[&pinned, "--password-file", &secret]].concat();
+    let ran = clinic.run(&words).exits(1).says("hint: `pveum user list`");
+    assert!(!ran.stderr.contains("oxmox secret set"), "{ran:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use sim::world::factor::Factor;
 use sim::worlds::ROOT_PASSWORD;
 use sim::{Fault, Sim};
 
@@ -76,6 +77,34 @@ async fn a_cluster_that_does_not_answer_can_wait() {
     relay.now_to(place.sim.addr());
     place.undo().await.exits(0);
     assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+}
+
+/// Nobody is asked for a password in vain.
+#[tokio::test]
+async fn who_cannot_be_asked_has_to_agree_beforehand() {
+    let (place, _relay) = set_up(&[]).await;
+    place.sim.clear_requests();
+    let words = ["--undo", "--password-stdin"];
+    let ran = place.told(&words, ROOT_PASSWORD).await.exits(2);
+    ran.says("nobody is at a terminal to agree").says("--yes");
+    assert_eq!(place.sim.requests().len(), 0, "nothing was sent");
+}
+
+/// A way in that undo does not have is not offered, and not passed over in silence.
+#[tokio::test]
+async fn undo_logs_in() {
+    let (place, _relay) = set_up(&[]).await;
+    let words = ["--undo", "--yes", "--token=root@pam!x"];
+    let ran = place.told(&words, "").await.exits(2);
+    ran.says("cannot be used with");
+    place.sim.world(|world| {
+        let root = world.access.users.get_mut("root@pam").unwrap();
+        root.factors = vec![Factor::WebAuthn];
+    });
+    let ran = undo(&place, &[]).await.exits(1);
+    let ran = ran.says("takes a browser");
+    let ran = ran.says("`oxmox setup --undo --name home --user USER@REALM --totp CODE`");
+    assert!(!ran.stderr.contains("--token"), "{ran:#?}");
 }
 
 #[tokio::test]

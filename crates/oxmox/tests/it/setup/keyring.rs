@@ -67,8 +67,14 @@ async fn the_keyring_keeps_it_and_the_configuration_names_the_program() {
     let secrets = held(keyring.path());
     assert_eq!(secrets.len(), 1);
     let words = ["secret", "set", "home"].map(str::to_owned).to_vec();
-    place.fed(words, &secrets[0]).await.exits(0);
+    place.fed(words.clone(), &secrets[0]).await.exits(0);
     place.run(&["secret", "test", "home"]).await.exits(0);
+    lock(&keyring);
+    let again = [words, vec!["--no-test".to_owned()]].concat();
+    let ran = place.fed(again, &secrets[0]).await.exits(1);
+    let ran = ran.says("hint: unlock it").says("by token_secret_file");
+    assert!(!ran.stderr.contains("--secret-store"), "{ran:#?}");
+    std::fs::remove_file(keyring.path().join("locked")).unwrap();
     place.undo().await.exits(0);
     assert_eq!(held(keyring.path()), [""; 0]);
 }

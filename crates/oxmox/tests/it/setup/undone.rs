@@ -139,8 +139,10 @@ async fn the_last_cluster_takes_the_clients_along() {
         "--yes",
     ];
     let password = sim::worlds::ROOT_PASSWORD;
-    place.told(&words, password).await.exits(0);
+    let ran = place.told(&words, password).await.exits(0);
     let undo = |name: &'static str| ["--undo", "--yes", "--password-stdin", "--name", name];
+    // Without a name, nobody could tell which of them is meant.
+    ran.says("`oxmox setup --undo --name second`");
     let ran = place.told(&undo("home"), password).await.exits(0);
     let ran = ran.says("stays: oxmox in cursor").says(", for second");
     assert!(!ran.stderr.contains("all of it"), "{}", ran.stderr);
