@@ -1,7 +1,7 @@
 //! What was there before setup came is there again after it was taken back.
 
 use serde_json::json;
-use sim::world::access::Subject;
+use sim::world::access::{Role, Subject};
 
 use super::Place;
 
@@ -72,17 +72,22 @@ async fn an_entry_by_hand() {
     assert_eq!(after["mcpServers"]["other"]["command"], "x");
 }
 
+/// One that somebody has made.
+fn a_role() -> Role {
+    Role {
+        privs: ["VM.Audit".to_owned()].into(),
+        special: false,
+    }
+}
+
 #[tokio::test]
 async fn a_user_and_a_role_of_these_names() {
     let place = Place::new().await;
     place.sim.world(|world| {
         world.add_token("oxmox@pve!mine", "x");
         world.access.users.get_mut("oxmox@pve").unwrap().comment = Some("mine".to_owned());
-        let role = sim::world::access::Role {
-            privs: ["VM.Audit".to_owned()].into(),
-            special: false,
-        };
-        world.access.roles.insert("oxmox-read".to_owned(), role);
+        let roles = &mut world.access.roles;
+        roles.insert("oxmox-read".to_owned(), a_role());
     });
     let before = place.ours();
     place.setup(WORDS).await.exits(0).says("PUT /access/roles");
@@ -97,13 +102,16 @@ async fn a_user_and_a_role_of_these_names() {
     });
 }
 
-/// Somebody has revoked the token in PVE: what the user was given for it goes all the same.
+/// Somebody has revoked the token in PVE: what the user was given for it goes all the same. A role that was there before does
+/// not take its rules along.
 #[tokio::test]
 async fn a_token_that_is_gone_already() {
     let place = Place::new().await;
-    place
-        .sim
-        .world(|world| world.add_token("oxmox@pve!mine", "x"));
+    place.sim.world(|world| {
+        world.add_token("oxmox@pve!mine", "x");
+        let roles = &mut world.access.roles;
+        roles.insert("oxmox-read".to_owned(), a_role());
+    });
     let before = place.ours();
     place.setup(WORDS).await.exits(0);
     place.sim.world(|world| {
@@ -113,7 +121,8 @@ async fn a_token_that_is_gone_already() {
             |whom: &Subject| matches!(whom, Subject::Token(id) if id.starts_with("oxmox@pve!"));
         world.access.acl.retain(|rule| !is_its(&rule.subject));
     });
-    place.undo().await.exits(0).says("all of it was taken back");
+    let ran = place.undo().await.exits(0);
+    ran.says("all of it was taken back");
     assert_eq!((place.ours(), place.files_but_trail()), (before, vec![]));
 }
 
