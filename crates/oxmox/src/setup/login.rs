@@ -283,3 +283,39 @@ fn lost(settings: &Settings, wishes: &Wishes, error: &pve::Error) -> Fault {
             .hint("run the same command again when the cluster answers"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_certificate_is_accepted_by_the_command_that_met_it() {
+        let untrusted = pve::Untrusted {
+            host: "pve1:8006".to_owned(),
+            presented: pve::Fingerprint::of_der(b"x"),
+            pinned: None,
+            problem: "it is another one".to_owned(),
+        };
+        let error = pve::Error::Fingerprint(Box::new(untrusted));
+        let credentials = Credentials::Ticket {
+            user: "root@pam".to_owned(),
+            ticket: "x".into(),
+            csrf: "x".into(),
+        };
+        let settings = Settings::new(Vec::new(), credentials);
+        for (undone, command) in [
+            (None, "`oxmox setup --host pve1:8006 --pin FINGERPRINT`"),
+            (
+                Some("home"),
+                "`oxmox setup --undo --name home --pin FINGERPRINT`",
+            ),
+        ] {
+            let wishes = Wishes {
+                undone: undone.map(str::to_owned),
+                ..Wishes::default()
+            };
+            let hint = lost(&settings, &wishes, &error).hint.unwrap_or_default();
+            assert!(hint.contains(command), "{hint}");
+        }
+    }
+}
