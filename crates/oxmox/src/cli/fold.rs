@@ -14,7 +14,9 @@ pub(super) fn folded(table: &str, width: usize) -> String {
         return table.to_owned();
     }
     let fold = |line: &str| {
-        if line.starts_with("  ") {
+        // A cell that is wider than its column shifts the rest of its row.
+        let before: String = line.chars().take(column).collect();
+        if line.starts_with("  ") || !(column == 0 || before.ends_with("  ")) {
             line.to_owned()
         } else {
             folded_line(line, column, width)
@@ -73,5 +75,10 @@ mod tests {
         let long = format!("name  what\na     {}\n", "x".repeat(200));
         assert_eq!(folded(&long, 80), long, "one word");
         assert_eq!(folded("", 80), "");
+        let shifted = format!(
+            "name  hosts  what\na     {} in the attic\n",
+            "pve1, ".repeat(20)
+        );
+        assert_eq!(folded(&shifted, 60), shifted);
     }
 }

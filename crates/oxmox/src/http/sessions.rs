@@ -9,7 +9,6 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, Response, StatusCode};
 use axum::middleware::Next;
-use futures_util::future::join_all;
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 
@@ -19,9 +18,11 @@ use crate::token::Holder;
 
 /// The header that names one.
 const ID: &str = "mcp-session-id";
-/// A session without a message for this long is closed. A call that waits for a person sends none, and its answer would be
-/// lost.
+/// A session in which nothing is under way for this long is closed.
 const IDLE: Duration = Duration::from_hours(1);
+/// One without a message for this long is closed by rmcp, which does not know what is under way: a stream that has nothing to
+/// tell, a call that waits for a person.
+const SILENT: Duration = Duration::from_hours(24);
 /// How many one caller has at a time. Programs that end without a word leave theirs behind; of those in which nothing is
 /// under way, the one that was used least lately makes room.
 const MOST: usize = 64;
@@ -59,7 +60,7 @@ impl Drop for Use {
 impl Sessions {
     pub(super) fn new() -> Self {
         let mut manager = LocalSessionManager::default();
-        manager.session_config.keep_alive = Some(IDLE);
+        manager.session_config.keep_alive = Some(SILENT);
         Self {
             manager: Arc::new(manager),
             begun: Mutex::default(),
@@ -117,11 +118,14 @@ impl Sessions {
         over.map(|(id, _)| id).collect()
     }
 
-    async fn close(&self, those: Vec<String>) {
-        let closing = those.into_iter().map(async |id| {
-            let _ = self.manager.close_session(&id.into()).await;
-        });
-        join_all(closing).await;
+    /// Nobody waits for it: a session may hold up its own end, and whoever asked for it may leave.
+    fn close(&self, those: Vec<String>) {
+        for id in those {
+            let manager = self.manager.clone();
+            tokio::spawn(async move {
+                let _ = manager.close_session(&id.into()).await;
+            });
+        }
     }
 
     fn begun(&self) -> MutexGuard<'_, HashMap<String, Begun>> {
@@ -143,7 +147,7 @@ pub(super) async fn sweep(sessions: Weak<Sessions>, door: Weak<Door>, look_again
         }
         let now = Instant::now();
         let admitted = door.admitted().await;
-        sessions.close(sessions.over(admitted.as_ref(), now)).await;
+        sessions.close(sessions.over(admitted.as_ref(), now));
     }
 }
 
@@ -156,7 +160,7 @@ pub(super) async fn keep_apart(
     let by = request.extensions().get::<Holder>();
     let by = by.map(|holder| holder.caller.name.clone());
     let Some(named) = id(request.headers()) else {
-        return begin(&sessions, by.as_deref(), next.run(request).await).await;
+        return begin(&sessions, by.as_deref(), next.run(request).await);
     };
     let Some(under_way) = sessions.use_of(&named, by.as_deref()) else {
         return say(
@@ -173,15 +177,15 @@ pub(super) async fn keep_apart(
 }
 
 /// Enters the session that was begun with this answer, if one was.
-async fn begin(sessions: &Sessions, by: Option<&str>, answer: Response<Body>) -> Response<Body> {
+fn begin(sessions: &Sessions, by: Option<&str>, answer: Response<Body>) -> Response<Body> {
     let Some(new) = id(answer.headers()) else {
         return answer;
     };
     if let Some(leaving) = sessions.add(&new, by, Instant::now()) {
-        sessions.close(leaving).await;
+        sessions.close(leaving);
         return answer;
     }
-    sessions.close(vec![new]).await;
+    sessions.close(vec![new]);
     say(
         StatusCode::TOO_MANY_REQUESTS,
         format!(
@@ -240,6 +244,8 @@ mod tests {
     #[test]
     fn those_long_idle_are_closed() {
         let sessions = Arc::new(Sessions::new());
+        // Not by who does not know what is in use.
+        assert!(sessions.manager.session_config.keep_alive > Some(2 * IDLE));
         let begin = Instant::now();
         for id in ["old", "in use"] {
             sessions.add(id, None, begin);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tools::context::Cluster;
 
-use super::resources::{Address, Look, Thing};
+use super::resources::{Address, Look, Seen, Thing};
 
 /// The most that one caller listens to, by however many clients.
 const MOST_PER_CALLER: usize = 500;
@@ -251,10 +251,11 @@ impl Watcher {
     }
 
     /// Looks at one resource, and tells its listeners if it shows something else than before. What cannot be told at the
-    /// moment is no news: false.
+    /// moment is no news. False: nothing could be read.
     async fn compare(&self, look: &Look<'_>, view: &View, uri: &str, thing: &Thing) -> bool {
-        let Some(digest) = Box::pin(look.see(thing)).await.digest() else {
-            return false;
+        let seen = Box::pin(look.see(thing)).await;
+        let Some(digest) = seen.digest() else {
+            return !matches!(seen, Seen::Unreadable(_));
         };
         let mut clusters = self.clusters();
         let watched = clusters.get_mut(view);

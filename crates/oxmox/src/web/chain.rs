@@ -1,4 +1,4 @@
-//! Whether nobody tampered with the trail, as far as it can be seen without a head from before.
+//! Whether nobody tampered with the trail, as far as it can be seen without a head from before this process began.
 //!
 //! A walk reads all that was ever recorded, on the one thread that every call waits for, too. So there is one at a time, from the
 //! beginning only when somebody opens the trail; whoever has it open has what came since looked at.
@@ -22,6 +22,8 @@ pub(super) struct Chain(Mutex<Option<Known>>);
 struct Known {
     /// When it was last walked from the beginning.
     walked: Instant,
+    /// The last link that was there: an end that is cut off later is missed.
+    head: Option<String>,
     showed: Verified,
 }
 
@@ -47,19 +49,41 @@ impl Chain {
 }
 
 async fn anew(known: &mut Option<Known>, store: &Store) -> Result<Verified, Fault> {
-    let showed = store.verify_audit(None).await?;
+    let head = known.as_ref().and_then(|known| known.head.clone());
+    let showed = judged(store.verify_audit(head.as_deref()).await?);
     *known = Some(Known {
         walked: Instant::now(),
+        head: head_of(&showed).or(head),
         showed: showed.clone(),
     });
     Ok(showed)
+}
+
+/// Where the head from before is not there any more, the end was cut off.
+fn judged(verified: Verified) -> Verified {
+    match verified {
+        Verified::Whole {
+            entries,
+            anchored: Some(false),
+            ..
+        } => Verified::Broken { seq: entries + 1 },
+        as_it_is => as_it_is,
+    }
+}
+
+fn head_of(verified: &Verified) -> Option<String> {
+    match verified {
+        Verified::Whole { head, .. } => Some(head.clone()),
+        Verified::Broken { .. } => None,
+    }
 }
 
 impl Known {
     async fn go_on(&mut self, store: &Store) -> Result<Verified, Fault> {
         // What is broken is not mended by what follows.
         if let Verified::Whole { entries, head, .. } = &self.showed {
-            self.showed = store.verify_audit_since(*entries, head).await?;
+            self.showed = judged(store.verify_audit_since(*entries, head).await?);
+            self.head = head_of(&self.showed).or(self.head.take());
         }
         Ok(self.showed.clone())
     }
@@ -104,6 +128,7 @@ mod tests {
         let showed = Verified::Broken { seq: 7 };
         *walk = Some(Known {
             walked: Instant::now(),
+            head: None,
             showed: showed.clone(),
         });
         drop(walk);
@@ -111,5 +136,25 @@ mod tests {
         // Whoever comes later has it walked again.
         let whole = chain.whole(&store).await.unwrap();
         assert!(matches!(whole, Verified::Whole { entries: 0, .. }));
+    }
+
+    #[tokio::test]
+    async fn an_end_that_was_cut_off_is_missed_however_often_it_is_looked_at() {
+        let store = Store::in_memory().unwrap();
+        let chain = Chain::default();
+        *chain.0.lock().await = Some(Known {
+            walked: Instant::now(),
+            head: Some("of the third".to_owned()),
+            showed: Verified::Whole {
+                entries: 3,
+                head: "of the third".to_owned(),
+                anchored: None,
+            },
+        });
+        let cut_off = Verified::Broken { seq: 1 };
+        assert_eq!(chain.news(&store).await.unwrap(), cut_off);
+        assert_eq!(chain.news(&store).await.unwrap(), cut_off);
+        assert_eq!(chain.whole(&store).await.unwrap(), cut_off);
+        assert_eq!(chain.whole(&store).await.unwrap(), cut_off);
     }
 }

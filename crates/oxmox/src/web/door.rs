@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, Response, StatusCode, header};
@@ -71,6 +70,16 @@ impl Page {
         }))
     }
 
+    /// Whether the request brings along what goes with its cookie. Costs no look into the store.
+    async fn is_proved(&self, headers: &HeaderMap) -> Result<bool, Fault> {
+        let keys = &self.engine.store().await?.keys;
+        let given = headers.get(OWN).and_then(|value| value.to_str().ok());
+        let secret = cookie(headers, &self.cookie(keys));
+        Ok(given
+            .zip(secret)
+            .is_some_and(|(given, secret)| keys.is_sealed(&proved(secret), given)))
+    }
+
     /// What the page is told ends when whoever it is for is signed out, or their token was taken back.
     fn as_long_as_signed_in(self: &Arc<Self>, body: Body, brought: HeaderMap) -> Body {
         let page = self.clone();
@@ -83,13 +92,15 @@ impl Page {
 }
 
 /// Sees who is signed in before it is counted what they ask for: they are no strangers, whose doings could keep them from
-/// deciding.
+/// deciding. Whoever has the cookie alone is a stranger; the page's streams, which go by it, count with those.
 pub(crate) async fn recognize(
     State(page): State<Arc<Page>>,
     mut request: Request,
     next: Next,
 ) -> Response<Body> {
-    if let Ok(Some(person)) = page.person(request.headers()).await {
+    if let Ok(true) = page.is_proved(request.headers()).await
+        && let Ok(Some(person)) = page.person(request.headers()).await
+    {
         let extensions = request.extensions_mut();
         extensions.insert(SignedIn(person.caller.name.clone()));
         extensions.insert(person);
@@ -139,20 +150,13 @@ fn proved(secret: &str) -> [&[u8]; 2] {
 /// Refuses whoever is signed in by the cookie alone.
 pub(super) async fn require_proof(
     State(page): State<Arc<Page>>,
-    Extension(person): Extension<Person>,
     request: Request,
     next: Next,
 ) -> Response<Body> {
-    let store = match page.engine.store().await {
-        Ok(store) => store,
-        Err(fault) => return Failure::from(fault).into_response(),
-    };
-    let given = request.headers().get(OWN);
-    let given = given.and_then(|value| value.to_str().ok());
-    if given.is_some_and(|given| store.keys.is_sealed(&proved(&person.secret), given)) {
-        next.run(request).await
-    } else {
-        signed_out()
+    match page.is_proved(request.headers()).await {
+        Ok(true) => next.run(request).await,
+        Ok(false) => signed_out(),
+        Err(fault) => Failure::from(fault).into_response(),
     }
 }
 

@@ -120,10 +120,15 @@ const DELETE: Plain = change(
     content(
         "/pools",
         &[("vmid", "guest"), ("storage", "storage")],
-        "take them out first with update_pool and delete",
+        "take guests and storages out with update_pool and delete: true first; they stay as they are",
     )
     .members("members"),
-    content("/pools", &[("poolid", "pool")], "delete these first").below(),
+    content(
+        "/pools",
+        &[("poolid", "pool")],
+        "delete the pools below it first with delete_pool",
+    )
+    .below(),
 ]))
 .examples(&[Example {
     ask: "Remove the empty pool",

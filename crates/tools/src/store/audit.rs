@@ -250,7 +250,7 @@ impl Store {
     }
 
     /// Walks on from where the chain was found whole, for whoever looks often: so many entries, with that head. Where the head
-    /// is not there any more, the whole chain is walked. What was changed before it since then is not seen.
+    /// is not there any more, the whole chain is walked, with that head to be found in it. What was changed before it since then is not seen.
     pub async fn verify_audit_since(&self, entries: i64, head: &str) -> Result<Verified, Fault> {
         let values = [entries.into()];
         let there = self
@@ -258,7 +258,7 @@ impl Store {
             .await?;
         let there = there.first().map(|row| row.text(0)).transpose()?;
         if there.as_deref() != Some(head) {
-            return self.verify_audit(None).await;
+            return self.verify_audit(Some(head)).await;
         }
         let walked = Walked {
             after: entries,

@@ -11,9 +11,7 @@ use tools::engine::Engine;
 
 /// How many ways of callers to their clusters are kept.
 const KEPT: usize = 32;
-/// How many of them are one caller's: who comes by ever new tokens makes nobody else's way anew.
-const KEPT_PER_CALLER: usize = 8;
-/// For how long one is kept that nobody uses.
+/// For how long one is kept that nobody uses. Who listens uses it.
 const IDLE: Duration = Duration::from_mins(10);
 
 /// The ways to the clusters that were made for callers.
@@ -43,6 +41,14 @@ pub(super) struct Brought<'a> {
     pub(super) tokens: &'a [&'a str],
 }
 
+impl Made {
+    /// Whether somebody listens by it, or a call is under way.
+    fn is_in_use(&self) -> bool {
+        let mut clusters = self.engine.clusters().iter();
+        clusters.any(|cluster| Arc::strong_count(cluster) > 1)
+    }
+}
+
 impl fmt::Debug for Estates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Estates").finish_non_exhaustive()
@@ -66,7 +72,7 @@ impl Estates {
     /// Drops those that nobody has used for long; false: none are left.
     fn keep_used(&self, now: Instant) -> bool {
         let mut made = self.made();
-        made.retain(|kept| now.duration_since(kept.used) < IDLE);
+        made.retain(|kept| now.duration_since(kept.used) < IDLE || kept.is_in_use());
         !made.is_empty()
     }
 
@@ -99,11 +105,9 @@ impl Estates {
             return Ok(found);
         }
         let theirs = engine.on_behalf(self.connected(engine, tokens)?);
-        if made.iter().filter(|kept| is_theirs(kept)).count() >= KEPT_PER_CALLER {
-            let oldest = made.iter().position(is_theirs);
-            oldest.map(|at| made.remove(at));
-        } else if made.len() >= KEPT {
-            made.remove(0);
+        if made.len() >= KEPT {
+            let at = least_needed(&made);
+            made.remove(at);
         }
         if made.is_empty() {
             tokio::spawn(forget_idle(Arc::downgrade(self)));
@@ -185,6 +189,16 @@ impl Estates {
         };
         Ok((found, credentials))
     }
+}
+
+/// Which of them makes room. Whoever has most gives one up, so that who comes by ever new tokens makes nobody else's way anew:
+/// one that is not in use, and of these the one used least lately.
+fn least_needed(made: &[Made]) -> usize {
+    let of = |by: &Option<String>| made.iter().filter(|kept| kept.by == *by).count();
+    let most = made.iter().map(|kept| of(&kept.by)).max().unwrap_or(0);
+    let theirs = || (0..made.len()).filter(|at| of(&made[*at].by) == most);
+    let unused = theirs().find(|at| !made[*at].is_in_use());
+    unused.or_else(|| theirs().next()).unwrap_or(0)
 }
 
 /// Drops the ways that nobody has used for long, until there are none: the secrets are in them.
@@ -369,6 +383,20 @@ mod tests {
         }
         assert!(Arc::ptr_eq(&way(Some("alice"), ALICE), &alices));
         assert!(Arc::ptr_eq(&way(None, ALICE), &unasked));
-        assert_eq!(estates.made().len(), KEPT_PER_CALLER + 2);
+        assert_eq!(estates.made().len(), KEPT);
+    }
+
+    #[tokio::test]
+    async fn a_way_that_somebody_listens_by_stays() {
+        let (estates, engine) = (estates(&["lab"]), engine());
+        let way = |token: &str| way(&estates, &engine, brought(Some("gateway"), &[token])).unwrap();
+        let listened_by = way(ALICE).clusters()[0].clone();
+        assert!(estates.keep_used(Instant::now() + 2 * IDLE));
+        for number in 0..2 * KEPT {
+            way(&format!("bob@pve!{number}=secret"));
+        }
+        assert!(Arc::ptr_eq(&way(ALICE).clusters()[0], &listened_by));
+        drop(listened_by);
+        assert!(!estates.keep_used(Instant::now() + 2 * IDLE));
     }
 }

@@ -143,17 +143,6 @@ impl Gate {
         Ok(Guess(who))
     }
 
-    /// Whether somebody may try once more. Counts nothing.
-    pub(in crate::http) fn may_guess(
-        &self,
-        from: Option<IpAddr>,
-        what: Try<'_>,
-    ) -> Result<(), TooMuch> {
-        let who = from.map(|from| guesser(from, what));
-        let left = who.map(|who| enough(usage(&mut self.usages(), &who, GUESSES, Instant::now())));
-        left.unwrap_or(Ok(()))
-    }
-
     /// It was no guess.
     pub(crate) fn was_right(&self, guess: Guess) {
         if let Guess(Some(who)) = guess
@@ -305,9 +294,7 @@ mod tests {
             // All at once: nobody knows yet whether they are right.
             assert!(gate.guess(from, Try::Token(&guess)).is_ok(), "{guess}");
         }
-        assert!(gate.may_guess(from, Try::Token("oxmox_abcd_y")).is_err());
         assert!(gate.guess(from, Try::Token("oxmox_abcd_y")).is_err());
-        assert!(gate.may_guess(from, Try::Token("oxmox_efgh_y")).is_ok());
         assert!(gate.guess(from, Try::Token("oxmox_efgh_y")).is_ok());
         assert!(gate.guess(from, Try::SignIn).is_ok());
         let elsewhere = Some("10.0.0.8".parse().unwrap());

@@ -21,6 +21,7 @@ function proof() {
 }
 
 async function request(method, path, body, signal) {
+  const sent = proof();
   let answer;
   try {
     answer = await fetch(`/api/${path}`, {
@@ -28,7 +29,7 @@ async function request(method, path, body, signal) {
       signal,
       credentials: "same-origin",
       // Only this page can send the header: that is how the server knows it.
-      headers: { "X-Oxmox-Page": proof(), ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
+      headers: { "X-Oxmox-Page": sent, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch (error) {
@@ -37,7 +38,11 @@ async function request(method, path, body, signal) {
   }
   const data = await answer.json().catch(() => ({}));
   if (answer.ok) return data;
-  if (answer.status === 401 && path !== "sign-in") whenSignedOut();
+  if (answer.status === 401 && path !== "sign-in") {
+    // Somebody has signed in meanwhile, in another tab.
+    if (proof() !== sent) return request(method, path, body, signal);
+    whenSignedOut();
+  }
   throw new Failed(answer.status, data.error ?? inWords(answer), data.hint);
 }
 

@@ -26,6 +26,7 @@ const top = document.getElementById("top");
 const AGAIN_HIDDEN = 15_000; // milliseconds
 let shown = null; // what is on the page: {leave, seen}
 let unlisten = null;
+let last = null; // what the stream told last
 let waiting = 0;
 
 function badge() {
@@ -100,6 +101,8 @@ async function show(focus) {
   scrollTo(0, 0);
   try {
     shown = part(view, rest) ?? {};
+    // What it loads first is no older than that.
+    if (last) shown.known?.(last);
   } catch (error) {
     fill(view, failure(error));
   }
@@ -109,7 +112,7 @@ async function show(focus) {
 /// While the page is seen. Browsers have six connections for all tabs together: one that nobody sees must hold none.
 function listen() {
   unlisten?.();
-  unlisten = document.hidden ? null : listenTo("/api/events", { seen: (seen) => { count(); shown?.seen?.(seen); } });
+  unlisten = document.hidden ? null : listenTo("/api/events", { seen: (seen) => { last = seen; count(); shown?.seen?.(seen); } });
 }
 
 async function start() {

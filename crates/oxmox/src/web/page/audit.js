@@ -29,10 +29,10 @@ export function audit(view) {
     under?.abort();
     const mine = new AbortController();
     under = mine;
+    isPaged = Boolean(before);
     try {
       const answer = await post("audit", { words: words.value, result: result.value, ...(before && { before }) }, mine.signal);
       if (mine !== under) return;
-      isPaged = Boolean(before);
       if (!before) { rows.replaceChildren(); fill(added); }
       // An entry that is open stays open while the rest is read anew.
       rows.append(...answer.rows.map(entry));
@@ -67,7 +67,7 @@ export function audit(view) {
   const reload = oneAtATime(refresh);
   load();
   recheck();
-  return { leave: () => { clearTimeout(timer); under?.abort(); under = null; }, seen: ({ audit: at }) => {
+  return { leave: () => { clearTimeout(timer); under?.abort(); under = null; }, known: ({ audit: at }) => { seenAt = at; }, seen: ({ audit: at }) => {
     if (seenAt !== undefined && seenAt !== at) { reload(); recheck(); }
     seenAt = at;
   } };

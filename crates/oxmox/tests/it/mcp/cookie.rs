@@ -8,7 +8,7 @@ use super::world;
 
 /// Browsers send a cookie to every port of its host, where another server can read it.
 #[tokio::test]
-async fn the_cookie_alone_decides_and_shows_nothing() {
+async fn the_cookie_alone_decides_nothing() {
     let world = world().await;
     let page = served(&world, false).await;
     let owner = page.person(&world, "owner", Bounds::default()).await;

@@ -102,7 +102,7 @@ const DELETE: Plain = change(
 .removes(THE_GROUP.undone_by("create_ha_group").only_without(&[content(
     "/cluster/ha/resources",
     &[("sid", "guest")],
-    "take them out first with update_ha_resource",
+    "take them out of it first with update_ha_resource and delete: group",
 )
 .naming("group")]))
 .examples(&[Example {

@@ -27,7 +27,7 @@ async fn a_pool_says_what_is_in_it() {
     );
     assert_eq!(
         instead,
-        "take them out first with update_pool and delete; delete these first"
+        "take guests and storages out with update_pool and delete: true first; they stay as they are; delete the pools below it first with delete_pool"
     );
     // Of a guest that is gone PVE does not speak either.
     house.sim.world(|world| {

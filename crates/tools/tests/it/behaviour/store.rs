@@ -69,6 +69,17 @@ async fn who_looks_often_has_only_what_is_new_read() {
         let is_whole = matches!(walked, Verified::Whole { entries: 4, .. });
         assert!(is_whole, "{unseen}: {walked:?}");
     }
+    let cut_off = walked_on("DELETE FROM audit WHERE seq >= 3").await;
+    assert!(
+        matches!(
+            cut_off,
+            Verified::Whole {
+                anchored: Some(false),
+                ..
+            }
+        ),
+        "{cut_off:?}"
+    );
     for (sql, seq) in [
         ("UPDATE audit SET entry = '{}' WHERE seq = 4", 4),
         ("UPDATE audit SET seq = 5 WHERE seq = 4", 4),
