@@ -24,12 +24,15 @@ impl Brake {
         }
     }
 
-    /// The fault that stops every change, if there is one. Opens the store that replicas share.
+    /// The fault that stops every change, if there is one, before anybody has agreed to any. Opens the store that replicas
+    /// share, unless this machine has no keys for it: a look makes none, and claims no database for them.
     pub async fn look(config: &Config) -> Result<(), Fault> {
         let brake = Self::of(config);
         brake.is_off_here()?;
-        let store = state::shared(config).await.map_err(untold)?;
-        brake.is_off(store.as_ref()).await
+        match state::known_shared(config).await.map_err(untold)? {
+            Some(store) => brake.is_off(Some(&store)).await,
+            None => Ok(()),
+        }
     }
 
     /// The same with the configured store, if it could be opened.
@@ -49,7 +52,8 @@ impl Brake {
         })
     }
 
-    fn is_off_here(&self) -> Result<(), Fault> {
+    /// The same for what sends nothing: as far as this state directory tells.
+    pub fn is_off_here(&self) -> Result<(), Fault> {
         let is_there = self.file.try_exists().map_err(|error| {
             let what = format!("{}: {error}", self.file.display());
             let fault = Fault::new(Kind::Failed, what);

@@ -231,7 +231,12 @@ pub fn run(args: Args, global: &Global) -> Result<Exit, Fault> {
         arguments: global.for_clients(&environment),
     };
     if !args.dry_run {
-        block_on(Threads::One, Brake::look(&config))?;
+        if args.local_only || args.token.is_some() {
+            // Nothing is sent, so that a store that went with the cluster is in nobody's way.
+            Brake::of(&config).is_off_here()?;
+        } else {
+            block_on(Threads::One, Brake::look(&config))?;
+        }
         locks.add(&Journal::all(&here.state))?;
         setup::clear_dead(&environment, &here);
     }

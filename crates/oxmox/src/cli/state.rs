@@ -43,6 +43,17 @@ pub async fn shared(config: &Config) -> Result<Option<Store>, Fault> {
     }
 }
 
+/// The same if this machine has keys for it. Warns of nothing: whoever goes on opens the store once more.
+pub async fn known_shared(config: &Config) -> Result<Option<Store>, Fault> {
+    if !config.has_shared_store() || !Store::has_keys(&config.state_dir) {
+        return Ok(None);
+    }
+    match config.state(&Environment::of_process(), &mut Vec::new())? {
+        State::Shared(at, dir) => Store::shared(&at, &dir).await.map(Some),
+        State::Dir(_) | State::Memory => Ok(None),
+    }
+}
+
 fn place(config: &Config) -> Result<State, Fault> {
     let mut warnings = Vec::new();
     let state = config.state(&Environment::of_process(), &mut warnings)?;

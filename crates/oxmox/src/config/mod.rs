@@ -163,9 +163,12 @@ impl Config {
         Ok(config)
     }
 
-    /// As if the configuration file were empty: where there is none yet.
+    /// As if the configuration file were empty: where there is none yet. The store may be named elsewhere.
     pub fn fresh(overrides: &Overrides, environment: &Environment) -> Result<Self, Fault> {
-        Self::without_clusters(overrides, environment, &File::default(), Path::new(""))
+        let (file, dir) = (File::default(), Path::new(""));
+        let mut config = Self::without_clusters(overrides, environment, &file, dir)?;
+        config.store = StoreConfig::find(overrides.store.as_deref(), environment, (&file, dir))?;
+        Ok(config)
     }
 
     /// For the demo: flags and defaults only, so that nothing that is configured can break it or be reached by it.

@@ -77,7 +77,8 @@ impl Trouble {
 }
 
 impl Trail {
-    /// The configured store. Where it cannot be opened, a person is told, and goes on without.
+    /// The configured store. Where it cannot be opened, a person is told, and goes on without, unless replicas share it: then
+    /// nothing is sent, since nobody could tell whether they are stopped.
     pub async fn open(config: &Config, cluster: &str, identity: String) -> Self {
         let store = state::open(config).await;
         if let Err(fault) = &store {

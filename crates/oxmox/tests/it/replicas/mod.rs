@@ -11,11 +11,11 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use sim::Sim;
-use sim::worlds::{ROOT_PASSWORD, fleet};
+use sim::worlds::{ROOT_PASSWORD, fleet, homelab};
 use tempfile::TempDir;
 
-use crate::cli::Machine;
 use crate::cli::store::{exported, machine_with_a_store};
+use crate::cli::{Machine, Ran};
 use crate::server::{self, Server};
 use balancer::Balancer;
 use database::Database;
@@ -343,29 +343,54 @@ async fn replicas_are_frozen_from_any_machine() {
     let refused = server::call(other.address, "create_pool", &pool).await;
     let refused = refused.unwrap();
     assert!(refused.to_string().contains("frozen"), "{refused:#}");
-    let (address, pin) = (service.sim.addr().to_string(), service.sim.fingerprint());
-    let setup = [
-        "setup",
-        "--host",
-        &address,
-        "--pin",
-        pin,
-        "--only-host",
-        "--user=root@pam",
-        "--password-stdin",
-        "--level=read",
-        "--name=home",
-        "--secret-store=file",
-        "--yes",
-    ];
-    service.machines[1]
-        .fed(&setup, ROOT_PASSWORD)
+    set_up(&service.machines[1], &service.sim, &["--yes"])
         .exits(1)
         .says("stopped all changes of all replicas");
     assert!(service.got().is_empty());
     service.machines[0].run(&["thaw"]).exits(0).says("thawed");
     let done = server::call(other.address, "create_pool", &pool).await;
     assert_eq!(status(&done.unwrap()).unwrap(), "applied");
+}
+
+fn set_up(machine: &Machine, sim: &Sim, more: &[&str]) -> Ran {
+    let address = sim.addr().to_string();
+    let words = [
+        "setup",
+        "--host",
+        &address,
+        "--pin",
+        sim.fingerprint(),
+        "--only-host",
+        "--user=root@pam",
+        "--password-stdin",
+        "--level=read",
+        "--name=home",
+        "--secret-store=file",
+    ];
+    machine.fed(&[&words, more].concat(), ROOT_PASSWORD)
+}
+
+/// Whoever only looks makes no keys: with those a new database would be theirs, and nobody else's.
+#[tokio::test(flavor = "multi_thread")]
+async fn replicas_are_not_shut_out_by_a_setup_that_nobody_agreed_to() {
+    let Some(database) = Database::new("unclaimed_store").await else {
+        return;
+    };
+    let sim = Sim::start(homelab()).await.unwrap();
+    let [one, other] = [(); 2].map(|()| Machine::new().with("OXMOX_STORE", &database.url()));
+    set_up(&one, &sim, &[]).exits(2).says("--yes");
+    assert!(!one.state_dir().exists());
+    other
+        .run(&["freeze"])
+        .exits(0)
+        .says("by any oxmox on this store");
+    // After a yes it is asked all the same.
+    std::fs::create_dir(one.state_dir()).unwrap();
+    let key = |machine: &Machine| machine.state_dir().join("key");
+    std::fs::copy(key(&other), key(&one)).unwrap();
+    set_up(&one, &sim, &["--yes"])
+        .exits(1)
+        .says("stopped all changes of all replicas");
 }
 
 /// From SQLite to PostgreSQL and back: what comes out at the end is what went in.

@@ -79,6 +79,29 @@ async fn a_cluster_that_does_not_answer_can_wait() {
     assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
 }
 
+/// The database was in a VM of it, perhaps: where nothing is sent, nobody has to know whether replicas are stopped.
+#[tokio::test]
+async fn a_store_that_went_with_the_cluster_is_in_nobodys_way() {
+    let (place, _relay) = set_up(&["--client=cursor"]).await;
+    let store = format!("--store=postgres://oxmox@{}/oxmox", nobody());
+    let before = place.files();
+    place.sim.clear_requests();
+    let ran = undo(&place, &[&store]).await.exits(1);
+    ran.says("whether somebody has stopped all changes");
+    assert_eq!(place.sim.requests().len(), 0, "nothing was sent");
+    assert_eq!(place.files(), before);
+
+    let (user, name, secret) = sim::worlds::ROOT_TOKEN;
+    let words = ["--name=second", "--secret-store=file", &store];
+    let token = format!("{user}!{name}");
+    place.with_token(&token, &words, secret).await.exits(0);
+    for name in ["second", "home"] {
+        let words = ["--undo", "--local-only", "--yes", "--name", name, &store];
+        place.told(&words, "").await.exits(0);
+    }
+    assert_eq!(place.files_but_trail(), ["state/setup/home.json"]);
+}
+
 /// Nobody is asked for a password in vain.
 #[tokio::test]
 async fn who_cannot_be_asked_has_to_agree_beforehand() {
