@@ -94,10 +94,9 @@ impl Work<'_> {
             return Fault { message, ..fault };
         }
         let message = format!("{}; left behind: {}", fault.message, left.join(", "));
-        Fault { message, ..fault }.hint(format!(
-            "`oxmox setup --undo --name {}` takes it back",
-            self.plan.cluster
-        ))
+        let name = &self.plan.cluster;
+        let undo = format!("`oxmox setup --undo --name {name}` takes it back");
+        Fault { message, ..fault }.hint(self.writer.hint(undo).await)
     }
 
     async fn attempt(&mut self, journal: &mut Journal, done: &mut Done) -> Result<(), Fault> {
@@ -253,7 +252,8 @@ impl Work<'_> {
         journal.write(self.state)?;
         for last in &self.plan.last {
             if self.stop.is_cancelled() {
-                return Err(self.left_to_do(last, Fault::new(Kind::Failed, "interrupted")));
+                let fault = Fault::new(Kind::Failed, "interrupted");
+                return Err(self.left_to_do(last, fault).await);
             }
             out::say(format_args!("  {}", last.says));
             self.send_last(last).await?;
@@ -274,17 +274,20 @@ impl Work<'_> {
     async fn send_last(&self, last: &Last) -> Result<(), Fault> {
         let request = last.gone.undo();
         match self.writer.send(&last.says, &request).await {
-            Err(trouble) if !trouble.is_gone() => Err(self.left_to_do(last, trouble.of(&request))),
+            Err(trouble) if !trouble.is_gone() => {
+                Err(self.left_to_do(last, trouble.of(&request)).await)
+            }
             _ => Ok(()),
         }
     }
 
-    fn left_to_do(&self, last: &Last, fault: Fault) -> Fault {
+    async fn left_to_do(&self, last: &Last, fault: Fault) -> Fault {
         let message = format!(
             "oxmox reaches {} as {}, and this is left to do: {}: {}",
             self.plan.cluster, self.plan.token, last.says, fault.message
         );
-        Fault { message, ..fault }.hint("run the same command again")
+        let again = "run the same command again".to_owned();
+        Fault { message, ..fault }.hint(self.writer.hint(again).await)
     }
 
     /// The other way round. What could not be taken back is named.

@@ -153,6 +153,16 @@ impl Trail {
 }
 
 impl Recorded<'_> {
+    /// What there is to do, behind what has to be done first where all changes are stopped by now.
+    pub async fn hint(&self, then: String) -> String {
+        match self.brake.is_off(self.trail.store.as_ref()).await {
+            Err(Fault {
+                hint: Some(first), ..
+            }) => format!("{first}; then {then}"),
+            _ => then,
+        }
+    }
+
     /// Sends it, between its two entries, unless a person has stopped all changes meanwhile.
     pub async fn send(&self, says: &str, request: &Request) -> Result<Value, Trouble> {
         let store = self.trail.store.as_ref();

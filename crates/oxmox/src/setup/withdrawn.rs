@@ -12,7 +12,7 @@ use super::journal::Journal;
 use super::made::Made;
 use super::role::USER;
 use super::talk::Talk;
-use super::trail::Recorded;
+use super::trail::{Recorded, Trouble};
 use super::wishes::Wishes;
 use super::{handed, login, reached, words};
 use crate::cli::out;
@@ -53,18 +53,18 @@ pub(super) async fn withdraw(
     writer: &Recorded<'_>,
     (state, stop): (&Path, &CancellationToken),
 ) -> Result<(), Fault> {
+    let mut is_begun = false;
     for made in undo {
         if stop.is_cancelled() {
             return Err(
-                Fault::new(Kind::Failed, "interrupted; some of it is still there")
-                    .hint("run the command again: it takes back the rest"),
+                Fault::new(Kind::Failed, "interrupted; some of it is still there").hint(AGAIN),
             );
         }
         let parts = made.one_by_one();
         // PVE refuses all of a rule where one of those that have it is gone.
-        if !take_back(made, writer).await? && parts.len() > 1 {
+        if !take_back(made, writer, &mut is_begun).await? && parts.len() > 1 {
             for part in &parts {
-                take_back(part, writer).await?;
+                take_back(part, writer, &mut is_begun).await?;
             }
         }
         journal.unmake(made);
@@ -73,14 +73,29 @@ pub(super) async fn withdraw(
     Ok(())
 }
 
+const AGAIN: &str = "run the command again: it takes back the rest";
+
 /// Whether PVE took it back: if not, it says that there is nothing of this kind.
-async fn take_back(made: &Made, writer: &Recorded<'_>) -> Result<bool, Fault> {
+async fn take_back(made: &Made, writer: &Recorded<'_>, is_begun: &mut bool) -> Result<bool, Fault> {
     let request = made.undo();
     out::say(format_args!("  {}", words::request(&request)));
     let says = format!("take back {}", made.says());
     match writer.send(&says, &request).await {
-        Ok(_) => Ok(true),
+        Ok(_) => {
+            *is_begun = true;
+            Ok(true)
+        }
         Err(trouble) if trouble.is_gone() => Ok(false),
+        // Stopped in the middle: what it says of changes to come is not all.
+        Err(Trouble::Unsent(fault)) if *is_begun => {
+            let message = format!(
+                "{}; some of it was taken back, and some of it is still there",
+                fault.message
+            );
+            let first = fault.hint.clone().map(|hint| format!("{hint}; then "));
+            let first = first.unwrap_or_default();
+            Err(Fault { message, ..fault }.hint(format!("{first}{AGAIN}")))
+        }
         Err(trouble) => Err(trouble.of(&request)),
     }
 }

@@ -30,8 +30,11 @@ fn words(place: &Place) -> Vec<String> {
     words
 }
 
-async fn until(holds: impl Fn() -> bool) {
+/// Waits for it, as long as somebody is there who may bring it about.
+async fn until(child: &mut Child, holds: impl Fn() -> bool) {
     while !holds() {
+        let ended = child.try_wait().unwrap();
+        assert!(ended.is_none() || holds(), "it came to an end: {ended:?}");
         tokio::task::yield_now().await;
     }
 }
@@ -67,9 +70,12 @@ async fn in_the_middle_everything_is_taken_back() {
         place.sim.fault(slow("PUT", "/access/acl"));
         let words = words(&place);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let (_password, child) = begin(&place, &words);
+        let (_password, mut child) = begin(&place, &words);
         // As soon as the token is there, the slow step is next or under way.
-        until(|| place.ours().iter().any(|it| it.starts_with("token"))).await;
+        until(&mut child, || {
+            place.ours().iter().any(|it| it.starts_with("token"))
+        })
+        .await;
         is_taken_back(&place, signalled(child, signal).await);
     }
 }
@@ -82,7 +88,7 @@ async fn while_the_token_is_tried_everything_is_taken_back() {
         let words = words(&place);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         place.sim.fault(slow("GET", "/version"));
-        let (_password, child) = begin(&place, &words);
+        let (_password, mut child) = begin(&place, &words);
         let config = place.home(".config/oxmox/config.toml");
         let is_tried = || {
             let requests = place.sim.requests();
@@ -93,7 +99,7 @@ async fn while_the_token_is_tried_everything_is_taken_back() {
                     .any(|it| it.path.ends_with("/version"))
             })
         };
-        until(|| config.exists() && is_tried()).await;
+        until(&mut child, || config.exists() && is_tried()).await;
         is_taken_back(&place, signalled(child, signal).await);
     }
 }
@@ -105,12 +111,12 @@ async fn before_anything_was_changed_it_ends_with_a_word() {
         place.sim.fault(slow("GET", "/access/acl"));
         let words = words(&place);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let (_password, child) = begin(&place, &words);
+        let (_password, mut child) = begin(&place, &words);
         let is_reading = || {
             let requests = place.sim.requests();
             requests.iter().any(|it| it.path.ends_with("/access/users"))
         };
-        until(is_reading).await;
+        until(&mut child, is_reading).await;
         let (output, said) = signalled(child, signal).await;
         assert!(
             said.contains("interrupted; nothing was changed"),
@@ -127,9 +133,12 @@ async fn an_interrupted_undo_goes_on_where_it_was() {
     let place = Place::new().await;
     place.setup(READ_HOME).await.exits(0);
     place.sim.fault(slow("DELETE", "/access/users/*").times(1));
-    let (_password, child) = begin(&place, &["setup", "--undo", "--yes"]);
+    let (_password, mut child) = begin(&place, &["setup", "--undo", "--yes"]);
     // The rule goes first, and the slow token next.
-    until(|| !place.ours().iter().any(|it| it.contains(" on /"))).await;
+    until(&mut child, || {
+        !place.ours().iter().any(|it| it.contains(" on /"))
+    })
+    .await;
     let (_, said) = signalled(child, "-HUP").await;
     assert!(said.contains("some of it is still there"), "{said}");
     assert!(place.ours().contains(&"user".to_owned()));
@@ -161,9 +170,9 @@ async fn what_a_killed_one_left_goes_with_the_next() {
     for (method, path) in [("GET", "/access/acl"), ("PUT", "/access/acl")] {
         place.sim.clear_faults();
         place.sim.fault(slow(method, path));
-        let (_password, child) = begin(&place, &all);
+        let (_password, mut child) = begin(&place, &all);
         let is_there = || method == "GET" || place.ours().iter().any(|it| it.starts_with("token"));
-        until(|| lock.exists() && is_there()).await;
+        until(&mut child, || lock.exists() && is_there()).await;
         let (output, _) = signalled(child, "-KILL").await;
         assert_eq!(output.status.code(), None);
         assert!(lock.exists());
@@ -174,8 +183,8 @@ async fn what_a_killed_one_left_goes_with_the_next() {
     }
     // By a setup of something else.
     place.sim.fault(slow("GET", "/access/acl"));
-    let (_password, child) = begin(&place, &all);
-    until(|| lock.exists()).await;
+    let (_password, mut child) = begin(&place, &all);
+    until(&mut child, || lock.exists()).await;
     signalled(child, "-KILL").await;
     place.sim.clear_faults();
     place.setup(&again).await.exits(0);
@@ -200,27 +209,42 @@ async fn what_a_living_one_holds_stays() {
     assert_eq!(place.files(), held);
 }
 
+/// The changes that have come to the cluster, by path.
+fn sent(place: &Place) -> Vec<String> {
+    let requests = place.sim.requests().into_iter();
+    let changes = requests.filter(|it| it.method != "GET" && !it.path.ends_with("/ticket"));
+    changes.map(|it| it.path).collect()
+}
+
+/// What it says when somebody pulls the brake after this change, and before it is answered.
+async fn frozen_at(place: &Place, words: &[&str], (method, path): (&str, &str)) -> String {
+    place.sim.clear_requests();
+    place.sim.fault(slow(method, path).times(1));
+    // The answer waits for the clock, and that for the brake.
+    tokio::time::pause();
+    let (_password, mut child) = begin(place, words);
+    let has_come = || sent(place).iter().any(|it| it.ends_with(path));
+    until(&mut child, has_come).await;
+    std::fs::write(place.machine.state_dir().join("frozen"), "").unwrap();
+    tokio::time::resume();
+    let output = tokio::task::spawn_blocking(move || child.wait_with_output().unwrap());
+    let said = String::from_utf8(output.await.unwrap().stderr).unwrap();
+    assert!(said.contains("oxmox is frozen"), "{said}");
+    said
+}
+
 /// Somebody pulls the brake meanwhile: nothing more is sent, and what was made can be taken back later.
 #[tokio::test]
 async fn when_it_is_frozen_nothing_more_is_sent() {
     let place = Place::new().await;
-    place.sim.fault(slow("POST", "/access/users").times(1));
     let words = words(&place);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let (_password, child) = begin(&place, &words);
-    let sent = || {
-        let requests = place.sim.requests().into_iter();
-        let changes = requests.filter(|it| it.method != "GET" && !it.path.ends_with("/ticket"));
-        changes.map(|it| it.path).collect::<Vec<_>>()
-    };
-    until(|| sent().iter().any(|path| path.ends_with("/users"))).await;
-    let frozen = place.machine.state_dir().join("frozen");
-    std::fs::write(&frozen, "").unwrap();
-    let output = tokio::task::spawn_blocking(move || child.wait_with_output().unwrap());
-    let said = String::from_utf8(output.await.unwrap().stderr).unwrap();
-    assert!(said.contains("oxmox is frozen"), "{said}");
+    let said = frozen_at(&place, &words, ("POST", "/access/users")).await;
     assert!(said.contains("left behind: "), "{said}");
-    assert_eq!(sent().len(), 2, "{said}");
+    let hint = "`oxmox thaw` lets changes run again; then `oxmox setup --undo --name home` takes";
+    assert!(said.contains(hint), "{said}");
+    assert_eq!(sent(&place).len(), 2, "{said}");
+    let frozen = place.machine.state_dir().join("frozen");
     let refused = async || place.told(&["--undo", "--yes"], "").await.exits(1);
     refused().await.says("`oxmox thaw`");
     // What cannot be looked at counts as frozen, too.
@@ -232,4 +256,20 @@ async fn when_it_is_frozen_nothing_more_is_sent() {
     std::fs::remove_file(&frozen).unwrap();
     place.undo().await.exits(0);
     assert_eq!(place.ours(), [""; 0]);
+}
+
+/// The same while it is taken back: some of it is changed by then, which is said.
+#[tokio::test]
+async fn when_an_undo_is_frozen_the_rest_is_still_there() {
+    let place = Place::new().await;
+    place.setup(READ_HOME).await.exits(0);
+    let undo = ["setup", "--undo", "--yes"];
+    let said = frozen_at(&place, &undo, ("PUT", "/access/acl")).await;
+    assert!(said.contains("some of it is still there"), "{said}");
+    let hint = "`oxmox thaw` lets changes run again; then run the command again";
+    assert!(said.contains(hint), "{said}");
+    assert_eq!(sent(&place).len(), 1, "{said}");
+    place.run(&["thaw"]).await.exits(0);
+    place.undo().await.exits(0);
+    assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
 }
