@@ -249,8 +249,11 @@ async fn reach(
         if others.is_empty() {
             return Draft::open(file).ok().map(Draft::gone);
         }
-        let (file, others) = (file.display(), others.join(" and "));
-        notes.push(format!("{file} stays: {others} goes by it, too"));
+        notes.push(format!(
+            "{} stays, for {}",
+            file.display(),
+            others.join(" and ")
+        ));
         None
     };
     if choices.trusting != Trusting::Ca {
@@ -266,6 +269,17 @@ async fn reach(
         notes.push(what.to_owned());
         return (hosts, no_longer(&mut notes), notes);
     };
+    let theirs = trusting(&file, &choices.name, config, settled.environment);
+    let is_other = draft.before.as_ref().is_some_and(|it| *it != authority.pem);
+    if is_other && !theirs.is_empty() {
+        notes.push(format!(
+            "{} holds another certificate, which stays, for {}: fingerprints it is; with another --name, this cluster has \
+             a file of its own",
+            file.display(),
+            theirs.join(" and ")
+        ));
+        return (hosts, None, notes);
+    }
     let mut vouched = Vec::new();
     for host in hosts {
         let (host, is_vouched) = nodes::by_authority(host, authority).await;

@@ -14,6 +14,9 @@ use crate::clients::Client;
 use crate::config::Edit;
 use crate::files::{Draft, behind_links};
 
+/// Why most files are not put back whole that are not.
+const EDITED: &str = "somebody else has changed that file since";
+
 /// The files as they will be, and what becomes of their copies.
 pub(super) struct Restored {
     drafts: Vec<Draft>,
@@ -96,7 +99,7 @@ impl Restored {
             Some(exact) => shown(exact),
             None => edited()?,
         };
-        self.take(draft, is_shared);
+        self.take(draft, is_shared, EDITED);
         Ok(())
     }
 
@@ -109,21 +112,25 @@ impl Restored {
             None if is_known => draft.clone(),
             None => draft.clone().gone(),
         };
-        let is_needed = !others.is_empty() && draft.before.is_some() && back.after.is_none();
+        // As it is now: with what was there before setup, they would be as lost as without any.
+        let is_needed = !others.is_empty() && draft.before.is_some() && back.is_change();
         let shown = draft.path.display();
         if is_needed {
             let others = others.join(" and ");
             self.stays.push(format!("{shown}, for {others}"));
-        } else if back.after.is_some() && !self.written.is_as_at_first(&back) {
-            self.stays.push(format!(
-                "{shown}: somebody else has changed it since setup wrote it"
-            ));
+            self.take(draft, false, &format!("that file stays for {others}"));
+            return Ok(());
         }
-        self.take(if is_needed { draft } else { back }, false);
+        if back.after.is_some() && !self.written.is_as_at_first(&back) {
+            self.stays
+                .push(format!("{shown}: it is as somebody else left it"));
+        }
+        self.take(back, false, EDITED);
         Ok(())
     }
 
-    fn take(&mut self, draft: Draft, is_shared: bool) {
+    /// `why` a copy is not put back, where there is one with something else in it.
+    fn take(&mut self, draft: Draft, is_shared: bool, why: &str) {
         if is_shared {
             self.written.rewrite(&draft);
         } else {
@@ -133,7 +140,7 @@ impl Restored {
                 None => draft.copies(),
             };
             for (copy, text) in copies {
-                self.copy(&draft, copy, &text);
+                self.copy(&draft, copy, &text, why);
             }
         }
         if draft.is_change() {
@@ -151,15 +158,15 @@ impl Restored {
         }
     }
 
-    fn copy(&mut self, draft: &Draft, copy: PathBuf, text: &str) {
+    fn copy(&mut self, draft: &Draft, copy: PathBuf, text: &str, why: &str) {
         if draft.after.as_deref() == Some(text) {
             self.done.push(copy);
             return;
         }
         let (file, shown) = (draft.path.display(), copy.display());
         let stays = format!(
-            "{shown}: what {file} held before oxmox changed it; somebody else has changed that file since, so that it is not \
-             put back whole. Remove the copy when you miss nothing"
+            "{shown}: what {file} held before oxmox changed it; {why}, so that it is not put back whole. Remove the copy when \
+             you miss nothing"
         );
         if !self.stays.contains(&stays) {
             self.stays.push(stays);

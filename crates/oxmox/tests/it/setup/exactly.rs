@@ -269,7 +269,7 @@ async fn a_certificate_that_somebody_edited_is_named_and_is_as_they_left_it() {
         assert!(!ran.stderr.contains("all of it"), "{}", ran.stderr);
         assert_eq!(place.text(file), edited, "{runs:?}");
         // What they made of it at last is back; what was there earlier is still in the copies, which are named.
-        let mut ran = ran.says(&format!("{file}: somebody else has changed it"));
+        let mut ran = ran.says(&format!("{file}: it is as somebody else left it"));
         for copy in &copies {
             ran = ran.says(&format!("{copy}: what"));
         }
@@ -305,6 +305,57 @@ async fn a_certificate_that_another_cluster_goes_by() {
         std::fs::remove_file(place.home(CONFIG)).unwrap();
         setup(&place, "home", &["--trust=ca"]).await;
     }
+}
+
+/// The same where the file held something else before setup: that is in a copy, and comes back for nobody now.
+#[tokio::test]
+async fn a_certificate_that_another_cluster_goes_by_is_not_replaced() {
+    let place = Place::new().await;
+    let file = ".config/oxmox/home-ca.pem";
+    place.write(file, "mine\n");
+    setup(&place, "home", &["--trust=ca"]).await;
+    let pem = place.text(file);
+    assert_ne!(pem, "mine\n");
+    let site = OLD.replace("old", "site");
+    let site = format!("\n{site}ca_file = \"home-ca.pem\"\n");
+    place.write(CONFIG, &(place.text(CONFIG) + &site));
+    let copy = format!("{file}.before-oxmox");
+    let ran = undo(&place, "home").await;
+    ran.says("home-ca.pem, for site")
+        .says(&format!("{copy}: what"))
+        .says("that file stays for site")
+        .says("but for what is named above");
+    assert_eq!(place.text(file), pem);
+    assert_eq!(place.text(&copy), "mine\n");
+}
+
+/// Nor by a setup: whoever went by it before cannot be reached by the certificate of another cluster.
+#[tokio::test]
+async fn a_certificate_of_another_cluster_is_not_replaced() {
+    let place = Place::new().await;
+    let file = ".config/oxmox/home-ca.pem";
+    place.write(file, "mine\n");
+    let old = format!("{OLD}ca_file = \"home-ca.pem\"\n");
+    place.write(CONFIG, &old);
+    let words = [
+        "--level=read",
+        "--secret-store=file",
+        "--yes",
+        "--name=home",
+        "--trust=ca",
+    ];
+    let ran = place.setup(&words).await.exits(0);
+    ran.says("holds another certificate, which stays, for old");
+    assert_eq!(place.text(file), "mine\n");
+    let config = place.text(CONFIG);
+    assert!(config.contains(place.sim.fingerprint()), "{config}");
+    undo(&place, "home").await;
+    assert_eq!(place.text(CONFIG), old);
+    assert_eq!(place.files_but_trail(), [CONFIG, file]);
+    // Under another name it has a file of its own.
+    setup(&place, "other", &["--trust=ca"]).await;
+    assert!(place.home(".config/oxmox/other-ca.pem").exists());
+    assert_eq!(place.text(file), "mine\n");
 }
 
 /// Whoever pinned the authority by hand has the very file that setup would write.
