@@ -86,7 +86,8 @@ pub(super) fn by_hand(journal: &Journal) -> String {
     let mut lines = vec!["left on the cluster, with what takes it back on a node:".to_owned()];
     for made in journal.made.iter().rev() {
         lines.push(format!("  - {}", made.says()));
-        lines.push(format!("    {}", made.by_hand()));
+        let by_hand = made.by_hand().into_iter();
+        lines.extend(by_hand.map(|line| format!("    {line}")));
     }
     lines.push(format!(
         "  other machines may have tokens of {USER} and live on its user and roles: `pveum user token list {USER}` tells"

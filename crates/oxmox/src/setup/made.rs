@@ -157,8 +157,13 @@ impl Made {
         }
     }
 
-    /// What takes it back on a node, for whoever has to do it by hand.
-    pub fn by_hand(&self) -> String {
+    /// What takes it back on a node, line by line, for whoever has to do it by hand. A rule for each by itself: PVE refuses all
+    /// of it where one of those that have it is gone.
+    pub fn by_hand(&self) -> Vec<String> {
+        self.one_by_one().iter().map(Self::line).collect()
+    }
+
+    fn line(&self) -> String {
         match self {
             Self::Role { name, before: None } => format!("pveum role delete {name}"),
             Self::Role {
@@ -214,4 +219,28 @@ pub(super) fn acl(path: &str, role: &str, users: &[String], tokens: &[String]) -
         .with("roles", role)
         .maybe("users", list(users))
         .maybe("tokens", list(tokens))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn by_hand_a_rule_goes_from_each_by_itself() {
+        let tokens = ["oxmox@pve!a", "oxmox@pve!b"].map(str::to_owned).to_vec();
+        let rule = Made::rule("/", "oxmox-read", vec!["oxmox@pve".to_owned()], tokens);
+        assert_eq!(
+            rule.by_hand(),
+            [
+                "pveum acl delete / --roles oxmox-read --users 'oxmox@pve'",
+                "pveum acl delete / --roles oxmox-read --tokens 'oxmox@pve!a'",
+                "pveum acl delete / --roles oxmox-read --tokens 'oxmox@pve!b'",
+            ]
+        );
+        let made = Made::Role {
+            name: "oxmox-read".to_owned(),
+            before: None,
+        };
+        assert_eq!(made.by_hand(), ["pveum role delete oxmox-read"]);
+    }
 }

@@ -63,7 +63,8 @@ async fn a_cluster_that_does_not_answer_can_wait() {
     let ran = place.told(&["--undo", "--local-only", "--yes"], "").await;
     let mut ran = ran.exits(0);
     for line in [
-        "pveum acl delete / --roles oxmox-read --users 'oxmox@pve' --tokens 'oxmox@pve!",
+        "pveum acl delete / --roles oxmox-read --users 'oxmox@pve'\n",
+        "pveum acl delete / --roles oxmox-read --tokens 'oxmox@pve!",
         "pveum user token remove oxmox@pve ",
         "pveum user delete oxmox@pve",
         "pveum role delete oxmox-read",
