@@ -196,15 +196,15 @@ impl Work<'_> {
         self.write_down_files()?;
         // How it was before the first run counts.
         let (path, name) = (&self.plan.config.path, &self.plan.cluster);
-        if journal.config.is_none() {
-            let edit = Edit::open(path)?;
-            let others = edit.clusters().filter(|other| *other != name.as_str());
-            journal.config = Some(Configured {
-                path: path.clone(),
-                before: edit.section(name),
-                beside: Some(others.map(str::to_owned).collect()),
-            });
-        }
+        let edit = Edit::open(path)?;
+        let config = journal.config.get_or_insert_with(|| Configured {
+            path: path.clone(),
+            before: edit.section(name),
+        });
+        // By this name one comes back, or none.
+        let was_there = |other: &&str| *other != name.as_str() || config.before.is_some();
+        let beside = edit.clusters().filter(was_there);
+        let beside: Vec<_> = beside.map(str::to_owned).collect();
         for (client, draft) in self.plan.entered() {
             let known = |known: &Entered| known.client == client.word() && known.file == draft.path;
             if !journal.clients.iter().any(known) {
@@ -212,6 +212,7 @@ impl Work<'_> {
                     client: client.word().to_owned(),
                     file: draft.path.clone(),
                     before: client.before(draft.before.as_deref()),
+                    beside: Some(beside.clone()),
                 });
             }
         }

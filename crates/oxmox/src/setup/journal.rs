@@ -34,10 +34,6 @@ pub struct Configured {
     pub path: PathBuf,
     /// What the section said before; `None`: there was none.
     pub before: Option<String>,
-    /// The other clusters that it had before; `None`: written by an oxmox that did not write it down. Not to be read from the
-    /// copy of the file: taking back removes that, and may have to be run again.
-    #[serde(default)]
-    pub beside: Option<Vec<String>>,
 }
 
 /// A client's file that oxmox was entered in.
@@ -49,6 +45,19 @@ pub struct Entered {
     pub file: PathBuf,
     /// What it said of oxmox before.
     pub before: Before,
+    /// The clusters that the configuration had before that, of whoever they were; `None`: nobody can tell. Not to be read from
+    /// the copy of a file: taking back removes that, and may have to be run again.
+    #[serde(default)]
+    pub beside: Option<Vec<String>>,
+}
+
+impl Entered {
+    /// Entered twice: what came between the two was not there before both of them.
+    fn narrow(&mut self, other: &Self) {
+        if let (Some(beside), Some(known)) = (&mut self.beside, &other.beside) {
+            beside.retain(|name| known.contains(name));
+        }
+    }
 }
 
 /// All that one run of setup made.
@@ -214,20 +223,21 @@ impl Journal {
 
     /// Takes over the clients of another one, which goes.
     pub fn take_clients(&mut self, other: &Self) {
+        let file = |journal: &Self| journal.config.as_ref().map(|config| config.path.clone());
+        let is_one_file = file(self) == file(other);
         for entered in &other.clients {
-            if !self.clients.contains(entered) {
-                self.clients.push(entered.clone());
+            let mut entered = entered.clone();
+            if !is_one_file {
+                // It tells of the clusters of another configuration.
+                entered.beside = None;
             }
-        }
-        let (Some(config), Some(gone)) = (&mut self.config, &other.config) else {
-            return;
-        };
-        if config.path == gone.path
-            && let (Some(beside), Some(known)) = (&mut config.beside, &gone.beside)
-        {
-            // What came between the two was not there before both of them.
-            let is_back = |name: &String| *name == other.cluster && gone.before.is_some();
-            beside.retain(|name| known.contains(name) || is_back(name));
+            let is_it = |known: &&mut Entered| {
+                (&known.client, &known.file) == (&entered.client, &entered.file)
+            };
+            match self.clients.iter_mut().find(is_it) {
+                Some(known) => known.narrow(&entered),
+                None => self.clients.push(entered),
+            }
         }
     }
 

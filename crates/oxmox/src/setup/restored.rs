@@ -46,7 +46,7 @@ impl Restored {
         for entered in &journal.clients {
             let (client, file) = (&entered.client, entered.file.display());
             let entry = format!("oxmox in {client} ({file})");
-            match &shared.clients {
+            match shared.stays(entered) {
                 Stays::No => {}
                 Stays::WithAnother(cluster) => {
                     all.stays.push(format!("{entry}, for {cluster}"));
@@ -75,7 +75,8 @@ impl Restored {
             all.add(&entered.file, false, edited, &shown)?;
             seen.push(file);
         }
-        if !shared.config && shared.clients == Stays::No {
+        let is_last = |entered| shared.stays(entered) == Stays::No;
+        if !shared.config && shared.heir.is_none() && journal.clients.iter().all(is_last) {
             let untouched = all.written.forget_untouched().into_iter();
             all.done.extend(untouched.filter_map(|it| it.copy));
         }

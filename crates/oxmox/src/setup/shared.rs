@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tools::fault::Fault;
 
-use super::journal::Journal;
+use super::journal::{Entered, Journal};
 use crate::config::{Edit, Environment};
 use crate::files::behind_links;
 
@@ -13,8 +13,10 @@ use crate::files::behind_links;
 pub(super) struct Shared {
     /// Another cluster stands in the same configuration.
     pub(super) config: bool,
-    /// The clients start oxmox for all clusters.
-    pub(super) clients: Stays,
+    /// Another cluster of setup's that is in use: the clients start oxmox for all of them.
+    pub(super) heir: Option<String>,
+    /// The other clusters that the configuration has.
+    beside: Vec<String>,
     /// The clusters that somebody lets go by the certificate of this one's authority.
     pub(super) authority: Vec<String>,
 }
@@ -40,12 +42,14 @@ impl Shared {
         let mut others = Journal::all_of(state)?;
         others.retain(|other| other.cluster != journal.cluster);
         let file = |journal: &Journal| journal.config.as_ref().map(|it| it.path.clone());
-        let clients = if let Some(other) = others.iter().find(|other| other.is_in_use()) {
-            Stays::WithAnother(other.cluster.clone())
-        } else if has_added(journal)? {
-            Stays::ForGood
-        } else {
-            Stays::No
+        let heir = others.iter().find(|other| other.is_in_use());
+        let beside = match &journal.config {
+            Some(config) if heir.is_none() && !journal.clients.is_empty() => {
+                let now = Edit::open(&config.path)?;
+                let now = now.clusters().filter(|name| *name != journal.cluster);
+                now.map(str::to_owned).collect()
+            }
+            _ => Vec::new(),
         };
         let authority = match (&journal.config, &journal.ca_file) {
             (Some(config), Some(file)) => {
@@ -56,22 +60,25 @@ impl Shared {
         };
         Ok(Self {
             config: others.iter().any(|other| file(other) == file(journal)),
-            clients,
+            heir: heir.map(|other| other.cluster.clone()),
+            beside,
             authority,
         })
     }
-}
 
-/// Whether somebody has put another cluster beside this one since. What was there before setup went without the clients.
-fn has_added(journal: &Journal) -> Result<bool, Fault> {
-    let config = journal.config.as_ref();
-    let known = config.and_then(|config| Some((config, config.beside.as_ref()?)));
-    let Some((config, beside)) = known else {
-        return Ok(false);
-    };
-    let is_known = |name: &str| name == journal.cluster || beside.iter().any(|it| it == name);
-    let now = Edit::open(&config.path)?;
-    Ok(now.clusters().any(|name| !is_known(name)))
+    /// How long a client's entry stays. The clusters that were there before it went without.
+    pub(super) fn stays(&self, entered: &Entered) -> Stays {
+        if let Some(other) = &self.heir {
+            return Stays::WithAnother(other.clone());
+        }
+        let known = entered.beside.as_ref();
+        let is_added = |name: &String| known.is_some_and(|known| !known.contains(name));
+        if self.beside.iter().any(is_added) {
+            Stays::ForGood
+        } else {
+            Stays::No
+        }
+    }
 }
 
 /// The clusters besides this one that are trusted by this file, the certificate of its authority. That lies beside the

@@ -298,6 +298,10 @@ async fn a_client_stays_for_a_cluster_that_was_added_by_hand() {
     }
 }
 
+/// One that somebody adds by hand.
+const BRANCH: &str =
+    "\n[clusters.branch]\nhosts = [\"x\"]\ntoken = \"a@pve!b\"\ntoken_secret_env = \"X\"\n";
+
 /// The same though setup has met that cluster before: with the second one, the client of the first is taken over.
 #[tokio::test]
 async fn a_client_stays_for_a_cluster_that_came_between_two() {
@@ -305,13 +309,49 @@ async fn a_client_stays_for_a_cluster_that_came_between_two() {
         let place = Place::new().await;
         let first = [&named("first")[..], &["--client=cursor"]].concat();
         place.setup(&first).await.exits(0);
-        let between =
-            "\n[clusters.branch]\nhosts = [\"x\"]\ntoken = \"a@pve!b\"\ntoken_secret_env = \"X\"\n";
-        place.write(CONFIG, &(place.text(CONFIG) + between));
+        place.write(CONFIG, &(place.text(CONFIG) + BRANCH));
         place.setup(&named("second")).await.exits(0);
         undo(&place, order[0]).await.exits(0);
         let ran = undo(&place, order[1]).await.exits(0);
         ran.says("stays: oxmox in cursor");
+        assert!(place.text(".cursor/mcp.json").contains("oxmox"));
+    }
+}
+
+/// It goes where that cluster was there before the client was entered, by whichever setup.
+#[tokio::test]
+async fn a_client_goes_for_a_cluster_that_came_before_it() {
+    let client = |name| [&named(name)[..], &["--client=cursor"]].concat();
+    for (entering, order) in [
+        ("second", &["first", "second"][..]),
+        ("second", &["second", "first"]),
+        ("first", &["first"]),
+    ] {
+        let place = Place::new().await;
+        place.setup(&named("first")).await.exits(0);
+        place.write(CONFIG, &(place.text(CONFIG) + BRANCH));
+        place.setup(&client(entering)).await.exits(0);
+        assert!(place.text(".cursor/mcp.json").contains("oxmox"));
+        for name in order {
+            undo(&place, name).await.exits(0);
+        }
+        assert!(!place.home(".cursor").exists(), "{entering}, {order:?}");
+        assert!(place.text(CONFIG).contains("clusters.branch"));
+    }
+}
+
+/// Entered by both, with that cluster in between: it went by the first of them.
+#[tokio::test]
+async fn a_client_that_both_entered_stays_for_a_cluster_that_came_between() {
+    for order in [["first", "second"], ["second", "first"]] {
+        let place = Place::new().await;
+        let client = |name| [&named(name)[..], &["--client=cursor"]].concat();
+        place.setup(&client("first")).await.exits(0);
+        place.write(CONFIG, &(place.text(CONFIG) + BRANCH));
+        place.setup(&client("second")).await.exits(0);
+        undo(&place, order[0]).await.exits(0);
+        let ran = undo(&place, order[1]).await.exits(0);
+        assert_eq!(ran.stderr.matches("stays: oxmox in").count(), 1, "{ran:#?}");
         assert!(place.text(".cursor/mcp.json").contains("oxmox"));
     }
 }
