@@ -207,7 +207,7 @@ async fn given_token(
     let settings = settings(credentials);
     let (reader, _) = pve::connect(settings.clone())?;
     reader.version().await.map_err(|error| match error {
-        pve::Error::Auth { .. } => Fault::new(Kind::Forbidden, format!("PVE refused the token {id}")).hint(
+        error if error.is_refused_login() => Fault::new(Kind::Forbidden, format!("PVE refused the token {id}")).hint(
             "check name and secret: PVE shows the secret once, when the token is made; a lost one takes a new token",
         ),
         other => lost(&settings, wishes, &other),
@@ -221,7 +221,7 @@ async fn given_token(
 fn refused_login(settings: &Settings, wishes: &Wishes, error: &pve::Error) -> Fault {
     let user = settings.credentials.id();
     match error {
-        pve::Error::Auth { .. } => Fault::new(Kind::Forbidden, format!("PVE refused the login of {user}")).hint(
+        error if error.is_refused_login() => Fault::new(Kind::Forbidden, format!("PVE refused the login of {user}")).hint(
             "PVE does not say which of them is wrong: the name, the realm (pam: accounts of the node, pve: PVE's own) or the password",
         ),
         other => lost(settings, wishes, other),
@@ -233,17 +233,19 @@ fn refused_factor(
     factor: &Factor,
     error: &pve::Error,
 ) -> Fault {
-    match (error, factor) {
-        (pve::Error::Auth { .. }, Factor::Recovery(_)) => Fault::new(
+    if !error.is_refused_login() {
+        return lost(settings, wishes, error);
+    }
+    match factor {
+        Factor::Recovery(_) => Fault::new(
             Kind::Forbidden,
             "the password is right, and PVE refused the recovery key",
         )
         .hint("each of them is good for one login: take another one, and type it with its dashes"),
-        (pve::Error::Auth { .. }, Factor::Totp(_)) => Fault::new(Kind::Forbidden, "the password is right, and PVE refused the code").hint(
+        Factor::Totp(_) => Fault::new(Kind::Forbidden, "the password is right, and PVE refused the code").hint(
             "a code is good for half a minute and once: wait for the next one, and check the clock of the device; after \
              too many wrong ones PVE locks the factor, and an administrator unlocks it",
         ),
-        (other, _) => lost(settings, wishes, other),
     }
 }
 
@@ -262,6 +264,10 @@ fn lost(settings: &Settings, wishes: &Wishes, error: &pve::Error) -> Fault {
             ))
         }
         (pve::Error::NeverSent { .. }, Some(host)) => unreached(host, error),
+        (pve::Error::Auth { .. }, _) => Fault::new(Kind::Failed, explain(error)).hint(
+            "this says nothing of the password: PVE, or something before it, did not end the login; look what answers there, \
+             and run the same command again",
+        ),
         // What answers there does not speak as PVE does.
         (
             pve::Error::Decode { .. }

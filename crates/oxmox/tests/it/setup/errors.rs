@@ -42,6 +42,18 @@ async fn a_wrong_password() {
     assert!(!ran.stderr.contains("canary"));
 }
 
+/// Something in between that says yes to everything: the password may be right.
+#[tokio::test]
+async fn a_login_that_brings_no_ticket() {
+    let place = Place::new().await;
+    let empty = Fault::answer("POST", "/access/ticket", serde_json::json!({}));
+    place.sim.fault(empty);
+    let ran = place.setup(WORDS).await.exits(1);
+    let ran = nothing_left(&place, ran).says("gave no ticket");
+    assert!(!ran.stderr.contains("refused"), "{ran:#?}");
+    assert!(!ran.stderr.contains("is wrong"), "{ran:#?}");
+}
+
 #[tokio::test]
 async fn a_certificate_that_nobody_vouched_for() {
     let place = Place::new().await;
