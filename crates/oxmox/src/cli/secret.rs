@@ -100,11 +100,19 @@ async fn set(
         })?;
     }
     drop(leaving);
-    keep.store(&secret).map_err(|fault| match keep {
-        Keep::Keyring { .. } => fault.hint(format!(
-            "unlock it, and run the command again; or name a file in the configuration instead, by {}_file",
-            cluster.login.key()
-        )),
+    keep.store(&secret).map_err(|fault| match &keep {
+        Keep::Keyring { program, .. } => {
+            // One without a path is looked for in many places.
+            let first = if program.is_absolute() && !program.exists() {
+                format!("see that {} is there", program.display())
+            } else {
+                "unlock it".to_owned()
+            };
+            fault.hint(format!(
+                "{first}, and run the command again; or name a file in the configuration instead, by {}_file",
+                cluster.login.key()
+            ))
+        }
         Keep::File { .. } => fault,
     })?;
     out::say(format_args!("the secret of {} is in {keep}", cluster.name));

@@ -71,10 +71,18 @@ async fn the_keyring_keeps_it_and_the_configuration_names_the_program() {
     place.run(&["secret", "test", "home"]).await.exits(0);
     lock(&keyring);
     let again = [words, vec!["--no-test".to_owned()]].concat();
-    let ran = place.fed(again, &secrets[0]).await.exits(1);
+    let ran = place.fed(again.clone(), &secrets[0]).await.exits(1);
     let ran = ran.says("hint: unlock it").says("by token_secret_file");
     assert!(!ran.stderr.contains("--secret-store"), "{ran:#?}");
     std::fs::remove_file(keyring.path().join("locked")).unwrap();
+    // What is not there cannot be unlocked.
+    let program = keyring.path().join("secret-tool");
+    let aside = keyring.path().join("aside");
+    std::fs::rename(&program, &aside).unwrap();
+    let ran = place.fed(again, &secrets[0]).await.exits(1);
+    let ran = ran.says(&format!("hint: see that {} is there", program.display()));
+    assert!(!ran.stderr.contains("unlock"), "{ran:#?}");
+    std::fs::rename(&aside, &program).unwrap();
     place.undo().await.exits(0);
     assert_eq!(held(keyring.path()), [""; 0]);
 }
