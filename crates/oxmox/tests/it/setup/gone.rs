@@ -101,6 +101,9 @@ async fn a_store_that_went_with_the_cluster_is_in_nobodys_way() {
         place.told(&words, "").await.exits(0);
     }
     assert_eq!(place.files_but_trail(), ["state/setup/home.json"]);
+    // What sends has to know, though there is no configuration yet that would name the store.
+    let ran = place.setup(&[READ_HOME, &[&store]].concat()).await.exits(1);
+    ran.says("whether somebody has stopped all changes");
 }
 
 /// Nobody is asked for a password in vain.
