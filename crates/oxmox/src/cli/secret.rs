@@ -7,7 +7,7 @@ use super::exit::Exit;
 use super::global::Global;
 use super::runtime::{Threads, block_on};
 use super::{out, setup};
-use crate::config::{ClusterConfig, Environment, SecretSource};
+use crate::config::{ClusterConfig, Environment, SecretSource, secret_file};
 use crate::files::Lock;
 use crate::keep::Keep;
 use crate::setup::keyboard::{self, Leaving};
@@ -74,7 +74,12 @@ async fn set(
         ))
     };
     let keep = match cluster.login.source() {
-        SecretSource::File(path) => Keep::File { path: path.clone() },
+        SecretSource::File(path) => {
+            // A file of that name would hold it, and everybody who lists the directory would see it.
+            let key = format!("{}_file", cluster.login.key());
+            secret_file::misplaced(path, &key).map_or(Ok(()), Err)?;
+            Keep::File { path: path.clone() }
+        }
         SecretSource::Command(words) => Keep::named(words).ok_or_else(|| {
             let program = words.first().map_or("", String::as_str);
             elsewhere(format!("the program {program} prints it"))
@@ -127,7 +132,7 @@ pub(super) async fn taken() -> Result<(SecretString, Option<Leaving>), Fault> {
         let secret = Talk::new(false).secret("The secret", "stdin").await?;
         return Ok((secret, Some(leaving)));
     }
-    let secret = setup::secret(true, None, "secret")?;
+    let secret = setup::secret(true, None, ("secret", "stdin"))?;
     Ok((secret.unwrap_or_default(), None))
 }
 

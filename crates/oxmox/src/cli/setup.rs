@@ -14,7 +14,7 @@ use super::exit::Exit;
 use super::global::Global;
 use super::runtime::{Threads, block_on};
 use crate::clients::Client;
-use crate::config::{Environment, SecretSource};
+use crate::config::{Environment, SecretSource, secret_file};
 use crate::files::Locks;
 use crate::keep::Wanted;
 use crate::program::MOST;
@@ -127,12 +127,12 @@ impl Args {
             password: secret(
                 self.password_stdin,
                 self.password_file.as_deref(),
-                "password",
+                ("password", "--password-file"),
             )?,
             token_secret: secret(
                 self.token_secret_stdin,
                 self.token_secret_file.as_deref(),
-                "token's secret",
+                ("token's secret", "--token-secret-file"),
             )?,
             host: self.host,
             port: self.port,
@@ -171,21 +171,24 @@ fn has_realm(user: &str) -> Result<(), Fault> {
     }
 }
 
-/// The first line of stdin or of a file, if one of them was named.
+/// The first line of stdin or of a file, if one of them was named, the file by `flag`.
 pub(super) fn secret(
     stdin: bool,
     file: Option<&Path>,
-    what: &str,
+    (what, flag): (&str, &str),
 ) -> Result<Option<SecretString>, Fault> {
     let what = format!("the {what}");
+    let unreadable = |why: String| Fault::bad_input(format!("{what}: {why}"));
     let read = match file {
-        Some(path) => std::fs::File::open(path)
-            .and_then(short)
-            .map_err(|error| format!("{}: {error}", path.display())),
-        None if stdin => short(std::io::stdin()).map_err(|error| format!("stdin: {error}")),
+        Some(path) => std::fs::File::open(path).and_then(short).map_err(|error| {
+            secret_file::misplaced(path, flag)
+                .unwrap_or_else(|| unreadable(format!("{}: {error}", path.display())))
+        }),
+        None if stdin => {
+            short(std::io::stdin()).map_err(|error| unreadable(format!("stdin: {error}")))
+        }
         None => return Ok(None),
     };
-    let read = read.map_err(|why| Fault::bad_input(format!("{what}: {why}")));
     let secret = read.and_then(|text| SecretSource::first_line(&text, &what));
     secret.map(Some).map_err(|fault| match fault.hint {
         Some(_) => fault,

@@ -252,7 +252,7 @@ impl ClusterConfig {
             warnings.extend(source.warnings(&what));
             let limit = self.prefers.secret_timeout;
             if let SecretSource::Held(_) = source
-                && let Ok(secret) = source.read(&what, environment, limit)
+                && let Ok(secret) = source.read((&what, self.login.key()), environment, limit)
             {
                 return secret.into();
             }

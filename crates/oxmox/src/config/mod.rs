@@ -13,7 +13,7 @@ mod http;
 mod paths;
 mod rules;
 mod secret;
-mod secret_file;
+pub(crate) mod secret_file;
 mod section;
 mod store;
 

@@ -26,11 +26,11 @@ pub enum SecretSource {
 }
 
 impl SecretSource {
-    /// Fetches the secret; a program may take this long for it. `what` names it in errors; the secret itself is in none.
-    /// Blocks.
+    /// Fetches the secret; a program may take this long for it. `what` names it in errors, and `key` is how the keys of the
+    /// configuration begin that say where it is; the secret itself is in none. Blocks.
     pub fn read(
         &self,
-        what: &str,
+        (what, key): (&str, &str),
         environment: &Environment,
         limit: Duration,
     ) -> Result<SecretString, Fault> {
@@ -40,7 +40,7 @@ impl SecretSource {
         };
         let text = match self {
             Self::Held(secret) => secret.expose_secret().to_owned(),
-            Self::File(path) => secret_file::text(path).map_err(named)?,
+            Self::File(path) => secret_file::text(path, &format!("{key}_file")).map_err(named)?,
             Self::Variable(name) => environment
                 .get(name)
                 .ok_or_else(|| {
@@ -162,10 +162,11 @@ pub(super) struct Kept {
 impl Keeper for Kept {
     fn fetch(&self) -> Fetching {
         let hint = self.source.hint(&self.cluster, self.key);
-        let (what, source) = (self.what.clone(), self.source.clone());
+        let (what, key, source) = (self.what.clone(), self.key, self.source.clone());
         let (environment, limit) = (self.environment.clone(), self.limit);
         // On a thread of its own: others are served meanwhile, also by a runtime that has only one.
-        let reading = tokio::task::spawn_blocking(move || source.read(&what, &environment, limit));
+        let reading =
+            tokio::task::spawn_blocking(move || source.read((&what, key), &environment, limit));
         let what = self.what.clone();
         Box::pin(async move {
             let read = reading.await;

@@ -8,11 +8,13 @@ use tools::fault::Fault;
 
 use crate::program::MOST;
 
-/// What stands in it. Never waits.
-pub(crate) fn text(path: &Path) -> Result<String, Fault> {
+/// What stands in it. Never waits. `said_by`: the key or the flag that names it.
+pub(crate) fn text(path: &Path, said_by: &str) -> Result<String, Fault> {
     let shown = path.display();
-    let unreadable =
-        |error: io::Error| Fault::bad_input(format!("{shown} cannot be read: {error}"));
+    let unreadable = |error: io::Error| {
+        misplaced(path, said_by)
+            .unwrap_or_else(|| Fault::bad_input(format!("{shown} cannot be read: {error}")))
+    };
     // Looked at before it is opened, which does something to some devices, and after, when it cannot be another any more.
     check(path, &fs::metadata(path).map_err(unreadable)?)?;
     let file = open(path).map_err(unreadable)?;
@@ -35,6 +37,29 @@ pub(crate) fn text(path: &Path) -> Result<String, Fault> {
         Fault::bad_input(format!("{shown} cannot be read: it does not hold text"))
             .hint("name the file that holds the secret and nothing else, as UTF-8")
     })
+}
+
+/// What is said of somebody who put the secret itself where the name of its file belongs: no such file is there, and its name is
+/// told to nobody.
+pub(crate) fn misplaced(path: &Path, said_by: &str) -> Option<Fault> {
+    let name = path.file_name()?.to_string_lossy();
+    if !holds_token_secret(&name) || path.symlink_metadata().is_ok() {
+        return None;
+    }
+    let what = format!(
+        "{said_by} holds what looks like the secret itself, and names no file that is there"
+    );
+    Some(Fault::bad_input(what).hint(format!(
+        "put the secret into a file that only you can read, and name that by {said_by}; `oxmox secret set` fills one that the \
+         configuration names; where others may have read it, make the token anew"
+    )))
+}
+
+/// Whether a UUID stands in a text, which is what PVE's secrets are.
+pub(crate) fn holds_token_secret(text: &str) -> bool {
+    const GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
+    let mut words = text.split(|c: char| !c.is_ascii_hexdigit() && c != '-');
+    words.any(|word| word.split('-').map(str::len).eq(GROUPS))
 }
 
 /// Whether others than its owner may read it, where it is a file at all.

@@ -109,7 +109,7 @@ impl StoreConfig {
         let read = |source: &SecretSource| {
             let what = "the password of the store";
             warnings.extend(source.warnings(what));
-            source.read(what, environment, program::LIMIT)
+            source.read((what, "store_password"), environment, program::LIMIT)
         };
         let shared = Shared {
             password: self.password.as_ref().map(read).transpose()?,

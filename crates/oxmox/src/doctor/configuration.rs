@@ -7,6 +7,7 @@ use tools::policy::Mode;
 use tools::words;
 
 use super::finding::Finding;
+use crate::config::secret_file::holds_token_secret;
 use crate::config::{Config, Environment, Login, SecretSource};
 
 const CHECK: &str = "config";
@@ -84,7 +85,7 @@ fn lint(file: &Path) -> Option<Finding> {
     let lines: Vec<_> = text
         .lines()
         .enumerate()
-        .filter(|(_, line)| has_uuid(line))
+        .filter(|(_, line)| holds_token_secret(line))
         .map(|(at, _)| (at + 1).to_string())
         .collect();
     if lines.is_empty() {
@@ -98,16 +99,6 @@ fn lint(file: &Path) -> Option<Finding> {
     Some(Finding::warning(CHECK, what).hint(
         "take it out, and if it is one make the token anew: `pveum user token remove USER NAME` and `pveum user token add USER NAME`",
     ))
-}
-
-/// Whether a UUID stands in a line, which is what PVE's secrets are.
-fn has_uuid(line: &str) -> bool {
-    const GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
-    let words = line.split(|c: char| !c.is_ascii_hexdigit() && c != '-');
-    words.into_iter().any(|word| {
-        let groups: Vec<_> = word.split('-').map(str::len).collect();
-        groups == GROUPS
-    })
 }
 
 /// Directories that the configuration names and that are not there.
@@ -143,7 +134,7 @@ mod tests {
             ("pin = \"AA:BB:CC\"", false),
             ("hosts = [\"pve-1\", \"10-0-0-1.lab\"]", false),
         ] {
-            assert_eq!(has_uuid(line), is, "{line}");
+            assert_eq!(holds_token_secret(line), is, "{line}");
         }
     }
 }

@@ -78,6 +78,25 @@ async fn refused(way: &str, dir: &Written) -> (String, String, Vec<String>) {
 
 #[cfg(unix)]
 #[tokio::test]
+async fn a_secret_in_the_place_of_its_file_is_not_repeated() {
+    let dir = Written::new("");
+    let secret_itself = "01234567-89ab-CDEF-0123-456789abcdef";
+    let place = format!("token_secret_file = \"{secret_itself}\"");
+    let (told, hint, warnings) = refused(&place, &dir).await;
+    let says =
+        "the token secret of cluster lab: token_secret_file holds what looks like the secret";
+    assert!(told.starts_with(says), "{told}");
+    assert!(hint.contains("oxmox secret set"), "{hint}");
+    assert!(warnings.is_empty(), "{warnings:?}");
+    assert!(!format!("{told} {hint}").contains(secret_itself), "{told}");
+    // A file that is there may be called anything.
+    std::fs::write(dir.dir.path().join(secret_itself), CANARY).unwrap();
+    let (found, _) = secret(&format!("token = \"root@pam!ox\"\n{place}\n"), &dir).await;
+    assert_eq!(found.unwrap().expose_secret(), CANARY);
+}
+
+#[cfg(unix)]
+#[tokio::test]
 async fn only_a_regular_file_holds_a_secret() {
     let dir = Written::new("");
     let fifo = dir.dir.path().join("fifo");

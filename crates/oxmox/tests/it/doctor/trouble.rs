@@ -125,6 +125,25 @@ async fn a_password_that_is_refused_is_no_matter_of_tokens() {
     assert!(!ran.stderr.contains("oxmox secret set"), "{ran:#?}");
 }
 
+/// Nothing repeats it, and no command makes a file of that name.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_secret_in_the_place_of_its_file_is_not_repeated() {
+    let secret = "01234567-89ab-cdef-0123-456789abcdef";
+    let sim = homelab_sim().await;
+    let clinic = Clinic::new();
+    let (token, _) = root();
+    let section = of_sim("lab", &sim, &token).replace("\"secret\"", &format!("\"{secret}\""));
+    clinic.configure(&[section], "");
+    let ran = clinic.doctor(&[]).exits(1);
+    let ran = ran.prints("token_secret_file holds what looks like the secret itself");
+    let set = clinic.fed(&["secret", "set", "lab", "--no-test"], secret);
+    let set = set.exits(2).says("token_secret_file holds what looks");
+    for text in [&ran.stdout, &ran.stderr, &set.stdout, &set.stderr] {
+        assert!(!text.contains(secret), "{ran:#?} {set:#?}");
+    }
+    assert!(!clinic.file(secret).exists());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn files_that_others_may_read_are_told() {
     let sim = homelab_sim().await;

@@ -411,6 +411,19 @@ async fn a_secret_that_is_none() {
     nothing_left(&place, ran).says("the password: /dev/zero: longer than 64 KiB");
 }
 
+/// Nor is it told to everybody where it stands in the place of its file.
+#[tokio::test]
+async fn a_secret_in_the_place_of_its_file() {
+    let place = Place::new().await;
+    let secret = "01234567-89ab-cdef-0123-456789abcdef";
+    let mut words = place.address();
+    words.extend(["--token=root@pam!oxmox", "--token-secret-file", secret].map(str::to_owned));
+    let ran = place.fed(words, "").await.exits(2);
+    let ran = nothing_left(&place, ran)
+        .says("--token-secret-file holds what looks like the secret itself");
+    assert!(!ran.stderr.contains(secret), "{ran:#?}");
+}
+
 /// What a PVE, or something in between, tells for a secret goes into no file and no command.
 #[tokio::test]
 async fn a_secret_of_pve_that_is_none() {
