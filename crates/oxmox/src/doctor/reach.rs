@@ -63,7 +63,7 @@ pub(super) async fn check(settings: &Settings, patient: &Patient, notes: &Notes)
             && !refused
         {
             refused = true;
-            let hint = refused_hint(&settings.credentials, patient);
+            let hint = refused_hint(&settings.credentials, error, patient);
             notes.add(Finding::problem("token", explain(error), hint));
         }
     }
@@ -72,18 +72,19 @@ pub(super) async fn check(settings: &Settings, patient: &Patient, notes: &Notes)
 }
 
 /// What to do about a login that no host takes.
-fn refused_hint(credentials: &Credentials, patient: &Patient) -> String {
+fn refused_hint(credentials: &Credentials, error: &Error, patient: &Patient) -> String {
     match credentials {
         Credentials::Token { .. } => {
             "`pveum user token list USER` on a node shows the tokens; `oxmox setup` makes a new one"
                 .to_owned()
         }
         Credentials::Password { .. } => {
-            let first = if patient.is_new {
-                String::new()
-            } else {
+            // Where PVE did not say no to it, the password may be right. One that is yet to be added is nowhere to be set.
+            let first = if error.is_refused_login() && !patient.is_new {
                 let name = &patient.name;
                 format!("`oxmox secret set {name}` puts another password in its place; ")
+            } else {
+                String::new()
             };
             format!(
                 "{first}`pveum user list` on a node shows whether the user is there and enabled, `pveum user tfa list` whether it \

@@ -125,6 +125,24 @@ async fn a_password_that_is_refused_is_no_matter_of_tokens() {
     assert!(!ran.stderr.contains("oxmox secret set"), "{ran:#?}");
 }
 
+/// The password may be right.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_factor_is_no_matter_of_the_password() {
+    let sim = homelab_sim().await;
+    sim.world(|world| {
+        let root = world.access.users.get_mut("root@pam").unwrap();
+        root.factors = vec![sim::world::factor::Factor::WebAuthn];
+    });
+    let clinic = Clinic::new();
+    let section = of_sim("lab", &sim, "x@pam!y")
+        .replace("token = \"x@pam!y\"", "user = \"root@pam\"")
+        .replace("token_secret_file", "password_file");
+    clinic.configure(&[section], sim::worlds::ROOT_PASSWORD);
+    let ran = clinic.doctor(&[]).exits(1).prints("second factor");
+    let ran = ran.prints("hint: `pveum user list`");
+    assert!(!ran.stdout.contains("oxmox secret set"), "{ran:#?}");
+}
+
 /// Nothing repeats it, and no command makes a file of that name.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_secret_in_the_place_of_its_file_is_not_repeated() {
