@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pve::Fingerprint;
 use secrecy::SecretString;
 use tools::caller::Scope;
-use tools::fault::Fault;
+use tools::fault::{Fault, Kind};
 
 use super::brake::Brake;
 use super::exit::Exit;
@@ -18,6 +18,7 @@ use crate::config::{Environment, SecretSource, secret_file};
 use crate::files::Locks;
 use crate::keep::Wanted;
 use crate::program::MOST;
+use crate::setup::commands::Commands;
 use crate::setup::journal::Journal;
 use crate::setup::wishes::{Here, Trusting, Wishes};
 use crate::setup::{self, undo};
@@ -118,7 +119,7 @@ fn client_parser() -> impl TypedValueParser<Value = Client> {
 }
 
 impl Args {
-    fn wishes(self) -> Result<Wishes, Fault> {
+    fn wishes(self, commands: Commands) -> Result<Wishes, Fault> {
         // Before anything is read or asked: PVE would only say that the login is wrong.
         if let Some(user) = &self.user {
             has_realm(user)?;
@@ -154,7 +155,25 @@ impl Args {
             dry_run: self.dry_run,
             local_only: self.local_only,
             undone: None,
+            commands,
         })
+    }
+
+    /// Whoever takes back and cannot look whether somebody has stopped all changes may want to send none: the store was in a VM
+    /// of the cluster that is gone, perhaps. Where somebody has stopped them, that is no way round.
+    fn or_only_here(&self, fault: Fault, commands: &Commands) -> Fault {
+        if !self.undo || fault.kind == Kind::Refused {
+            return fault;
+        }
+        let undo = match &self.name {
+            Some(name) => commands.undo(name),
+            None => commands.with("setup --undo"),
+        };
+        let first = fault.hint.clone().map(|hint| format!("{hint}; "));
+        fault.hint(format!(
+            "{}where the store is gone, `{undo} --local-only` takes back what is on this machine, and keeps the rest for later",
+            first.unwrap_or_default()
+        ))
     }
 }
 
@@ -220,6 +239,7 @@ pub fn run(args: Args, global: &Global) -> Result<Exit, Fault> {
         return Err(Fault::bad_input("the demo needs no setup")
             .hint("leave out --demo, or run `oxmox demo`"));
     }
+    let commands = Commands::of(global);
     let environment = Environment::of_process();
     let config_file = absolute(global.config_file(&environment)?);
     // From before it is read until all is written, so that two at once do not lose what the other one did.
@@ -234,17 +254,17 @@ pub fn run(args: Args, global: &Global) -> Result<Exit, Fault> {
         arguments: global.for_clients(&environment),
     };
     if !args.dry_run {
-        if args.local_only || args.token.is_some() {
-            // Nothing is sent, so that a store that went with the cluster is in nobody's way.
-            Brake::of(&config).is_off_here()?;
-        } else {
-            block_on(Threads::One, Brake::look(&config))?;
+        Brake::of(&config).is_off_here()?;
+        // Where nothing is sent, a store that went with the cluster is in nobody's way.
+        if !args.local_only && args.token.is_none() {
+            let looked = block_on(Threads::One, Brake::look(&config));
+            looked.map_err(|fault| args.or_only_here(fault, &commands))?;
         }
         locks.add(&Journal::all(&here.state))?;
         setup::clear_dead(&environment, &here);
     }
     let take_back = args.undo;
-    let wishes = args.wishes()?;
+    let wishes = args.wishes(commands)?;
     block_on(Threads::One, async {
         if take_back {
             undo::run(wishes, (&config, &environment), &here, locks).await

@@ -27,6 +27,8 @@ pub struct Work<'a> {
     pub writer: Recorded<'a>,
     /// Where setup writes down what it does.
     pub state: &'a Path,
+    /// What there is to do where something of it is left behind.
+    pub way_out: String,
     /// How the token will reach the cluster.
     pub trial: &'a Trial,
     /// The files that earlier runs wrote.
@@ -94,9 +96,8 @@ impl Work<'_> {
             return Fault { message, ..fault };
         }
         let message = format!("{}; left behind: {}", fault.message, left.join(", "));
-        let name = &self.plan.cluster;
-        let undo = format!("`oxmox setup --undo --name {name}` takes it back");
-        Fault { message, ..fault }.hint(self.writer.hint(undo).await)
+        let hint = self.writer.hint(self.way_out.clone()).await;
+        Fault { message, ..fault }.hint(hint)
     }
 
     async fn attempt(&mut self, journal: &mut Journal, done: &mut Done) -> Result<(), Fault> {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tools::fault::Fault;
 
+use super::commands::Commands;
 use super::handed::Rest;
 use super::journal::Journal;
 use super::role::USER;
@@ -14,9 +15,9 @@ use crate::cli::out;
 /// made for clusters that are still there is theirs now: whoever takes the last one back takes it back, too.
 pub(super) fn close(
     mut journal: Journal,
-    rest: Rest,
-    stays: &[String],
+    (rest, stays): (Rest, &[String]),
     state: &Path,
+    commands: &Commands,
 ) -> Result<Vec<PathBuf>, Fault> {
     // First: whoever dies in between leaves it written down twice, and not nowhere.
     let dirs = journal.dirs.clone();
@@ -41,8 +42,9 @@ pub(super) fn close(
             out::say(ended("what was on this machine", stays, None));
             out::say(by_hand(&journal));
             out::hint(format_args!(
-                "`oxmox setup --undo --name {name}` takes that back when the cluster answers again; if it is gone for good, the \
-                 same with --local-only once more forgets it"
+                "`{}` takes that back when the cluster answers again; if it is gone for good, the same with --local-only once more \
+                 forgets it",
+                commands.undo(name)
             ));
         }
         Rest::Forgotten => {
@@ -57,14 +59,16 @@ pub(super) fn close(
             let besides = format!("what stays for {heir}");
             out::say(ended("it", stays, Some(&besides)));
             out::hint(format_args!(
-                "`oxmox setup --undo --name {heir}` takes that back along with its own"
+                "`{}` takes that back along with its own",
+                commands.undo(&heir)
             ));
         }
         Rest::Here => {
             out::say(ended("it", stays, Some("what others use by now:")));
             out::say(by_hand(&journal));
             out::hint(format_args!(
-                "`oxmox setup --undo --name {name}` takes that back when nobody uses it any more"
+                "`{}` takes that back when nobody uses it any more",
+                commands.undo(name)
             ));
         }
     }

@@ -6,6 +6,7 @@ use pve::{Fingerprint, Host, Trust};
 use serde::{Deserialize, Serialize};
 use tools::fault::{Fault, Kind};
 
+use super::commands::Commands;
 use super::made::Made;
 use crate::clients::Before;
 use crate::files::Draft;
@@ -171,14 +172,14 @@ impl Journal {
     pub fn check(
         &self,
         config: &Path,
-        authority: Option<Fingerprint>,
-        host: &Host,
+        (authority, host): (Option<Fingerprint>, &Host),
+        commands: &Commands,
     ) -> Result<(), Fault> {
         let name = &self.cluster;
         let other = |what: String, besides: &str| {
             Fault::new(Kind::Conflict, what).hint(format!(
-                "give this one another name with --name{besides}; or take the other one back first: `oxmox setup --undo \
-                 --name {name}`"
+                "give this one another name with --name{besides}; or take the other one back first: `{}`",
+                commands.undo(name)
             ))
         };
         if let Some(Configured { path, .. }) = &self.config {

@@ -158,11 +158,14 @@ async fn factor(
     };
     let or = match &wishes.undone {
         Some(cluster) => format!(
-            "log in as a user with TOTP: `oxmox setup --undo --name {cluster} --user USER@REALM --totp CODE`"
+            "log in as a user with TOTP: `{} --user USER@REALM --totp CODE`",
+            wishes.commands.undo(cluster)
         ),
-        None => "make a token in PVE's web interface (Datacenter > Permissions > API Tokens), give it rights there, and run \
-                 `oxmox setup --token USER!NAME`; or log in as a user with TOTP"
-            .to_owned(),
+        None => format!(
+            "make a token in PVE's web interface (Datacenter > Permissions > API Tokens), give it rights there, and run \
+             `{}`; or log in as a user with TOTP",
+            wishes.commands.with("setup --token USER!NAME")
+        ),
     };
     Err(Fault::new(Kind::Failed, what).hint(format!("{besides}{or}")))
 }

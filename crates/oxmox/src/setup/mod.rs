@@ -15,11 +15,14 @@
 //! | [`written`] | what it takes to put a person's files back exactly |
 //! | [`undo`], `reached`, `withdrawn`, `handed` | taking it back: the way to the cluster, what goes there, and who needs the rest |
 //! | `restored`, `shared`, `closed` | the same on this machine: files, who else needs them, and what is forgotten |
-//! | `signals` | what ends it in the middle |
+//! | `signals`, `dead` | what ends it in the middle, and what is left of one that was killed |
+//! | [`commands`] | what to type next |
 
 pub mod apply;
 mod choices;
 mod closed;
+pub mod commands;
+mod dead;
 pub mod facts;
 mod handed;
 mod inherited;
@@ -58,13 +61,13 @@ use tools::fault::{Fault, Kind};
 use crate::cli::brake::Brake;
 use crate::cli::exit::Exit;
 use crate::cli::out;
-use crate::clients::Client;
-use crate::config::{Config, Environment, System};
-use crate::files::{self, Locks};
+use crate::config::{Config, Environment};
+use crate::files::Locks;
 use apply::Work;
 use choices::Choices;
+use commands::Commands;
 use facts::Facts;
-use journal::{At, Journal};
+use journal::At;
 use look::Known;
 use plan::Plan;
 use prepare::{Reach, Settled, Way, prepare};
@@ -72,7 +75,8 @@ use talk::Talk;
 use trail::{Recorded, Trail};
 use trial::Trial;
 use wishes::{Here, Wishes};
-use written::Written;
+
+pub use dead::clear_dead;
 
 /// Asks what was not said, shows what it will do, and does it.
 pub async fn run(
@@ -122,12 +126,15 @@ pub async fn run(
     if let Some(exit) = agreed(&plan, &place, &wishes, talk).await? {
         return Ok(exit);
     }
-    let stop = signals::stop(&plan.cluster);
+    let is_first_run = reach.journal.is_none();
+    let way_out = wishes.commands.after_failure(&plan.cluster, is_first_run);
+    let stop = signals::stop(way_out.clone());
     drop(leaving);
     let sent = Sent {
         writer: &writer,
         trial: &trial,
         dirs: locks.dirs(),
+        way_out,
         stop: stop.clone(),
     };
     match perform(&plan, reach, way, sent, &settled).await {
@@ -138,34 +145,8 @@ pub async fn run(
         }
         Err(fault) => return Err(fault),
     }
-    finished(&plan);
+    finished(&plan, &wishes.commands);
     Ok(Exit::Done)
-}
-
-/// Clears what one that was killed left behind, wherever it may have been at work. What it wrote down stays: that is taken
-/// back on demand.
-pub fn clear_dead(environment: &Environment, here: &Here) {
-    let clients = environment.places(System::HERE).into_iter();
-    let clients = clients.flat_map(|places| Client::ALL.map(|client| client.file(&places)));
-    for file in clients.chain([here.config.clone()]) {
-        files::clear_file(&file);
-    }
-    for dir in [here.state.join("setup"), here.config_dir().join("secrets")] {
-        files::clear_dir(&dir);
-    }
-    if Journal::known(&here.state).is_empty()
-        && let Ok(mut written) = Written::read(&here.state)
-    {
-        // It was about to forget them.
-        for copy in written
-            .forget_untouched()
-            .into_iter()
-            .filter_map(|it| it.copy)
-        {
-            let _ = std::fs::remove_file(copy);
-        }
-        let _ = written.write(&here.state);
-    }
 }
 
 /// What the plan is carried out with.
@@ -173,6 +154,7 @@ struct Sent<'a> {
     writer: &'a Writer,
     trial: &'a Trial,
     dirs: Vec<PathBuf>,
+    way_out: String,
     stop: CancellationToken,
 }
 
@@ -276,6 +258,7 @@ async fn perform(
             brake: Brake::of(settled.config),
         },
         state: &here.state,
+        way_out: sent.way_out,
         trial,
         written: reach.written,
         secret: given.or(reach.secret),
@@ -314,7 +297,7 @@ async fn agreed(
     Ok(Some(Exit::Failed))
 }
 
-fn finished(plan: &Plan) {
+fn finished(plan: &Plan, commands: &Commands) {
     out::say(format_args!(
         "oxmox reaches {} as {}",
         plan.cluster, plan.token
@@ -326,8 +309,9 @@ fn finished(plan: &Plan) {
         ));
     }
     out::hint(format_args!(
-        "`oxmox call list_proxmox_resources` shows what it sees; `oxmox setup --undo --name {}` takes all of this back",
-        plan.cluster
+        "`{}` shows what it sees; `{}` takes all of this back",
+        commands.with("call list_proxmox_resources"),
+        commands.undo(&plan.cluster)
     ));
 }
 

@@ -8,6 +8,7 @@ use tools::fault::{Fault, Kind};
 use tools::policy::Mode;
 
 use super::choices::Choices;
+use super::commands::Commands;
 use super::facts::{Accounts, Facts};
 use super::inherited;
 use super::journal::Journal;
@@ -76,12 +77,18 @@ pub(super) async fn prepare(
     if let Some(journal) = &journal {
         let authority = way.facts.authority.as_ref();
         let authority = authority.and_then(|authority| authority.fingerprint);
-        journal.check(edit.path(), authority, &way.host)?;
+        journal.check(edit.path(), (authority, &way.host), &wishes.commands)?;
     }
     let known = known(settled.config, &choices.name, &way.host, journal.as_ref())?;
     let (hosts, authority, mut notes) =
         reach(way, choices, (settled, &edit), journal.as_ref()).await;
-    let access = access(way, choices, known, journal.as_ref(), settled.environment).await?;
+    let access = access(
+        way,
+        choices,
+        (known, journal.as_ref()),
+        (settled.environment, &wishes.commands),
+    )
+    .await?;
     notes.extend(access.notes);
     if settled.config.mode == Mode::ReadOnly {
         notes.push("the mode read-only binds whoever acts through oxmox, and not this setup, which is your own act".into());
@@ -164,9 +171,8 @@ pub(super) async fn prepare(
 async fn access(
     way: &Way,
     choices: &Choices,
-    known: Option<&ClusterConfig>,
-    journal: Option<&Journal>,
-    environment: &Environment,
+    (known, journal): (Option<&ClusterConfig>, Option<&Journal>),
+    (environment, commands): (&Environment, &Commands),
 ) -> Result<Access, Fault> {
     let configured = known.and_then(|known| match &known.login {
         Login::Token { user, name, .. } => Some((known, user.as_str(), name.as_str())),
@@ -208,7 +214,7 @@ async fn access(
         named.map(|((_, _, name), state)| (*name, state)),
         (&there, &ours),
         &choices.token,
-        &choices.name,
+        &commands.with(&format!("cluster remove {}", choices.name)),
     )?;
     let token = TokenId::new(USER, &choice.name);
     inherited::counts(&accounts, &choices.grant, &token.to_string())?;

@@ -1,15 +1,18 @@
 //! The way back to the cluster that a journal is about: under the addresses that it had, if what answers there is still it.
 
 use futures_util::future::join_all;
-use pve::{Fingerprint, Host, Presented, Reader, Trust, look};
+use pve::{Host, Presented, Reader, Trust, look};
 use tools::fault::{Fault, Kind};
 
+use super::commands::Commands;
 use super::journal::Journal;
 use super::look::{LIMIT, unreached};
 use super::nodes;
+use super::wishes::Wishes;
 
-/// The nodes that present what they presented then, or what `pin` says. Nothing is sent to any other.
-pub(super) async fn hosts(journal: &Journal, pin: Option<Fingerprint>) -> Result<Vec<Host>, Fault> {
+/// The nodes that present what they presented then, or what `--pin` says. Nothing is sent to any other.
+pub(super) async fn hosts(journal: &Journal, wishes: &Wishes) -> Result<Vec<Host>, Fault> {
+    let (pin, commands) = (wishes.pin, &wishes.commands);
     let trust = journal.trust();
     let hosts = journal.hosts()?;
     let seen = join_all(hosts.iter().map(|host| look(host, &trust, LIMIT))).await;
@@ -20,7 +23,7 @@ pub(super) async fn hosts(journal: &Journal, pin: Option<Fingerprint>) -> Result
             Ok(seen) if pin == Some(seen.fingerprint) => {
                 right.push(host.with_pin(seen.fingerprint));
             }
-            Ok(seen) => others.push(changed(&host, &seen, (journal, &trust))),
+            Ok(seen) => others.push(changed((&host, &seen), &trust, (journal, commands))),
             Err(error) => silent.push(unreached(&host, &error)),
         }
     }
@@ -34,7 +37,8 @@ pub(super) async fn hosts(journal: &Journal, pin: Option<Fingerprint>) -> Result
             "setup has not written down where the cluster is",
         )
     };
-    Err(or_only_here(faults.next().unwrap_or_else(none), journal))
+    let fault = faults.next().unwrap_or_else(none);
+    Err(or_only_here(fault, journal, commands))
 }
 
 fn is_known(host: &Host, seen: &Presented) -> bool {
@@ -45,7 +49,11 @@ fn is_known(host: &Host, seen: &Presented) -> bool {
 }
 
 /// Another certificate than then, which must never look like the same.
-fn changed(host: &Host, seen: &Presented, (journal, trust): (&Journal, &Trust)) -> Fault {
+fn changed(
+    (host, seen): (&Host, &Presented),
+    trust: &Trust,
+    (journal, commands): (&Journal, &Commands),
+) -> Fault {
     let before = match (host.pin, trust) {
         (Some(pin), _) => format!("it presented {pin} when setup was run"),
         (None, Trust::System) => "this system does not trust that one".to_owned(),
@@ -57,14 +65,19 @@ fn changed(host: &Host, seen: &Presented, (journal, trust): (&Journal, &Trust)) 
     );
     Fault::new(Kind::Refused, what).hint(format!(
         "it was renewed, or somebody is in between: compare it with the one that `pvenode cert info` shows on the node \
-         itself; if the new one is right, `oxmox setup --undo --name {} --pin {}` accepts it",
-        journal.cluster, seen.fingerprint
+         itself; if the new one is right, `{} --pin {}` accepts it",
+        commands.undo(&journal.cluster),
+        seen.fingerprint
     ))
 }
 
 /// Certificates come and go, the authority behind them stays: what another cluster has is not taken back, and what this one
 /// has is not forgotten.
-pub(super) async fn is_the_same(reader: &Reader, journal: &Journal) -> Result<(), Fault> {
+pub(super) async fn is_the_same(
+    reader: &Reader,
+    journal: &Journal,
+    commands: &Commands,
+) -> Result<(), Fault> {
     let Some(then) = journal.authority else {
         return Ok(());
     };
@@ -81,6 +94,7 @@ pub(super) async fn is_the_same(reader: &Reader, journal: &Journal) -> Result<()
             Err(or_only_here(
                 Fault::new(Kind::Conflict, what).hint(hint),
                 journal,
+                commands,
             ))
         }
         _ => Ok(()),
@@ -88,7 +102,7 @@ pub(super) async fn is_the_same(reader: &Reader, journal: &Journal) -> Result<()
 }
 
 /// The way round, for a cluster that is not there any more, or not now.
-pub(super) fn or_only_here(fault: Fault, journal: &Journal) -> Fault {
+pub(super) fn or_only_here(fault: Fault, journal: &Journal, commands: &Commands) -> Fault {
     let is_said = |hint: &String| hint.contains("--local-only");
     if fault.hint.as_ref().is_some_and(is_said) {
         return fault;
@@ -99,8 +113,8 @@ pub(super) fn or_only_here(fault: Fault, journal: &Journal) -> Fault {
         .map(|hint| format!("{hint}; "))
         .unwrap_or_default();
     fault.hint(format!(
-        "{first}where the cluster is out of reach, `oxmox setup --undo --name {} --local-only` takes back what is on this \
-         machine, and keeps the rest for later",
-        journal.cluster
+        "{first}where the cluster is out of reach, `{} --local-only` takes back what is on this machine, and keeps the rest \
+         for later",
+        commands.undo(&journal.cluster)
     ))
 }

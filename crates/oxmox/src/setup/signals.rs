@@ -9,12 +9,11 @@ use crate::cli::out;
 use crate::files;
 
 /// Cancelled by the first of them, so that whoever works ends in order. The second ends the process where it stands: what it
-/// made is written down.
-pub(super) fn stop(cluster: &str) -> CancellationToken {
+/// made is written down, and `hint` tells what to do about it.
+pub(super) fn stop(hint: String) -> CancellationToken {
     let mut signals = Signals::listen();
     let stop = CancellationToken::new();
     let cancel = stop.clone();
-    let hint = format!("`oxmox setup --undo --name {cluster}` takes it back");
     tokio::spawn(async move {
         signals.next().await;
         cancel.cancel();

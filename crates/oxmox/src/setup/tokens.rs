@@ -77,11 +77,12 @@ pub struct Choice {
 
 /// `configured`: the token that the configuration names, if it is one of our user. `there`: our user's tokens. `ours`: those
 /// that setup made for this cluster on this machine. `wanted`: what a new one is called.
+/// `remove`: what takes the cluster out of the configuration.
 pub(super) fn choose(
     configured: Option<(&str, &State)>,
     (there, ours): (&BTreeSet<String>, &BTreeSet<String>),
     wanted: &str,
-    cluster: &str,
+    remove: &str,
 ) -> Result<Choice, Fault> {
     let configured = configured.filter(|(name, _)| there.contains(*name));
     if let Some((name, State::Works(_))) = configured {
@@ -95,8 +96,8 @@ pub(super) fn choose(
     if let Some((name, State::Unclear(why))) = configured {
         let what = format!("whether the token {USER}!{name} still works cannot be told now: {why}");
         return Err(Fault::new(Kind::Failed, what).hint(format!(
-            "unlock or bring back what keeps its secret, and run setup again; if it is lost for good, `oxmox cluster remove \
-             {cluster}` first: setup then makes another token"
+            "unlock or bring back what keeps its secret, and run setup again; if it is lost for good, `{remove}` first: setup \
+             then makes another token"
         )));
     }
     let name = free(wanted, there);
@@ -140,7 +141,13 @@ mod tests {
     }
 
     fn chosen(configured: Option<(&str, &State)>, there: &[&str], ours: &[&str]) -> Choice {
-        choose(configured, (&names(there), &names(ours)), "laptop", "home").unwrap()
+        choose(
+            configured,
+            (&names(there), &names(ours)),
+            "laptop",
+            "oxmox cluster remove home",
+        )
+        .unwrap()
     }
 
     #[test]

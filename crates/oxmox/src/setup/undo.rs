@@ -50,7 +50,7 @@ pub async fn run(
     } else {
         let entered = enter(&journal, &wishes, talk).await;
         Some(entered.map_err(|fault| match fault.kind {
-            Kind::Unreachable => reached::or_only_here(fault, &journal),
+            Kind::Unreachable => reached::or_only_here(fault, &journal, &wishes.commands),
             _ => fault,
         })?)
     };
@@ -67,7 +67,8 @@ pub async fn run(
         out::say("nothing was changed");
         return Ok(Exit::Failed);
     }
-    let stop = signals::stop(&journal.cluster);
+    let undo = wishes.commands.undo(&journal.cluster);
+    let stop = signals::stop(format!("`{undo}` takes back the rest"));
     drop(leaving);
     if let Some(remote) = &remote {
         let planned = journal.made.clone();
@@ -89,7 +90,12 @@ pub async fn run(
         None => Rest::Unasked,
         Some(_) => handed::over(&mut journal, &here.state)?,
     };
-    let dirs = close(journal, rest, files.staying(), &here.state)?;
+    let dirs = close(
+        journal,
+        (rest, files.staying()),
+        &here.state,
+        &wishes.commands,
+    )?;
     files.forget(&here.state)?;
     for hint in in_keyring {
         out::hint(hint);

@@ -6,6 +6,7 @@ use pve::Fingerprint;
 use secrecy::SecretString;
 use tools::caller::Scope;
 
+use super::commands::Commands;
 use crate::clients::Client;
 use crate::keep::Wanted;
 
@@ -69,14 +70,16 @@ pub struct Wishes {
     pub local_only: bool,
     /// The cluster that is to be taken back, if this is about taking back.
     pub undone: Option<String>,
+    /// What they may have to type next.
+    pub commands: Commands,
 }
 
 impl Wishes {
     /// What to type to come to this host once more.
     pub fn command(&self, host: &str) -> String {
         match &self.undone {
-            Some(cluster) => format!("oxmox setup --undo --name {cluster}"),
-            None => format!("oxmox setup --host {host}"),
+            Some(cluster) => self.commands.undo(cluster),
+            None => self.commands.with(&format!("setup --host {host}")),
         }
     }
 }

@@ -30,10 +30,10 @@ pub(super) struct Remote {
 
 /// Logs in, and looks what is to be done.
 pub(super) async fn enter(journal: &Journal, wishes: &Wishes, talk: Talk) -> Result<Remote, Fault> {
-    let hosts = reached::hosts(journal, wishes.pin).await?;
+    let hosts = reached::hosts(journal, wishes).await?;
     let entered = login::enter(hosts, journal.trust(), wishes, talk).await?;
     let (reader, writer) = pve::connect(Settings::clone(&entered.settings))?;
-    reached::is_the_same(&reader, journal).await?;
+    reached::is_the_same(&reader, journal, &wishes.commands).await?;
     let accounts = Accounts::read(&reader).await?;
     let (undo, stays) = choose(&journal.made, &accounts);
     Ok(Remote {

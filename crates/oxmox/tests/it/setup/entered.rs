@@ -160,6 +160,30 @@ async fn a_configuration_that_was_named_from_where_somebody_stood() {
     place.run_in("elsewhere", listing, "").await.exits(0);
 }
 
+/// What it says to type is typed as it stands, from somewhere else.
+#[tokio::test]
+async fn a_command_that_is_shown_finds_the_same_files() {
+    let place = Place::new().await;
+    let mut words: Vec<String> = ["--config=mine/x.toml", "--state-dir=mine/state"]
+        .map(str::to_owned)
+        .into();
+    words.extend(place.address());
+    words.extend(["--user=root@pam", "--password-stdin"].map(str::to_owned));
+    words.extend(WORDS.iter().map(|word| (*word).to_owned()));
+    let ran = place.run_in("", words, ROOT_PASSWORD).await.exits(0);
+    let shown = ran.stderr.split("; `oxmox ").nth(1);
+    let shown = shown.and_then(|rest| rest.split_once("` takes all of this back"));
+    let (shown, _) = shown.unwrap_or_else(|| panic!("{ran:#?}"));
+    let typed = shown.split(' ').chain(["--yes", "--password-stdin"]);
+    let typed = typed.map(str::to_owned).collect();
+    place
+        .run_in("elsewhere", typed, ROOT_PASSWORD)
+        .await
+        .exits(0);
+    assert_eq!(place.ours(), [""; 0]);
+    assert!(!place.home("mine/x.toml").exists());
+}
+
 #[tokio::test]
 async fn a_cluster_that_was_added_from_where_somebody_stood() {
     let place = Place::new().await;

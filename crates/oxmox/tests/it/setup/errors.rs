@@ -226,6 +226,25 @@ async fn what_cannot_be_taken_back_is_named_with_the_command_that_does() {
     taken_back(&place);
 }
 
+/// What takes back what is left takes back what was there before as well: whoever ran it again wants to go on.
+#[tokio::test]
+async fn what_a_second_run_leaves_behind_is_gone_on_with() {
+    let place = Place::new().await;
+    let read = [&["--level=read"], &WORDS[2..]].concat();
+    place.setup(&read).await.exits(0);
+    let stuck = || Fault::refuse(500, "got no lock");
+    place.sim.fault(stuck().on("PUT", "/access/acl"));
+    place.sim.fault(stuck().on("DELETE", "/access/*"));
+    let ran = place.setup(WORDS).await.exits(1);
+    ran.says("left behind: the role oxmox-operate")
+        .says("hint: run the same command again")
+        .says("`oxmox setup --undo --name home` takes back all of home");
+    place.sim.clear_faults();
+    place.setup(WORDS).await.exits(0);
+    place.undo().await.exits(0);
+    taken_back(&place);
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn a_directory_that_cannot_be_written() {

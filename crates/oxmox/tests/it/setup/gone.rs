@@ -88,7 +88,11 @@ async fn a_store_that_went_with_the_cluster_is_in_nobodys_way() {
     let before = place.files();
     place.sim.clear_requests();
     let ran = undo(&place, &[&store]).await.exits(1);
-    ran.says("whether somebody has stopped all changes");
+    let store_flag = store.replace('=', " ");
+    ran.says("whether somebody has stopped all changes")
+        .says(&format!(
+            "`oxmox {store_flag} setup --undo --local-only` takes"
+        ));
     assert_eq!(place.sim.requests().len(), 0, "nothing was sent");
     assert_eq!(place.files(), before);
 
@@ -103,7 +107,8 @@ async fn a_store_that_went_with_the_cluster_is_in_nobodys_way() {
     assert_eq!(place.files_but_trail(), ["state/setup/home.json"]);
     // What sends has to know, though there is no configuration yet that would name the store.
     let ran = place.setup(&[READ_HOME, &[&store]].concat()).await.exits(1);
-    ran.says("whether somebody has stopped all changes");
+    let ran = ran.says("whether somebody has stopped all changes");
+    assert!(!ran.stderr.contains("--local-only"), "{ran:#?}");
 }
 
 /// Nobody is asked for a password in vain.
