@@ -24,7 +24,8 @@ pub(super) fn close(
     if let Some(mut heir) = heir(&journal, state)? {
         heir.dirs.retain(|dir| !dirs.contains(dir));
         heir.dirs = [&dirs[..], &heir.dirs].concat();
-        if heir.is_in_use() {
+        // In another configuration it has no use for them.
+        if heir.shares_config(&journal) {
             heir.take_clients(&journal);
         }
         heir.write(state)?;
@@ -99,16 +100,14 @@ pub(super) fn by_hand(journal: &Journal) -> String {
     lines.join("\n")
 }
 
-/// Who takes over what was made for several: another cluster that is in use, or else another one that something is left of.
+/// Who takes over what was made for several: another cluster of the same configuration, one that is in use, or else one that
+/// something is left of.
 fn heir(journal: &Journal, state: &Path) -> Result<Option<Journal>, Fault> {
-    let mut found: Option<Journal> = None;
-    for name in Journal::known(state) {
-        if name != journal.cluster
-            && let Some(other) = Journal::read(state, &name)?
-            && !found.as_ref().is_some_and(Journal::is_in_use)
-        {
-            found = Some(other);
-        }
-    }
-    Ok(found)
+    let mut others = Journal::all_of(state)?;
+    others.retain(|other| other.cluster != journal.cluster);
+    Ok(others
+        .into_iter()
+        // The first of the best.
+        .rev()
+        .max_by_key(|other| (other.shares_config(journal), other.is_in_use())))
 }

@@ -222,22 +222,21 @@ impl Journal {
         self.config.is_some()
     }
 
-    /// Takes over the clients of another one, which goes.
+    /// Whether both are in use, and stand in one configuration.
+    pub fn shares_config(&self, other: &Self) -> bool {
+        let path = |journal: &Self| journal.config.as_ref().map(|config| config.path.clone());
+        path(self).is_some_and(|own| path(other) == Some(own))
+    }
+
+    /// Takes over the clients of another one of the same configuration, which goes.
     pub fn take_clients(&mut self, other: &Self) {
-        let file = |journal: &Self| journal.config.as_ref().map(|config| config.path.clone());
-        let is_one_file = file(self) == file(other);
         for entered in &other.clients {
-            let mut entered = entered.clone();
-            if !is_one_file {
-                // It tells of the clusters of another configuration.
-                entered.beside = None;
-            }
             let is_it = |known: &&mut Entered| {
                 (&known.client, &known.file) == (&entered.client, &entered.file)
             };
             match self.clients.iter_mut().find(is_it) {
-                Some(known) => known.narrow(&entered),
-                None => self.clients.push(entered),
+                Some(known) => known.narrow(entered),
+                None => self.clients.push(entered.clone()),
             }
         }
     }

@@ -76,7 +76,7 @@ impl Restored {
             seen.push(file);
         }
         let is_last = |entered| shared.stays(entered) == Stays::No;
-        if !shared.config && shared.heir.is_none() && journal.clients.iter().all(is_last) {
+        if shared.is_last() && journal.clients.iter().all(is_last) {
             let untouched = all.written.forget_untouched().into_iter();
             all.done.extend(untouched.filter_map(|it| it.copy));
         }

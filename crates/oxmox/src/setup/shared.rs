@@ -13,8 +13,8 @@ use crate::files::behind_links;
 pub(super) struct Shared {
     /// Another cluster stands in the same configuration.
     pub(super) config: bool,
-    /// Another cluster of setup's that is in use: the clients start oxmox for all of them.
-    pub(super) heir: Option<String>,
+    /// The others of setup's that are in use, first those of the same configuration: a client starts oxmox for all of these.
+    others: Vec<Journal>,
     /// The other clusters that the configuration has.
     beside: Vec<String>,
     /// The clusters that somebody lets go by the certificate of this one's authority.
@@ -40,11 +40,11 @@ impl Shared {
         environment: &Environment,
     ) -> Result<Self, Fault> {
         let mut others = Journal::all_of(state)?;
-        others.retain(|other| other.cluster != journal.cluster);
-        let file = |journal: &Journal| journal.config.as_ref().map(|it| it.path.clone());
-        let heir = others.iter().find(|other| other.is_in_use());
+        others.retain(|other| other.cluster != journal.cluster && other.is_in_use());
+        others.sort_by_key(|other| !other.shares_config(journal));
+        let is_shared = others.iter().any(|other| other.shares_config(journal));
         let beside = match &journal.config {
-            Some(config) if heir.is_none() && !journal.clients.is_empty() => {
+            Some(config) if !is_shared && !journal.clients.is_empty() => {
                 let now = Edit::open(&config.path)?;
                 let now = now.clusters().filter(|name| *name != journal.cluster);
                 now.map(str::to_owned).collect()
@@ -59,17 +59,22 @@ impl Shared {
             _ => Vec::new(),
         };
         Ok(Self {
-            config: others.iter().any(|other| file(other) == file(journal)),
-            heir: heir.map(|other| other.cluster.clone()),
+            config: is_shared,
+            others,
             beside,
             authority,
         })
     }
 
+    /// Whether none of setup's is in use besides.
+    pub(super) fn is_last(&self) -> bool {
+        self.others.is_empty()
+    }
+
     /// How long a client's entry stays. The clusters that were there before it went without.
     pub(super) fn stays(&self, entered: &Entered) -> Stays {
-        if let Some(other) = &self.heir {
-            return Stays::WithAnother(other.clone());
+        if let Some(other) = self.heir(entered) {
+            return Stays::WithAnother(other.cluster.clone());
         }
         let known = entered.beside.as_ref();
         let is_added = |name: &String| known.is_some_and(|known| !known.contains(name));
@@ -78,6 +83,18 @@ impl Shared {
         } else {
             Stays::No
         }
+    }
+
+    /// Who takes a client's entry along at last: one of the same configuration, which the entry names, or else one that has
+    /// entered oxmox there as well.
+    fn heir(&self, entered: &Entered) -> Option<&Journal> {
+        if self.config {
+            return self.others.first();
+        }
+        let file = behind_links(&entered.file);
+        let is_there = |known: &Entered| behind_links(&known.file) == file;
+        let mut others = self.others.iter();
+        others.find(|other| other.clients.iter().any(is_there))
     }
 }
 

@@ -356,6 +356,29 @@ async fn a_client_that_both_entered_stays_for_a_cluster_that_came_between() {
     }
 }
 
+/// One state directory, two configurations: the entry names the first one, and is of no use to the second unless that has
+/// entered itself there, too.
+#[tokio::test]
+async fn a_client_stays_for_no_cluster_of_another_configuration() {
+    for also_entered in [false, true] {
+        let place = Place::new().await;
+        let first = [&named("first")[..], &["--client=cursor"]].concat();
+        place.setup(&first).await.exits(0);
+        let config = format!("--config={}", place.home("other.toml").display());
+        let mut second = [&named("second")[..], &[&config]].concat();
+        if also_entered {
+            second.push("--client=cursor");
+        }
+        place.setup(&second).await.exits(0);
+        let ran = undo(&place, "first").await.exits(0);
+        let stays = ran.stderr.contains("stays: oxmox in cursor");
+        assert_eq!(stays, also_entered, "{ran:#?}");
+        assert_eq!(place.home(".cursor/mcp.json").exists(), also_entered);
+        undo(&place, "second").await.exits(0);
+        assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+    }
+}
+
 /// Nobody has added a cluster by a comment: the one that was there went without the client.
 #[tokio::test]
 async fn a_client_goes_though_the_configuration_was_edited() {
