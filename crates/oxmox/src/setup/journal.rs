@@ -290,11 +290,11 @@ impl Journal {
         self.ca.clone().map_or(Trust::System, Trust::CaText)
     }
 
-    /// What was made on this machine is there no more; what was made on the cluster is.
+    /// What was made on this machine is there no more, but for secrets that could not be reached; what was made on the cluster
+    /// is.
     pub fn keep_remote(&mut self) {
         self.ca_file = None;
         self.config = None;
-        self.secrets.clear();
         self.clients.clear();
     }
 

@@ -9,7 +9,7 @@
 //! | [`facts`], [`nodes`] | what the cluster is and has |
 //! | [`role`], `rights` | which privileges, and where; whether whoever asks may hand them out |
 //! | `inherited` | what a role takes the place of |
-//! | `choices`, [`tokens`], `prepare` | from there to a plan |
+//! | `choices`, [`tokens`], `secrets`, `prepare` | from there to a plan |
 //! | [`plan`], [`words`] | what will be done, as data and for people |
 //! | [`apply`], [`trial`], `made`, [`journal`], `trail` | doing it, trying it, writing down what was made |
 //! | [`written`] | what it takes to put a person's files back exactly |
@@ -39,6 +39,7 @@ mod reached;
 mod restored;
 mod rights;
 pub mod role;
+mod secrets;
 mod shared;
 mod signals;
 pub mod talk;

@@ -10,6 +10,7 @@ use super::handed::{self, Rest};
 use super::journal::Journal;
 use super::keyboard;
 use super::restored::Restored;
+use super::secrets;
 use super::shared::Shared;
 use super::talk::Talk;
 use super::trail::{Recorded, Trail};
@@ -19,7 +20,7 @@ use super::{reached, signals, words};
 use crate::cli::brake::Brake;
 use crate::cli::exit::Exit;
 use crate::cli::out;
-use crate::config::{Config, Environment, System};
+use crate::config::{Config, Environment};
 use crate::files::{Locks, remove_empty};
 use crate::keep::Keep;
 
@@ -81,7 +82,12 @@ pub async fn run(
         withdraw(&remote.undo, &mut journal, &writer, (&here.state, &stop)).await?;
         is_gone(remote, planned, &mut journal, &here.state).await?;
     }
-    let in_keyring = take_back_here(&files, &journal, &here.state)?;
+    let mut stays = files.staying().to_vec();
+    for keep in take_back_here(&files, &mut journal, &here.state)? {
+        let by_hand = secrets::by_hand(&keep);
+        out::hint(&by_hand);
+        stays.push(by_hand);
+    }
     // As long as it is written down which they are.
     locks.keep(own);
     remove_empty(&journal.dirs);
@@ -90,16 +96,8 @@ pub async fn run(
         None => Rest::Unasked,
         Some(_) => handed::over(&mut journal, &here.state)?,
     };
-    let dirs = close(
-        journal,
-        (rest, files.staying()),
-        &here.state,
-        &wishes.commands,
-    )?;
+    let dirs = close(journal, (rest, &stays), &here.state, &wishes.commands)?;
     files.forget(&here.state)?;
-    for hint in in_keyring {
-        out::hint(hint);
-    }
     drop(locks);
     remove_empty(&dirs);
     Ok(Exit::Done)
@@ -110,39 +108,24 @@ fn is_forgotten(journal: &Journal, wishes: &Wishes) -> bool {
     wishes.local_only && journal.is_left && !journal.is_in_use()
 }
 
-/// Answers how to clear by hand what could not be cleared here.
-fn take_back_here(files: &Restored, journal: &Journal, state: &Path) -> Result<Vec<String>, Fault> {
-    let mut by_hand = Vec::new();
+/// Answers the secrets that could not be cleared from here. They stay written down as long as anything does.
+fn take_back_here(
+    files: &Restored,
+    journal: &mut Journal,
+    state: &Path,
+) -> Result<Vec<Keep>, Fault> {
+    let mut left = Vec::new();
     files.write()?;
     for keep in &journal.secrets {
-        match (keep.remove(), unreachable_keyring(keep)) {
-            (Ok(()), _) => {}
-            (Err(_), Some(hint)) => by_hand.push(hint),
-            (Err(fault), None) => return Err(fault),
+        match keep.remove() {
+            Ok(()) => {}
+            Err(_) if secrets::is_out_of_reach(keep) => left.push(keep.clone()),
+            Err(fault) => return Err(fault),
         }
     }
+    journal.secrets.clone_from(&left);
     rights::forget(state, &journal.cluster);
-    Ok(by_hand)
-}
-
-/// A keyring that is locked can be unlocked; one whose program was removed would be in the way of everything else for good.
-fn unreachable_keyring(keep: &Keep) -> Option<String> {
-    let Keep::Keyring { program, entry } = keep else {
-        return None;
-    };
-    if program.exists() {
-        return None;
-    }
-    let name = program.file_name().unwrap_or_default().to_string_lossy();
-    let clear = match System::HERE {
-        System::Mac => format!("{name} delete-generic-password -s oxmox -a {entry}"),
-        _ => format!("{name} clear service oxmox cluster {entry}"),
-    };
-    Some(format!(
-        "the keyring of your session may still have the token's secret: {} is not there any more, which reaches it; \
-         `{clear}` removes it where that program is, or the keyring's own window, under oxmox and {entry}",
-        program.display()
-    ))
+    Ok(left)
 }
 
 fn find(wishes: &Wishes, state: &Path) -> Result<Journal, Fault> {
@@ -175,7 +158,11 @@ fn shown(journal: &Journal, remote: Option<&Remote>, files: &Restored) -> String
         lines.push(format!("    {}", words::request(&made.undo())));
     }
     for keep in &journal.secrets {
-        lines.push(format!("  - the secret in {keep}"));
+        lines.push(if secrets::is_out_of_reach(keep) {
+            format!("  stays: the secret in {keep}: that program is not there any more")
+        } else {
+            format!("  - the secret in {keep}")
+        });
     }
     lines.extend(files.shown());
     let stays = remote.iter().flat_map(|remote| &remote.stays);

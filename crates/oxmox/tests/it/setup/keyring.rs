@@ -139,8 +139,30 @@ async fn a_keyring_that_is_gone_is_in_nobodys_way() {
     place.setup(WORDS).await.exits(0);
     std::fs::remove_file(keyring.path().join("secret-tool")).unwrap();
     let ran = place.undo().await.exits(0);
-    ran.says("may still have the token's secret")
-        .says("secret-tool clear service oxmox cluster home-");
+    let ran = ran
+        .says("stays: the secret in the keyring")
+        .says("may still have the token's secret")
+        .says("secret-tool clear service oxmox cluster home-")
+        .says("it was taken back, but for what is named above as staying");
+    assert!(!ran.stderr.contains("all of it"), "{ran:#?}");
+    assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+}
+
+/// As long as anything is written down, the secret is, too: its keyring may be reached again by then.
+#[tokio::test]
+async fn a_keyring_that_comes_back() {
+    let (keyring, place) = place().await;
+    place.setup(WORDS).await.exits(0);
+    let program = keyring.path().join("secret-tool");
+    let aside = keyring.path().join("aside");
+    std::fs::rename(&program, &aside).unwrap();
+    let only_here = ["--undo", "--local-only", "--yes"];
+    let ran = place.told(&only_here, "").await.exits(0);
+    ran.says("on this machine was taken back, but for what is named above");
+    assert_eq!(held(keyring.path()).len(), 1);
+    std::fs::rename(&aside, &program).unwrap();
+    place.undo().await.exits(0).says("all of it was taken back");
+    assert_eq!(held(keyring.path()), [""; 0]);
     assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
 }
 
