@@ -7,9 +7,9 @@ use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 use tools::fault::{Fault, Kind};
 
-use super::journal::{At, Configured, Entered, Journal};
+use super::journal::{Configured, Entered, Journal};
 use super::made::Made;
-use super::plan::{Last, Plan};
+use super::plan::Plan;
 use super::signals;
 use super::trail::Recorded;
 use super::trial::Trial;
@@ -217,7 +217,11 @@ impl Work<'_> {
                 });
             }
         }
-        journal.secrets.extend(self.plan.secret.clone());
+        if let Some(keep) = &self.plan.secret
+            && !journal.secrets.contains(keep)
+        {
+            journal.secrets.push(keep.clone());
+        }
         // One that is there already, with the same in it, is not ours to take away.
         let makes = |draft: &&Draft| draft.after.is_some() && draft.is_change();
         if let Some(file) = self.plan.authority.as_ref().filter(makes) {
@@ -240,56 +244,6 @@ impl Work<'_> {
             }
         }
         dirs
-    }
-
-    /// It works: what it takes the place of goes. From here on a failure leaves something to do, and takes nothing back.
-    async fn finish(&self, mut journal: Journal) -> Result<(), Fault> {
-        journal.hosts = self.trial.settings.hosts.iter().map(At::from).collect();
-        let authority = self.plan.authority.as_ref();
-        // What somebody had there before comes back when all is taken back.
-        let is_gone = |it: &Draft| it.after.is_none() && self.written.of(&it.path).is_none();
-        if authority.is_some_and(is_gone) {
-            journal.ca_file = None;
-        }
-        journal.write(self.state)?;
-        for last in &self.plan.last {
-            if self.stop.is_cancelled() {
-                let fault = Fault::new(Kind::Failed, "interrupted");
-                return Err(self.left_to_do(last, fault).await);
-            }
-            out::say(format_args!("  {}", last.says));
-            self.send_last(last).await?;
-            journal.unmake(&last.gone);
-            journal.write(self.state)?;
-        }
-        if let Some(keep) = &self.plan.secret {
-            // What could not be removed is still written down.
-            journal.secrets.retain(|old| {
-                let gone = old != keep && old.remove().is_ok();
-                !gone
-            });
-            journal.write(self.state)?;
-        }
-        Ok(())
-    }
-
-    async fn send_last(&self, last: &Last) -> Result<(), Fault> {
-        let request = last.gone.undo();
-        match self.writer.send(&last.says, &request).await {
-            Err(trouble) if !trouble.is_gone() => {
-                Err(self.left_to_do(last, trouble.of(&request)).await)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    async fn left_to_do(&self, last: &Last, fault: Fault) -> Fault {
-        let message = format!(
-            "oxmox reaches {} as {}, and this is left to do: {}: {}",
-            self.plan.cluster, self.plan.token, last.says, fault.message
-        );
-        let again = "run the same command again".to_owned();
-        Fault { message, ..fault }.hint(self.writer.hint(again).await)
     }
 
     /// The other way round. What could not be taken back is named.

@@ -11,7 +11,7 @@
 //! | `inherited` | what a role takes the place of |
 //! | `choices`, [`tokens`], `secrets`, `prepare` | from there to a plan |
 //! | [`plan`], [`words`] | what will be done, as data and for people |
-//! | [`apply`], [`trial`], `made`, [`journal`], `trail` | doing it, trying it, writing down what was made |
+//! | [`apply`], [`trial`], `last`, `made`, [`journal`], `trail` | doing it, trying it, writing down what was made |
 //! | [`written`] | what it takes to put a person's files back exactly |
 //! | [`undo`], `reached`, `withdrawn`, `handed` | taking it back: the way to the cluster, what goes there, and who needs the rest |
 //! | `restored`, `shared`, `closed` | the same on this machine: files, who else needs them, and what is forgotten |
@@ -28,6 +28,7 @@ mod handed;
 mod inherited;
 pub mod journal;
 pub mod keyboard;
+mod last;
 pub mod login;
 pub mod look;
 mod made;

@@ -48,6 +48,8 @@ pub struct Plan {
     pub notes: Vec<String>,
     /// Where the secret goes; `None`: it stays where it is.
     pub secret: Option<Keep>,
+    /// The secrets of earlier tokens, which go when everything is done.
+    pub superseded: Vec<Keep>,
     /// The certificate of the cluster's authority; one that is no longer asked goes.
     pub authority: Option<Draft>,
     /// The configuration file.
@@ -60,7 +62,8 @@ impl Plan {
     /// Whether there is anything to do.
     pub fn is_empty(&self) -> bool {
         let is_quiet = self.steps.is_empty() && self.last.is_empty();
-        is_quiet && self.secret.is_none() && self.files().next().is_none()
+        let is_kept = self.secret.is_none() && self.superseded.is_empty();
+        is_quiet && is_kept && self.files().next().is_none()
     }
 
     /// The files that change, in the order in which they are written. Clients come last: they start what the others describe.

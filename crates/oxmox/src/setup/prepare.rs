@@ -17,6 +17,7 @@ use super::nodes::{self, Other};
 use super::plan::{self, Plan, Remote};
 use super::rights;
 use super::role::USER;
+use super::secrets;
 use super::shared::trusting;
 use super::tokens::{self, State};
 use super::wishes::{Here, Trusting, Wishes};
@@ -112,6 +113,7 @@ pub(super) async fn prepare(
         let reference = keep.reference();
         (Some(keep), reference, None)
     };
+    let superseded = secrets::superseded(journal.as_ref(), &reference, secret.is_some());
     let mut written = Written::read(&settled.here.state)?;
     // One that was killed may have come no further than to write them down, or not so far as to forget them.
     let untouched = written.forget_untouched();
@@ -148,6 +150,7 @@ pub(super) async fn prepare(
         stays: access.remote.stays,
         notes,
         secret,
+        superseded,
         // Replaced whole, while only an entry changes in the others.
         authority: authority.map(kept).map(|draft| {
             let again = draft.again && !reach.written.is_edited(&draft);

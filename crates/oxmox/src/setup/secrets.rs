@@ -1,7 +1,28 @@
-//! The secrets that setup keeps on this machine: which of them cannot be cleared from here.
+//! The secrets that setup keeps on this machine: which of them nobody needs any more, and which cannot be cleared from here.
 
-use crate::config::System;
+use super::journal::Journal;
+use crate::config::{Reference, System};
 use crate::keep::Keep;
+
+/// Those of earlier tokens. `is_new`: whether the one that the configuration will name is yet to be stored. Where that is none
+/// of setup's own, somebody has moved it, and may need the others.
+pub(super) fn superseded(journal: Option<&Journal>, in_use: &Reference, is_new: bool) -> Vec<Keep> {
+    let known = journal.map(|journal| journal.secrets.as_slice());
+    let known = known.unwrap_or_default();
+    let is_in_use = |keep: &Keep| keep.reference() == *in_use;
+    if !is_new && !known.iter().any(is_in_use) {
+        return Vec::new();
+    }
+    let old = known.iter();
+    let old = old.filter(|keep| !is_in_use(keep) && !is_out_of_reach(keep));
+    let mut superseded: Vec<Keep> = Vec::new();
+    for keep in old {
+        if !superseded.contains(keep) {
+            superseded.push(keep.clone());
+        }
+    }
+    superseded
+}
 
 /// A keyring that is locked can be unlocked; one whose program was removed would be in the way of everything else for good.
 pub(super) fn is_out_of_reach(keep: &Keep) -> bool {
@@ -23,4 +44,31 @@ pub(super) fn by_hand(keep: &Keep) -> String {
          `{clear}` removes it where that program is, or the keyring's own window, under oxmox and {entry}",
         program.display()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str) -> Keep {
+        Keep::File { path: name.into() }
+    }
+
+    #[test]
+    fn what_an_earlier_token_had_goes_where_the_one_in_use_is_known() {
+        let gone = Keep::Keyring {
+            program: "/no/such/program".into(),
+            entry: "home".to_owned(),
+        };
+        let journal = Journal {
+            secrets: vec![file("/old"), file("/old"), gone, file("/new")],
+            ..Journal::default()
+        };
+        let of = |in_use: &Keep, is_new| superseded(Some(&journal), &in_use.reference(), is_new);
+        assert_eq!(of(&file("/new"), false), [file("/old")]);
+        assert_eq!(of(&file("/newer"), true), [file("/old"), file("/new")]);
+        // Somebody has put it elsewhere.
+        assert_eq!(of(&file("/theirs"), false), []);
+        assert_eq!(superseded(None, &file("/new").reference(), true), []);
+    }
 }

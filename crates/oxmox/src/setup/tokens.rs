@@ -89,7 +89,7 @@ pub(super) fn choose(
         return Ok(Choice {
             name: name.to_owned(),
             is_kept: true,
-            replaced: Vec::new(),
+            replaced: left_over(name, there, ours),
             notes: Vec::new(),
         });
     }
@@ -122,6 +122,22 @@ pub(super) fn choose(
         replaced,
         notes: notes.into_iter().collect(),
     })
+}
+
+/// Those that an earlier run meant to remove, and came to no end. A token that somebody else chose tells nothing of them.
+fn left_over(
+    name: &str,
+    there: &BTreeSet<String>,
+    ours: &BTreeSet<String>,
+) -> Vec<(String, String)> {
+    if !ours.contains(name) {
+        return Vec::new();
+    }
+    let others = there.intersection(ours).filter(|other| *other != name);
+    let why = "an earlier run of setup left it behind";
+    others
+        .map(|other| (other.clone(), why.to_owned()))
+        .collect()
 }
 
 fn free(wanted: &str, taken: &BTreeSet<String>) -> String {
@@ -157,6 +173,19 @@ mod tests {
         assert_eq!((choice.name.as_str(), choice.is_kept), ("old", true));
         // Gone from the cluster meanwhile.
         assert!(!chosen(Some(("old", &works)), &[], &["old"]).is_kept);
+    }
+
+    #[test]
+    fn what_an_earlier_run_left_is_replaced_by_what_took_its_place() {
+        let works = State::Works("s".into());
+        let there = ["laptop", "laptop-2", "theirs"];
+        let choice = chosen(Some(("laptop-2", &works)), &there, &["laptop", "laptop-2"]);
+        assert!(choice.is_kept);
+        let replaced: Vec<_> = choice.replaced.iter().map(|(name, _)| name).collect();
+        assert_eq!(replaced, ["laptop"]);
+        // Somebody has put another in its place: ours may be in use elsewhere.
+        let choice = chosen(Some(("theirs", &works)), &there, &["laptop", "laptop-2"]);
+        assert_eq!((choice.is_kept, choice.replaced), (true, vec![]));
     }
 
     #[test]

@@ -58,7 +58,10 @@ pub fn plan(plan: &Plan, place: &str) -> String {
         text.push_str(&file(&what, draft));
         files += 1;
     }
-    if files == 0 && plan.secret.is_none() {
+    for keep in &plan.superseded {
+        let _ = writeln!(text, "  - remove the secret of an earlier token: {keep}");
+    }
+    if files == 0 && plan.secret.is_none() && plan.superseded.is_empty() {
         text.push_str("  nothing\n");
     }
     for note in &plan.notes {
