@@ -108,11 +108,11 @@ impl Journal {
             Fault::new(Kind::Failed, what)
                 .hint("take back by hand what setup made, and remove the file")
         };
-        let mut journal: Self = serde_json::from_str(&text).map_err(wrong)?;
-        if journal.ca.is_none()
-            && let Some(file) = &journal.ca_file
-        {
-            // One that an earlier oxmox wrote names the file only.
+        let read: serde_json::Value = serde_json::from_str(&text).map_err(wrong)?;
+        // One that an earlier oxmox wrote names the file only. Where none is asked, that file is what others have put there.
+        let tells_of_file_only = read.get("ca").is_none();
+        let mut journal: Self = serde_json::from_value(read).map_err(wrong)?;
+        if tells_of_file_only && let Some(file) = &journal.ca_file {
             journal.ca = std::fs::read_to_string(file).ok();
         }
         Ok(Some(journal))

@@ -6,20 +6,14 @@ use tools::fault::{Fault, Kind};
 use super::apply::Work;
 use super::journal::{At, Journal};
 use super::plan::Last;
+use super::written::Written;
 use crate::cli::out;
-use crate::files::Draft;
 
 impl Work<'_> {
     /// What is sent last, what is kept no more, and what is written down of all that.
     pub(super) async fn finish(&self, mut journal: Journal) -> Result<(), Fault> {
         journal.hosts = self.trial.settings.hosts.iter().map(At::from).collect();
-        let authority = self.plan.authority.as_ref();
-        // What somebody had there before comes back when all is taken back.
-        let is_gone = |it: &Draft| it.after.is_none() && self.written.of(&it.path).is_none();
-        if authority.is_some_and(is_gone) {
-            journal.ca_file = None;
-        }
-        journal.write(self.state)?;
+        self.leave_authority(&mut journal)?;
         for last in &self.plan.last {
             if self.stop.is_cancelled() {
                 let fault = Fault::new(Kind::Failed, "interrupted");
@@ -31,6 +25,24 @@ impl Work<'_> {
             journal.write(self.state)?;
         }
         self.clear_superseded(&mut journal)
+    }
+
+    /// The file of an authority that is asked no more. What somebody had there comes back when all is taken back; else setup has
+    /// no part in it from now on, and what somebody puts there later is theirs.
+    fn leave_authority(&self, journal: &mut Journal) -> Result<(), Fault> {
+        let authority = self.plan.authority.as_ref();
+        let Some(gone) = authority.filter(|draft| draft.after.is_none()) else {
+            return journal.write(self.state);
+        };
+        let mut written = Written::read(self.state)?;
+        if written.is_owed(&gone.path) {
+            return journal.write(self.state);
+        }
+        journal.ca_file = None;
+        // First: what a journal names without that is taken for its own.
+        journal.write(self.state)?;
+        written.forget(&gone.path);
+        written.write(self.state)
     }
 
     /// What could not be removed is still written down.

@@ -101,12 +101,7 @@ impl Made {
         match self {
             Self::Rule {
                 path, role, tokens, ..
-            } if !tokens.is_empty() => Some(Self::Rule {
-                path: path.clone(),
-                role: role.clone(),
-                users: Vec::new(),
-                tokens: tokens.clone(),
-            }),
+            } if !tokens.is_empty() => Some(Self::rule(path, role, Vec::new(), tokens.clone())),
             _ => None,
         }
     }

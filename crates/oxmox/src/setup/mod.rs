@@ -9,7 +9,7 @@
 //! | [`facts`], [`nodes`] | what the cluster is and has |
 //! | [`role`], `rights` | which privileges, and where; whether whoever asks may hand them out |
 //! | `inherited` | what a role takes the place of |
-//! | `choices`, [`tokens`], `secrets`, `prepare` | from there to a plan |
+//! | `choices`, [`tokens`], `secrets`, `trusted`, `prepare` | from there to a plan |
 //! | [`plan`], [`words`] | what will be done, as data and for people |
 //! | [`apply`], [`trial`], `last`, `made`, [`journal`], `trail` | doing it, trying it, writing down what was made |
 //! | [`written`] | what it takes to put a person's files back exactly |
@@ -47,6 +47,7 @@ pub mod talk;
 pub mod tokens;
 pub mod trail;
 pub mod trial;
+mod trusted;
 pub mod undo;
 pub mod wishes;
 mod withdrawn;

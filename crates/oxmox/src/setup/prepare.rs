@@ -13,14 +13,13 @@ use super::facts::{Accounts, Facts};
 use super::inherited;
 use super::journal::Journal;
 use super::login::Entered;
-use super::nodes::{self, Other};
 use super::plan::{self, Plan, Remote};
 use super::rights;
 use super::role::USER;
 use super::secrets;
-use super::shared::trusting;
 use super::tokens::{self, State};
-use super::wishes::{Here, Trusting, Wishes};
+use super::trusted::Trusted;
+use super::wishes::{Here, Wishes};
 use super::written::Written;
 use crate::config::{
     ClusterConfig, Config, Edit, Environment, Login, Reference, SecretSource, Section,
@@ -81,8 +80,11 @@ pub(super) async fn prepare(
         journal.check(edit.path(), (authority, &way.host), &wishes.commands)?;
     }
     let known = known(settled.config, &choices.name, &way.host, journal.as_ref())?;
-    let (hosts, authority, mut notes) =
-        reach(way, choices, (settled, &edit), journal.as_ref()).await;
+    let Trusted {
+        hosts,
+        authority,
+        mut notes,
+    } = Trusted::find(way, choices, (settled, &edit), journal.as_ref()).await?;
     let access = access(
         way,
         choices,
@@ -153,7 +155,7 @@ pub(super) async fn prepare(
         superseded,
         // Replaced whole, while only an entry changes in the others.
         authority: authority.map(kept).map(|draft| {
-            let again = draft.again && !reach.written.is_edited(&draft);
+            let again = draft.again && is_ours(&draft, &reach);
             draft.again(again)
         }),
         config: kept(edit.draft()),
@@ -168,6 +170,16 @@ pub(super) async fn prepare(
         draft.check()?;
     }
     Ok((plan, reach))
+}
+
+/// Whether the certificate that is in the file is what setup wrote there. Of a file that nothing is written down of any more,
+/// the journal tells.
+fn is_ours(draft: &Draft, reach: &Reach) -> bool {
+    if reach.written.of(&draft.path).is_some() {
+        return !reach.written.is_edited(draft);
+    }
+    let journal = reach.journal.as_ref();
+    journal.is_some_and(|journal| journal.ca == draft.before)
 }
 
 /// Which token, and what it takes on the cluster.
@@ -230,76 +242,6 @@ async fn access(
         token,
         notes,
     })
-}
-
-/// The nodes with what they are trusted by, the file of the authority, and what there is to tell.
-async fn reach(
-    way: &Way,
-    choices: &Choices,
-    (settled, config): (&Settled<'_>, &Edit),
-    journal: Option<&Journal>,
-) -> (Vec<Host>, Option<Draft>, Vec<String>) {
-    let (mut hosts, mut notes) = (vec![way.host.clone()], Vec::new());
-    if !choices.only_host {
-        let members = &way.facts.status.nodes;
-        for other in nodes::others(&way.reader, &way.host, members).await {
-            match other {
-                Other::Reached(host) => hosts.push(host),
-                Other::Left(why) => notes.push(format!("not used as another way in: {why}")),
-            }
-        }
-    }
-    let written = journal.and_then(|journal| journal.ca_file.as_ref());
-    let others = written
-        .map(|file| trusting(file, &choices.name, config, settled.environment))
-        .unwrap_or_default();
-    let no_longer = |notes: &mut Vec<String>| {
-        let file = written?;
-        if others.is_empty() {
-            return Draft::open(file).ok().map(Draft::gone);
-        }
-        notes.push(format!(
-            "{} stays, for {}",
-            file.display(),
-            others.join(" and ")
-        ));
-        None
-    };
-    if choices.trusting != Trusting::Ca {
-        return (hosts, no_longer(&mut notes), notes);
-    }
-    let file = settled
-        .here
-        .config
-        .with_file_name(format!("{}-ca.pem", choices.name));
-    let authority = way.facts.authority.as_ref();
-    let Some((authority, draft)) = authority.zip(Draft::open(&file).ok()) else {
-        let what = "the cluster does not tell the certificate of its authority: fingerprints it is";
-        notes.push(what.to_owned());
-        return (hosts, no_longer(&mut notes), notes);
-    };
-    let theirs = trusting(&file, &choices.name, config, settled.environment);
-    let is_other = draft.before.as_ref().is_some_and(|it| *it != authority.pem);
-    if is_other && !theirs.is_empty() {
-        notes.push(format!(
-            "{} holds another certificate, which stays, for {}: fingerprints it is; with another --name, this cluster has \
-             a file of its own",
-            file.display(),
-            theirs.join(" and ")
-        ));
-        return (hosts, None, notes);
-    }
-    let mut vouched = Vec::new();
-    for host in hosts {
-        let (host, is_vouched) = nodes::by_authority(host, authority).await;
-        if !is_vouched {
-            notes.push(format!(
-                "the cluster's authority does not vouch for {host}, so that its fingerprint is kept"
-            ));
-        }
-        vouched.push(host);
-    }
-    (vouched, Some(draft.holding(authority.pem.clone())), notes)
 }
 
 /// The cluster of that name as it is configured now. Another one of the same name is not overwritten.

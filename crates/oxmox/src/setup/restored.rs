@@ -40,7 +40,7 @@ impl Restored {
             all.add(&config.path, shared.config, edited, &|draft| draft)?;
         }
         if let Some(file) = &journal.ca_file {
-            all.authority(file, &shared.authority)?;
+            all.authority(file, journal, &shared.authority)?;
         }
         let mut seen = Vec::new();
         for entered in &journal.clients {
@@ -105,13 +105,19 @@ impl Restored {
     }
 
     /// The certificate of the cluster's authority: setup's as a whole, unless somebody else has written it since, or goes by it.
-    fn authority(&mut self, file: &Path, others: &[String]) -> Result<(), Fault> {
+    fn authority(
+        &mut self,
+        file: &Path,
+        journal: &Journal,
+        others: &[String],
+    ) -> Result<(), Fault> {
         let draft = Draft::open(file)?;
         let is_known = self.written.of(&draft.path).is_some();
         let back = match self.written.put_back(&draft) {
             Some(exact) => exact,
-            None if is_known => draft.clone(),
-            None => draft.clone().gone(),
+            // Written by an oxmox that did not write it down: the journal tells what.
+            None if !is_known && draft.before == journal.ca => draft.clone().gone(),
+            None => draft.clone(),
         };
         // As it is now: with what was there before setup, they would be as lost as without any.
         let is_needed = !others.is_empty() && draft.before.is_some() && back.is_change();

@@ -98,6 +98,12 @@ impl Written {
         self.0.iter().find(|touched| touched.path == path)
     }
 
+    /// Whether somebody had something in this file, before setup or in between, that comes back when all is taken back.
+    pub fn is_owed(&self, path: &Path) -> bool {
+        let touched = self.of(path);
+        touched.is_some_and(|it| it.copy.is_some() || !it.edited.is_empty())
+    }
+
     /// Whether somebody else has written this file since setup did.
     pub fn is_edited(&self, draft: &Draft) -> bool {
         let now = Mark::of(draft.before.as_deref());

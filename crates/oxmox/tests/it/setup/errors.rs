@@ -245,6 +245,28 @@ async fn what_a_second_run_leaves_behind_is_gone_on_with() {
     taken_back(&place);
 }
 
+/// The cluster tells it well enough.
+#[tokio::test]
+async fn a_place_that_takes_no_certificate() {
+    let place = Place::new().await;
+    let file = place.home(".config/oxmox/home-ca.pem");
+    std::fs::create_dir_all(&file).unwrap();
+    let by_authority = [WORDS, &["--trust=ca"]].concat();
+    let ran = place.setup(&by_authority).await.exits(2);
+    let ran = ran.says("home-ca.pem is a directory").says("hint:");
+    assert!(!ran.stderr.contains("does not tell"), "{ran:#?}");
+    assert_eq!(place.ours(), [""; 0]);
+    std::fs::remove_dir(&file).unwrap();
+    place.setup(&by_authority).await.exits(0);
+    // In the way of nothing where it is not asked any more.
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    let ran = place.setup(&[WORDS, &["--trust=pins"]].concat()).await;
+    ran.exits(0)
+        .says("is not asked any more, and stays: ")
+        .says("home-ca.pem is a directory");
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn a_directory_that_cannot_be_written() {

@@ -6,16 +6,16 @@ use sim::worlds::ROOT_PASSWORD;
 use super::Place;
 use crate::cli::Ran;
 
-const CONFIG: &str = ".config/oxmox/config.toml";
+pub(super) const CONFIG: &str = ".config/oxmox/config.toml";
 const CURSOR: &str = ".cursor/mcp.json";
 const ZED: &str = ".config/zed/settings.json";
 
 /// A cluster that somebody has configured by hand.
-const OLD: &str =
+pub(super) const OLD: &str =
     "[clusters.old]\nhosts = [\"elsewhere\"]\ntoken = \"a@pve!b\"\ntoken_secret_env = \"X\"\n";
 
 /// `setup` under this name, with these words besides.
-async fn setup(place: &Place, name: &str, more: &[&str]) {
+pub(super) async fn setup(place: &Place, name: &str, more: &[&str]) {
     let words = [
         "--level=read",
         "--secret-store=file",
@@ -26,7 +26,7 @@ async fn setup(place: &Place, name: &str, more: &[&str]) {
     place.setup(&[&words, more].concat()).await.exits(0);
 }
 
-async fn undo(place: &Place, name: &str) -> Ran {
+pub(super) async fn undo(place: &Place, name: &str) -> Ran {
     let words = ["--undo", "--yes", "--password-stdin", "--name", name];
     place.told(&words, ROOT_PASSWORD).await.exits(0)
 }
@@ -209,167 +209,6 @@ async fn a_copy_that_was_there_already() {
     undo(&place, "home").await;
     assert_eq!(place.text(CURSOR), second);
     assert_eq!(place.files_but_trail(), [CURSOR, &copy]);
-}
-
-#[tokio::test]
-async fn a_certificate_that_was_there() {
-    let place = Place::new().await;
-    let file = ".config/oxmox/home-ca.pem";
-    place.write(file, "mine\n");
-    setup(&place, "home", &["--trust=ca"]).await;
-    assert_ne!(place.text(file), "mine\n");
-    // Not asked any more, and still somebody's.
-    setup(&place, "home", &["--trust=pins"]).await;
-    undo(&place, "home").await;
-    assert_eq!(place.text(file), "mine\n");
-    assert_eq!(place.files_but_trail(), [file]);
-}
-
-/// It is replaced whole, so that what a person put into it would be gone.
-#[tokio::test]
-async fn a_certificate_that_somebody_edited_since() {
-    let place = Place::new().await;
-    let file = ".config/oxmox/home-ca.pem";
-    setup(&place, "home", &["--trust=ca"]).await;
-    let pem = place.text(file);
-    let edited = format!("{pem}# and one of mine\n");
-    place.write(file, &edited);
-    setup(&place, "home", &["--trust=ca"]).await;
-    assert_eq!(place.text(file), pem);
-    assert_eq!(place.text(&format!("{file}.before-oxmox")), edited);
-    undo(&place, "home").await.says("stays: ");
-    assert_eq!(place.text(file), edited);
-    assert_eq!(place.files_but_trail(), [file]);
-}
-
-/// The same without a run in between, with several, and with one that asks that file no more.
-#[tokio::test]
-async fn a_certificate_that_somebody_edited_is_named_and_is_as_they_left_it() {
-    let file = ".config/oxmox/home-ca.pem";
-    for runs in [
-        &[][..],
-        &["--trust=ca", "--trust=ca"],
-        &["--trust=ca", "--trust=pins"],
-    ] {
-        let place = Place::new().await;
-        place.write(file, "mine\n");
-        setup(&place, "home", &["--trust=ca"]).await;
-        let mut edited = place.text(file) + "# 0\n";
-        place.write(file, &edited);
-        let mut copies = vec![format!("{file}.before-oxmox")];
-        for (number, trust) in runs.iter().enumerate() {
-            if number > 0 {
-                copies.push(format!("{file}.before-oxmox-setup"));
-                edited = place.text(file) + "# again\n";
-                place.write(file, &edited);
-            }
-            setup(&place, "home", &[trust]).await;
-        }
-        let ran = undo(&place, "home").await;
-        assert!(!ran.stderr.contains("all of it"), "{}", ran.stderr);
-        assert_eq!(place.text(file), edited, "{runs:?}");
-        // What they made of it at last is back; what was there earlier is still in the copies, which are named.
-        let mut ran = ran.says(&format!("{file}: it is as somebody else left it"));
-        for copy in &copies {
-            ran = ran.says(&format!("{copy}: what"));
-        }
-        let mut files = vec![file.to_owned()];
-        files.extend(copies);
-        assert_eq!(place.files_but_trail(), files);
-    }
-}
-
-/// Nothing else would vouch for the nodes of a cluster that somebody lets go by the same certificate.
-#[tokio::test]
-async fn a_certificate_that_another_cluster_goes_by() {
-    let place = Place::new().await;
-    let file = ".config/oxmox/home-ca.pem";
-    setup(&place, "home", &["--trust=ca"]).await;
-    let pem = place.text(file);
-    // As people write it; `cluster add` writes all of the path.
-    for named in ["~/.config/oxmox/home-ca.pem", "home-ca.pem"] {
-        let other = format!(
-            "\n[clusters.site]\nhosts = [\"x\"]\nca_file = \"{named}\"\ntoken = \"a@pve!b\"\ntoken_secret_env = \"X\"\n"
-        );
-        let config = place.text(CONFIG);
-        place.write(CONFIG, &(config + &other));
-        for trust in ["--trust=pins", "--trust=ca"] {
-            setup(&place, "home", &[trust]).await;
-            assert_eq!(place.text(file), pem, "{trust}, {named}");
-        }
-        let ran = undo(&place, "home").await;
-        ran.says("home-ca.pem, for site")
-            .says("but for what is named above");
-        assert_eq!(place.text(file), pem, "{named}");
-        std::fs::remove_file(place.home(file)).unwrap();
-        std::fs::remove_file(place.home(CONFIG)).unwrap();
-        setup(&place, "home", &["--trust=ca"]).await;
-    }
-}
-
-/// The same where the file held something else before setup: that is in a copy, and comes back for nobody now.
-#[tokio::test]
-async fn a_certificate_that_another_cluster_goes_by_is_not_replaced() {
-    let place = Place::new().await;
-    let file = ".config/oxmox/home-ca.pem";
-    place.write(file, "mine\n");
-    setup(&place, "home", &["--trust=ca"]).await;
-    let pem = place.text(file);
-    assert_ne!(pem, "mine\n");
-    let site = OLD.replace("old", "site");
-    let site = format!("\n{site}ca_file = \"home-ca.pem\"\n");
-    place.write(CONFIG, &(place.text(CONFIG) + &site));
-    let copy = format!("{file}.before-oxmox");
-    let ran = undo(&place, "home").await;
-    ran.says("home-ca.pem, for site")
-        .says(&format!("{copy}: what"))
-        .says("that file stays for site")
-        .says("but for what is named above");
-    assert_eq!(place.text(file), pem);
-    assert_eq!(place.text(&copy), "mine\n");
-}
-
-/// Nor by a setup: whoever went by it before cannot be reached by the certificate of another cluster.
-#[tokio::test]
-async fn a_certificate_of_another_cluster_is_not_replaced() {
-    let place = Place::new().await;
-    let file = ".config/oxmox/home-ca.pem";
-    place.write(file, "mine\n");
-    let old = format!("{OLD}ca_file = \"home-ca.pem\"\n");
-    place.write(CONFIG, &old);
-    let words = [
-        "--level=read",
-        "--secret-store=file",
-        "--yes",
-        "--name=home",
-        "--trust=ca",
-    ];
-    let ran = place.setup(&words).await.exits(0);
-    ran.says("holds another certificate, which stays, for old");
-    assert_eq!(place.text(file), "mine\n");
-    let config = place.text(CONFIG);
-    assert!(config.contains(place.sim.fingerprint()), "{config}");
-    undo(&place, "home").await;
-    assert_eq!(place.text(CONFIG), old);
-    assert_eq!(place.files_but_trail(), [CONFIG, file]);
-    // Under another name it has a file of its own.
-    setup(&place, "other", &["--trust=ca"]).await;
-    assert!(place.home(".config/oxmox/other-ca.pem").exists());
-    assert_eq!(place.text(file), "mine\n");
-}
-
-/// Whoever pinned the authority by hand has the very file that setup would write.
-#[tokio::test]
-async fn a_certificate_that_was_there_and_is_the_same() {
-    let place = Place::new().await;
-    let file = ".config/oxmox/home-ca.pem";
-    setup(&place, "home", &["--trust=ca"]).await;
-    let pem = place.text(file);
-    undo(&place, "home").await;
-    place.write(file, &pem);
-    setup(&place, "home", &["--trust=ca"]).await;
-    undo(&place, "home").await;
-    assert_eq!(place.text(file), pem);
 }
 
 /// Killed when all files were put back, and before it was written down that they are.

@@ -1,6 +1,7 @@
 //! `oxmox setup` from an empty home directory, against a simulator of its own, as a script runs it.
 
 mod at_once;
+mod authority;
 mod certificates;
 mod ended;
 mod entered;
