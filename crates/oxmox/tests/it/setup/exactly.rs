@@ -252,6 +252,26 @@ async fn an_undo_that_was_killed_at_its_end() {
     }
 }
 
+/// The same where somebody had written a file meanwhile: how that was once says nothing of what they put there later.
+#[tokio::test]
+async fn what_a_killed_undo_did_not_forget_is_of_no_use_later() {
+    let place = Place::new().await;
+    place.write(CURSOR, "{\n  \"a\": 1\n}\n");
+    setup(&place, "home", &["--client=cursor"]).await;
+    let edited = place.text(CURSOR).replace("\"a\": 1", "\"a\": 2");
+    place.write(CURSOR, &edited);
+    let written = "state/setup/written";
+    let kept = place.text(written);
+    undo(&place, "home").await;
+    place.write(written, &kept);
+    let theirs = "{\n  \"mcpServers\": {\n    \"oxmox\": { \"command\": \"/opt/mine\" }\n  }\n}\n";
+    place.write(CURSOR, theirs);
+    setup(&place, "home", &["--client=cursor"]).await;
+    assert!(!place.text(CURSOR).contains("/opt/mine"));
+    undo(&place, "home").await;
+    assert_eq!(place.text(CURSOR), theirs);
+}
+
 /// Ended when the configuration was back and its copy gone with that, and the client's file was still to come.
 #[tokio::test]
 async fn an_undo_that_was_ended_between_two_files() {
