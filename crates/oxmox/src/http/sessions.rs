@@ -23,6 +23,8 @@ const IDLE: Duration = Duration::from_hours(1);
 /// One without a message for this long is closed by rmcp, which does not know what is under way: a stream that has nothing to
 /// tell, a call that waits for a person.
 const SILENT: Duration = Duration::from_hours(24);
+/// One that nobody is entered for after this long will not be entered any more.
+const BEGINNING: Duration = Duration::from_mins(1);
 /// How many one caller has at a time. Programs that end without a word leave theirs behind; of those in which nothing is
 /// under way, the one that was used least lately makes room.
 const MOST: usize = 64;
@@ -118,6 +120,20 @@ impl Sessions {
         over.map(|(id, _)| id).collect()
     }
 
+    /// Those that rmcp has and nobody is entered for: whoever began one was gone before its answer came, and none of the bounds
+    /// here holds for it. `since` keeps from look to look when each was first seen so: one that is being begun looks the same.
+    async fn strays(&self, since: &mut HashMap<String, Instant>, now: Instant) -> Vec<String> {
+        let there = self.manager.sessions.read().await;
+        let begun = self.begun();
+        since.retain(|id, _| there.contains_key(id.as_str()) && !begun.contains_key(id));
+        for id in there.keys().filter(|id| !begun.contains_key(&***id)) {
+            since.entry(id.to_string()).or_insert(now);
+        }
+        let strays =
+            since.extract_if(|_, first| now.saturating_duration_since(*first) >= BEGINNING);
+        strays.map(|(id, _)| id).collect()
+    }
+
     /// Nobody waits for it: a session may hold up its own end, and whoever asked for it may leave.
     fn close(&self, those: Vec<String>) {
         for id in those {
@@ -137,15 +153,17 @@ impl Sessions {
 /// caller's own token of PVE if they brought one; and to rmcp each change that it passes on is a use, whether anybody hears of
 /// it or not.
 pub(super) async fn sweep(sessions: Weak<Sessions>, door: Weak<Door>, look_again: Duration) {
+    let mut strays = HashMap::new();
     loop {
         tokio::time::sleep(look_again).await;
         let (Some(sessions), Some(door)) = (sessions.upgrade(), door.upgrade()) else {
             return;
         };
+        let now = Instant::now();
+        sessions.close(sessions.strays(&mut strays, now).await);
         if sessions.begun().is_empty() {
             continue;
         }
-        let now = Instant::now();
         let admitted = door.admitted().await;
         sessions.close(sessions.over(admitted.as_ref(), now));
     }
@@ -170,7 +188,8 @@ pub(super) async fn keep_apart(
     };
     let ends = request.method() == Method::DELETE;
     let answer = next.run(request).await;
-    if ends {
+    // rmcp refuses an end whose headers are not as they should be, and the session goes on.
+    if ends && answer.status().is_success() {
         sessions.begun().remove(&named);
     }
     answer.map(|body| held::until_its_end(body, under_way))
@@ -257,5 +276,20 @@ mod tests {
         drop(using);
         assert_eq!(sessions.over(None, begin + IDLE), Vec::<String>::new());
         assert_eq!(sessions.over(None, Instant::now() + IDLE), ["in use"]);
+    }
+    #[tokio::test]
+    async fn one_whose_beginner_left_before_the_answer_is_closed() {
+        let sessions = Arc::new(Sessions::new());
+        let (id, _transport) = sessions.manager.create_session().await.unwrap();
+        let (entered, _transport) = sessions.manager.create_session().await.unwrap();
+        let (begin, mut since) = (Instant::now(), HashMap::new());
+        assert!(sessions.strays(&mut since, begin).await.is_empty());
+        sessions.add(&entered, None, begin);
+        let late = begin + BEGINNING;
+        assert_eq!(sessions.strays(&mut since, late).await, [&*id]);
+        // Nothing is kept of what is gone.
+        sessions.manager.close_session(&id).await.unwrap();
+        sessions.strays(&mut since, late).await;
+        assert!(since.is_empty());
     }
 }

@@ -81,3 +81,25 @@ async fn a_call_that_waits_keeps_its_session_however_many_are_begun() {
     let status = &answer["result"]["structuredContent"]["status"];
     assert_eq!(status, "applied", "{answer}");
 }
+
+/// Otherwise it would be nobody's: not counted, not closed when its caller is shut out.
+#[tokio::test]
+async fn an_end_that_is_refused_ends_nothing() {
+    let world = world().await;
+    let served = serve(&world).await;
+    let session = session(&served, &[]).await;
+    let host = served.address.to_string();
+    let end = |version| {
+        let headers = [
+            ("Mcp-Session-Id", session.as_str()),
+            ("MCP-Protocol-Version", version),
+        ];
+        raw::request("DELETE /mcp", &host, &headers, None)
+    };
+    for (version, status) in [("x", 400), ("2026-07-28", 405)] {
+        assert_eq!(served.send(&end(version)).await.status, status, "{version}");
+    }
+    // Whoever is entered nowhere would get a 404.
+    assert!(served.send(&end("2025-11-25")).await.status < 300);
+    assert_eq!(served.send(&end("2025-11-25")).await.status, 404);
+}
