@@ -101,24 +101,20 @@ pub(crate) async fn recognize(
     if let Ok(true) = page.is_proved(request.headers()).await
         && let Ok(Some(person)) = page.person(request.headers()).await
     {
-        let extensions = request.extensions_mut();
-        extensions.insert(SignedIn(person.caller.name.clone()));
-        extensions.insert(person);
+        let signed_in = SignedIn(person.caller.name);
+        request.extensions_mut().insert(signed_in);
     }
     next.run(request).await
 }
 
-/// Lets in who is signed in.
+/// Lets in who is signed in: now, when all of the request has come, which may take its time. Whoever was signed in at its
+/// beginning may have been shut out since.
 pub(super) async fn require_person(
     State(page): State<Arc<Page>>,
     mut request: Request,
     next: Next,
 ) -> Response<Body> {
-    let person = match request.extensions_mut().remove() {
-        Some(person) => Ok(Some(person)),
-        None => page.person(request.headers()).await,
-    };
-    match person {
+    match page.person(request.headers()).await {
         Ok(Some(person)) => {
             request.extensions_mut().insert(person);
             let mut brought = HeaderMap::new();
