@@ -11,6 +11,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::routing::get;
 use serde_json::json;
+use tokio::sync::Mutex;
 use tools::caller::Bounds;
 use tools::engine::Engine;
 
@@ -26,6 +27,20 @@ const STORE: Duration = Duration::from_secs(2);
 struct Watched {
     engine: Arc<Engine>,
     door: Arc<Door>,
+    /// Whose turn it is to look into the store.
+    turn: Arc<Mutex<()>>,
+}
+
+impl Watched {
+    /// How many plans wait for a person, if the store answers.
+    async fn waiting(&self) -> Option<u64> {
+        let engine = self.engine.clone();
+        in_turn(&self.turn, async move {
+            let store = engine.store().await.ok()?;
+            store.count_waiting(now()).await.ok()
+        })
+        .await
+    }
 }
 
 /// `/healthz`, `/readyz` and `/metrics`.
@@ -34,13 +49,17 @@ pub(super) fn routes(engine: Arc<Engine>, door: Arc<Door>) -> Router {
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
         .route("/metrics", get(measured))
-        .with_state(Watched { engine, door })
+        .with_state(Watched {
+            engine,
+            door,
+            turn: Arc::default(),
+        })
 }
 
 /// Ready is who can take calls: the store answers. A cluster that does not answer is told and makes nobody unready: another
 /// replica would not reach it either. Nothing is sent to find out. Once an end was ordered nobody can connect to ask.
 async fn ready(State(watched): State<Watched>) -> Response<Body> {
-    let is_ready = waiting(&watched.engine).await.is_some();
+    let is_ready = watched.waiting().await.is_some();
     let mut clusters = [("answering", 0), ("silent", 0), ("not_asked", 0)];
     for cluster in watched.engine.clusters() {
         let state = match cluster.pve.tally().reached() {
@@ -63,13 +82,21 @@ async fn ready(State(watched): State<Watched>) -> Response<Body> {
     data(status, &told)
 }
 
-/// How many plans wait for a person, if the store answers.
-async fn waiting(engine: &Engine) -> Option<u64> {
-    let asked = async {
-        let store = engine.store().await.ok()?;
-        store.count_waiting(now()).await.ok()
+/// One look after another, the next once the last has its answer, however long nobody waits for that any more: anybody may ask
+/// this, and whatever a store was asked while it hung it works off before anybody's call.
+async fn in_turn<T: Send + 'static>(
+    turn: &Arc<Mutex<()>>,
+    look: impl Future<Output = Option<T>> + Send + 'static,
+) -> Option<T> {
+    let looked = async {
+        let turn = turn.clone().lock_owned().await;
+        let look = tokio::spawn(async move {
+            let _turn = turn;
+            look.await
+        });
+        look.await.ok().flatten()
     };
-    tokio::time::timeout(STORE, asked).await.ok().flatten()
+    tokio::time::timeout(STORE, looked).await.ok().flatten()
 }
 
 /// For callers who are known, and for whoever is on this machine.
@@ -87,7 +114,7 @@ async fn measured(State(watched): State<Watched>, request: Request) -> Response<
         }
     };
     let mut text = metrics::render(&watched.engine, &bounds);
-    if let Some(waiting) = waiting(&watched.engine).await {
+    if let Some(waiting) = watched.waiting().await {
         let _ = write!(
             text,
             "# HELP oxmox_approvals_waiting Plans that wait for a person.\n\
@@ -103,4 +130,34 @@ async fn measured(State(watched): State<Watched>, request: Request) -> Response<
 /// Whether somebody on this machine asks, and on nobody else's behalf.
 fn is_near(from: Option<IpAddr>, headers: &HeaderMap) -> bool {
     from.is_some_and(|from| from.is_loopback()) && !is_passed_on(headers)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_store_that_hangs_is_asked_once() {
+        let (turn, asked) = (Arc::default(), Arc::new(AtomicUsize::new(0)));
+        let look = |answer: oneshot::Receiver<u64>| {
+            let asked = asked.clone();
+            in_turn(&turn, async move {
+                asked.fetch_add(1, Ordering::Relaxed);
+                answer.await.ok()
+            })
+        };
+        let (store, hangs): (Vec<_>, Vec<_>) = (0..100).map(|_| oneshot::channel()).unzip();
+        let looks = futures_util::future::join_all(hangs.into_iter().map(look)).await;
+        assert!(looks.iter().all(Option::is_none));
+        assert_eq!(asked.load(Ordering::Relaxed), 1);
+        // It answers again, and is asked again.
+        drop(store);
+        let (store, answers) = oneshot::channel();
+        store.send(7).unwrap();
+        assert_eq!(look(answers).await, Some(7));
+    }
 }
