@@ -166,3 +166,25 @@ async fn a_fleet_is_listed_whole() {
     assert_eq!(nodes.data().as_array().expect("nodes").len(), 4);
     assert_eq!(*client.get("/cluster/nextid").await.data(), json!("1100"));
 }
+
+#[tokio::test]
+async fn each_node_tells_the_cluster_of_what_runs_and_a_few_others() {
+    let (sim, client) = manual(homelab()).await;
+    for _ in 0..30 {
+        client.post("/nodes/pve1/services/chrony/reload", "").await;
+        sim.advance(Duration::from_mins(1));
+    }
+    let ended = client.post("/nodes/pve1/services/chrony/reload", "").await;
+    sim.advance(Duration::from_mins(1));
+    let running = client.post("/nodes/pve1/services/chrony/reload", "").await;
+    let told = client.get("/cluster/tasks").await;
+    let told = told.data().as_array().expect("tasks").clone();
+    let mut nodes: Vec<_> = told.iter().map(|task| task["node"].clone()).collect();
+    nodes.dedup();
+    assert_eq!(nodes, ["pve3", "pve2", "pve1"]);
+    let here: Vec<_> = told.iter().filter(|task| task["node"] == "pve1").collect();
+    assert_eq!(here.len(), 25);
+    assert_eq!(here[0]["upid"], *running.data());
+    assert_eq!(here[0].get("endtime"), None);
+    assert_eq!(here[1]["upid"], *ended.data());
+}

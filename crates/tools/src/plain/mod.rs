@@ -64,6 +64,8 @@ pub struct Plain {
     tasks: &'static [&'static str],
     /// Whether PVE leaves out of the answer what the token may not see, and shows the rest.
     filtered: bool,
+    /// The field of a time by which the rows are put in order, newest first: PVE has them in none that means anything.
+    newest: Option<&'static str>,
     /// Whether it works on a node that does not answer: another node does it.
     even_offline: bool,
     /// The argument that names the guest that it is about, where its path does not: `vm:105`.
@@ -147,6 +149,7 @@ impl Plain {
             finds: None,
             tasks: &[],
             filtered: false,
+            newest: None,
             even_offline: false,
             about: None,
             grave: Grave::Always,
@@ -200,6 +203,12 @@ impl Plain {
     /// PVE leaves out what the token may not see even where it shows something: the answer says so.
     pub(crate) const fn filtered(mut self) -> Self {
         self.filtered = true;
+        self
+    }
+
+    /// Rows come newest first by this field, and so a limit keeps the newest.
+    pub(crate) const fn newest_by(mut self, field: &'static str) -> Self {
+        self.newest = Some(field);
         self
     }
 

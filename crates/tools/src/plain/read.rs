@@ -1,5 +1,8 @@
 //! Running a plain read.
 
+use std::cmp::Reverse;
+
+use pve::lenient::as_u64;
 use serde_json::Value;
 
 use super::Plain;
@@ -25,6 +28,9 @@ impl Plain {
             }
         };
         crate::clean::answer(&mut answer, self.path);
+        if let (Value::Array(rows), Some(field)) = (&mut answer, self.newest) {
+            rows.sort_by_key(|row| Reverse(row.get(field).and_then(as_u64)));
+        }
         let limit = self.args.iter().find(|arg| arg.limit);
         let most = limit.and_then(|arg| values.get(arg.name)?.as_u64());
         if let (Value::Array(rows), Some(most)) = (&mut answer, most) {

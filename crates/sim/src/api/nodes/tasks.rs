@@ -247,16 +247,17 @@ fn active(task: &Task) -> Value {
     })
 }
 
-/// `GET /cluster/tasks`. A token does not see the tasks it started itself: they belong to its user here.
+/// How many tasks a node tells the cluster of. All that run are among them, however many these are.
+const TOLD: usize = 25;
+
+/// `GET /cluster/tasks`: what each node tells of itself, node after node in no order that means anything. A token does not see
+/// the tasks it started itself: they belong to its user here.
 pub(crate) fn of_cluster(world: &mut World, call: &Call) -> Reply {
     let auditor = world.may(&call.who, "/", "Sys.Audit");
     let mine = call.who.to_string();
-    let visible = world
-        .tasks
-        .iter()
-        .rev()
-        .filter(|task| auditor || task.upid.user.user == mine);
-    let entries = visible.take(50).map(|task| {
+    let told = world.nodes.keys().rev().flat_map(|node| told(world, node));
+    let visible = told.filter(|task| auditor || task.upid.user.user == mine);
+    let entries = visible.map(|task| {
         let mut entry = archived(task);
         entry["saved"] = json!(if task.end.is_some() { "1" } else { "0" });
         if let Some(fields) = entry.as_object_mut() {
@@ -268,4 +269,16 @@ pub(crate) fn of_cluster(world: &mut World, call: &Call) -> Reply {
         entry
     });
     Ok(entries.collect::<Value>().into())
+}
+
+/// What runs, and then what began last of what has ended.
+fn told<'a>(world: &'a World, node: &'a str) -> impl Iterator<Item = &'a Task> {
+    let of_node = move || {
+        let tasks = world.tasks.iter();
+        tasks.filter(move |task| task.upid.node == node)
+    };
+    let running: Vec<&Task> = of_node().filter(|task| task.end.is_none()).collect();
+    let room = TOLD.saturating_sub(running.len());
+    let ended = of_node().rev().filter(|task| task.end.is_some());
+    running.into_iter().chain(ended.take(room))
 }

@@ -66,6 +66,7 @@ const TASKS: Plain = read(
 .takes(&[whole("limit", "Tasks at most.").within(1, 500).otherwise("50").limit()])
 .needs(Need::On("/nodes", "Sys.Audit"))
 .rows(&["starttime|time", "endtime|time", "node", "type", "id", "user", "status", "upid"])
+.newest_by("starttime")
 .filtered()
 .examples(&[Example {
     ask: "What happened in the cluster lately?",

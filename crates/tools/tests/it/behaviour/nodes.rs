@@ -116,3 +116,24 @@ async fn a_look_that_connects_out_is_a_change() {
     assert!(found.text.contains("/volume1"), "{}", found.text);
     assert_eq!(house.audit().await, (1, vec!["applied".to_owned()]));
 }
+
+/// PVE tells tasks node by node.
+#[tokio::test]
+async fn the_newest_task_of_all_nodes_comes_first() {
+    let house = House::in_mode(Mode::Trusted).await;
+    house
+        .call("start_proxmox_vm", r#"{"vmid": 105}"#)
+        .await
+        .unwrap();
+    let newest = house.call("get_cluster_tasks", r#"{"limit": 1}"#).await;
+    let newest = newest.unwrap();
+    assert_eq!(newest.data["rows"][0]["type"], "qmstart", "{}", newest.text);
+    let all = house.call("get_cluster_tasks", "{}").await.unwrap();
+    let began = |row: &serde_json::Value| row["starttime"].as_u64().unwrap();
+    let rows = all.data["rows"].as_array().unwrap();
+    assert!(
+        rows.is_sorted_by(|a, b| began(a) >= began(b)),
+        "{}",
+        all.text
+    );
+}
