@@ -15,6 +15,10 @@ export function onSignedOut(then) { whenSignedOut = then; }
 const PROOF = "oxmox-proof";
 export function keepProof(proof) { localStorage.setItem(PROOF, proof); }
 export function forgetProof() { localStorage.removeItem(PROOF); }
+/// Browsers tell this to all tabs but the one that did it.
+export function onOtherProof(then) {
+  addEventListener("storage", ({ key, oldValue, newValue }) => { if ((key === PROOF || key === null) && oldValue !== newValue) then(); });
+}
 function proof() {
   // A browser that keeps nothing signs nobody in, and says so then.
   try { return localStorage.getItem(PROOF) ?? "none"; } catch { return "none"; }

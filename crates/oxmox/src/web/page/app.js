@@ -1,7 +1,7 @@
 // The frame: who is signed in, which part is shown, what the server tells meanwhile.
 
-import { fill, h, failure } from "./dom.js";
-import { forgetProof, forgetWhoIAm, get, learnWhoIAm, me, onSignedOut, post } from "./api.js";
+import { fill, h, failure, say } from "./dom.js";
+import { forgetProof, forgetWhoIAm, get, learnWhoIAm, me, onOtherProof, onSignedOut, post } from "./api.js";
 import { listenTo } from "./stream.js";
 import { signIn } from "./sign-in.js";
 import { inbox } from "./inbox.js";
@@ -24,6 +24,7 @@ const WITHIN = { guest: "inventory", task: "tasks" }; // where one finds them
 const main = document.getElementById("main");
 const top = document.getElementById("top");
 const AGAIN_HIDDEN = 15_000; // milliseconds
+const CODE = /^#sign-in=([\w-]+)$/;
 let shown = null; // what is on the page: {leave, seen}
 let unlisten = null;
 let last = null; // what the stream told last
@@ -60,7 +61,12 @@ function frame() {
 }
 
 async function leave() {
-  await post("sign-out", {}).catch(() => {});
+  try {
+    await post("sign-out", {});
+  } catch ({ status, message }) {
+    // Who thinks that they are signed out leaves the cookie to whoever comes next.
+    if (status !== 401) { say(`You are still signed in: ${message}`, "bad"); return; }
+  }
   forgetProof();
   signedOut();
 }
@@ -143,11 +149,15 @@ setInterval(() => { if (me && document.hidden) count(); }, AGAIN_HIDDEN);
 addEventListener("hashchange", () => {
   // The link of the skip is no place.
   if (location.hash === "#main") { main.focus(); return; }
+  // The link of the server, in a tab that has the page already: it is read when the page begins.
+  if (CODE.test(location.hash)) { location.reload(); return; }
   show(true);
 });
 onSignedOut(signedOut);
+// In another tab somebody else has come, or gone: this one would name the one and decide as the other.
+onOtherProof(() => location.reload());
 
-const code = /^#sign-in=([\w-]+)$/.exec(location.hash)?.[1];
+const code = CODE.exec(location.hash)?.[1];
 // The code is used once, and stays in no history.
 if (code) history.replaceState(null, "", "/");
 start().catch((error) => {

@@ -16,18 +16,20 @@ export function inbox(view, [wanted]) {
   const cards = new Map(); // by id and digest, so that nothing moves under a finger
   const followed = [];
   let skew = 0;
+  let last = 0; // which load is the newest: an older one that answers later knows less
   let wasSought = false; // whether it is known that the wanted plan waits or not
   let gone = false;
 
   async function load() {
+    const mine = ++last;
     let answer;
     try {
       answer = await get("inbox");
     } catch (error) {
-      if (error.status !== 401) fill(problem, failure(error));
+      if (error.status !== 401 && mine === last) fill(problem, failure(error));
       return;
     }
-    if (gone) return;
+    if (gone || mine !== last) return;
     skew = answer.now - Date.now() / 1000;
     const keys = new Set(answer.plans.map((plan) => `${plan.id} ${plan.digest}`));
     for (const [key, { node }] of cards) if (!keys.has(key)) { node.remove(); cards.delete(key); }
@@ -119,9 +121,10 @@ function takePlace(node, old) {
 /// What is affected, with sizes, and what a value was and becomes.
 function affected(items) {
   if (items.length === 0) return null;
-  const becomes = (note) => {
-    // Values are anybody's words. Where they hold an arrow themselves, nobody can tell where the new one begins.
-    const values = String(note ?? "").split(" -> ");
+  const becomes = ({ kind, note }) => {
+    // Values are anybody's words. Where they hold an arrow themselves, nobody can tell where the new one begins; and elsewhere an
+    // arrow is a word like others.
+    const values = kind === "setting" ? String(note ?? "").split(" -> ") : [];
     return values.length === 2 ? [h("del", {}, values[0]), " → ", h("ins", {}, values[1])] : note ?? "";
   };
   return [h("h3", {}, "What is affected"),
@@ -130,7 +133,7 @@ function affected(items) {
       h("tbody", {}, items.map((item) => h("tr", {},
         h("td", {}, h("span", { class: `effect ${item.effect}` }, item.effect)),
         h("td", {}, item.kind), h("td", {}, h("code", {}, item.id)),
-        h("td", { class: "number" }, size(item.bytes)), h("td", {}, becomes(item.note)))))))];
+        h("td", { class: "number" }, size(item.bytes)), h("td", {}, becomes(item)))))))];
 }
 
 /// Nobody is told of a yes that was not given.
@@ -143,7 +146,8 @@ function follow({ id, summary, caller, cluster }, place) {
   const title = h("h2", {}, summary ?? `Plan ${id}`);
   const state = h("span", { class: "state" }, "…");
   const steps = h("ul", { class: "steps" });
-  place.prepend(h("article", { class: "card followed", "data-followed": id }, title, h("p", {}, state), steps));
+  const trouble = h("div", {});
+  place.prepend(h("article", { class: "card followed", "data-followed": id }, title, h("p", {}, state), trouble, steps));
   let goes = true;
   (async () => {
     while (goes) {
@@ -158,10 +162,12 @@ function follow({ id, summary, caller, cluster }, place) {
           h("span", { class: `state ${step.state}` }, plain(step.state)), " ", step.step,
           step.task && [" ", h("a", { href: `#/task/${encodeURIComponent(cluster ?? outcome.cluster)}/${encodeURIComponent(step.task)}` }, "log")],
           step.detail && h("span", { class: "quiet" }, ` ${step.detail}`))));
+        fill(trouble);
         if (ended) return;
       } catch (error) {
-        if (error.status === 404) { fill(state, error.message); return; }
-        // Anything else may be better in a moment.
+        if (error.status === 404) { fill(state, error.message); fill(trouble); return; }
+        // Anything else may be better in a moment; until then what is shown is as it was.
+        if (error.status !== 401 && !trouble.firstChild) fill(trouble, failure({ message: error.message, hint: "How it stands now is not known; it is looked at again." }));
       }
       await new Promise((resolve) => setTimeout(resolve, 1000));
     }

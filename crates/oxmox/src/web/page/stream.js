@@ -5,8 +5,8 @@ import { get } from "./api.js";
 const AGAIN = 3000; // milliseconds
 
 /// Listens at an address until the function that it returns is called: `heard` has what to do with each kind of event, and may have
-/// `refused`, for when it has to be tried again.
-export function listenTo(path, { refused, ...heard }) {
+/// `away`, for when nothing is heard until it was tried again.
+export function listenTo(path, { away, ...heard }) {
   let goes = true;
   let stream;
   let timer;
@@ -14,11 +14,11 @@ export function listenTo(path, { refused, ...heard }) {
   function open() {
     stream = new EventSource(path);
     for (const [kind, then] of Object.entries(heard)) stream.addEventListener(kind, ({ data }) => then(JSON.parse(data)));
-    // A browser comes back by itself to a stream that broke off, but not to one that was refused.
     stream.addEventListener("error", () => {
-      if (!goes || stream.readyState !== EventSource.CLOSED) return;
-      refused?.();
-      timer = setTimeout(again, AGAIN);
+      if (!goes) return;
+      away?.();
+      // A browser comes back by itself to a stream that broke off, but not to one that was refused.
+      if (stream.readyState === EventSource.CLOSED) timer = setTimeout(again, AGAIN);
     });
   }
 

@@ -6,7 +6,8 @@ import { listenTo } from "./stream.js";
 import { duration, plain, time } from "./words.js";
 
 const AGAIN = 2000; // milliseconds
-const MOST = 60; // tasks of a cluster
+const MOST = 500; // tasks of a cluster that are looked through
+const ENDED = 60; // of them, as many that have ended are shown
 
 export function tasks(view) {
   const problems = h("div", {});
@@ -17,22 +18,27 @@ export function tasks(view) {
   let gone = false;
   let shown;
 
+  /// PVE tells them node by node: what runs may stand at the very end, so that all have to be read before any is left out. It
+  /// goes on meanwhile, and a task may come twice.
   async function of(cluster) {
-    const rows = [];
+    const rows = new Map();
     let cursor;
     do {
-      const { data } = await look("read_proxmox_api", { path: "/cluster/tasks", fields: ["upid", "node", "type", "id", "user", "starttime", "endtime", "status"], ...(cursor && { cursor }) }, { cluster });
-      rows.push(...data.rows.map((row) => ({ ...row, cluster })));
+      const { data } = await look("read_proxmox_api", { path: "/cluster/tasks", fields: ["upid", "endtime", "status"], ...(cursor && { cursor }) }, { cluster });
+      for (const row of data.rows ?? []) rows.set(row.upid, { ...row, ...named(row.upid), cluster });
       cursor = data.next_cursor;
-    } while (cursor && rows.length < MOST);
-    return rows;
+    } while (cursor && rows.size < MOST);
+    const all = [...rows.values()].sort(newest);
+    const ended = all.filter((row) => row.endtime);
+    const left = ended.length > ENDED || cursor ? `Of ${cluster} only the ${Math.min(ENDED, ended.length)} newest tasks that have ended are shown${cursor ? ", and not all that run may be" : ""}.` : null;
+    return { rows: [...all.filter((row) => !row.endtime), ...ended.slice(0, ENDED)], left };
   }
 
   /// Each at its own pace: one that is silent, or slow to say no, takes nothing from what the others tell.
   async function keepLooking(cluster) {
     while (!gone) {
       try {
-        told.set(cluster, { rows: await of(cluster) });
+        told.set(cluster, await of(cluster));
       } catch ({ message, hint }) {
         const named = me?.names_clusters ? `${cluster}: ${message}` : message;
         told.set(cluster, { ...told.get(cluster), problem: { message: named, hint } });
@@ -44,22 +50,31 @@ export function tasks(view) {
 
   function draw() {
     const all = [...told.values()].flatMap(({ rows }) => rows ?? []);
-    all.sort((a, b) => (a.endtime ? 1 : 0) - (b.endtime ? 1 : 0) || b.starttime - a.starttime);
+    all.sort((a, b) => (a.endtime ? 1 : 0) - (b.endtime ? 1 : 0) || newest(a, b));
     const wrong = clusters.map((cluster) => told.get(cluster)?.problem).filter(Boolean);
     const unknown = clusters.filter((cluster) => !told.has(cluster));
-    const anew = JSON.stringify([all, wrong, unknown]);
+    const left = clusters.map((cluster) => told.get(cluster)?.left).filter(Boolean);
+    const anew = JSON.stringify([all, wrong, unknown, left]);
     if (anew === shown) return;
     shown = anew;
     fill(problems, wrong.map(failure), unknown.length > 0 && h("p", { class: "quiet" }, `Loading ${unknown.join(", ")} …`));
     // Who stands on a link by keyboard stays there.
     const at = list.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
     // That there is none is said only once all have told.
-    fill(list, (all.length > 0 || wrong.length + unknown.length === 0) && table(all));
+    fill(list, (all.length > 0 || wrong.length + unknown.length === 0) && table(all), left.map((text) => h("p", { class: "quiet" }, text)));
     if (at) [...list.querySelectorAll("a")].find((link) => link.getAttribute("href") === at)?.focus();
   }
 
   for (const cluster of clusters) keepLooking(cluster);
   return { leave: () => { gone = true; } };
+}
+
+const newest = (a, b) => b.starttime - a.starttime;
+
+/// What a task's own name tells of it: UPID:node:pid:start of the process:start of the task:type:subject:user:
+function named(upid) {
+  const [, node, , , began, type, id, user] = upid.split(":");
+  return { node, type, id, user, starttime: parseInt(began, 16) };
 }
 
 function table(rows) {
@@ -119,7 +134,7 @@ export function task(view, [cluster, upid]) {
       task: told,
       trouble: unknown,
       failed: ({ error }) => { fill(trouble); fill(about, failure({ message: error })); end(); },
-      refused: () => unknown({ error: "The server does not tell how the task goes on." }),
+      away: () => trouble.firstChild || unknown({ error: "The server does not tell how the task goes on." }),
     });
   }
 
