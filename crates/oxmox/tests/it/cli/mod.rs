@@ -11,7 +11,7 @@ mod sim;
 pub(crate) mod store;
 mod undo;
 
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
@@ -86,12 +86,11 @@ impl Machine {
     #[expect(clippy::unused_self, reason = "it is this machine's")]
     pub(crate) fn fed_by(&self, command: &mut Command, input: &str) -> Ran {
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
-        child
-            .stdin
-            .take()
-            .unwrap()
-            .write_all(input.as_bytes())
-            .unwrap();
+        let fed = child.stdin.take().unwrap().write_all(input.as_bytes());
+        // What says no before it reads may be gone by then: what it said is looked at all the same.
+        if let Err(error) = fed {
+            assert_eq!(error.kind(), ErrorKind::BrokenPipe, "{error}");
+        }
         Ran::of(&child.wait_with_output().unwrap())
     }
 }
