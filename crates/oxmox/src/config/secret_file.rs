@@ -1,7 +1,7 @@
 //! A file that holds a secret: a regular one, and short. What has no end, or waits for a writer, would hold up everybody.
 
 use std::fs::{self, File, FileType, Metadata};
-use std::io::{self, Read as _};
+use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 
 use tools::fault::Fault;
@@ -40,11 +40,23 @@ pub(crate) fn text(path: &Path, said_by: &str) -> Result<String, Fault> {
 }
 
 /// What is said of somebody who put the secret itself where the name of its file belongs: no such file is there, and its name is
-/// told to nobody.
+/// told to nobody. Nor is it where nobody can tell whether a file is there.
 pub(crate) fn misplaced(path: &Path, said_by: &str) -> Option<Fault> {
     let name = path.file_name()?.to_string_lossy();
-    if !holds_token_secret(&name) || path.symlink_metadata().is_ok() {
+    if !holds_token_secret(&name) {
         return None;
+    }
+    let error = path.symlink_metadata().err()?;
+    let is_absent = matches!(
+        error.kind(),
+        ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename
+    );
+    if !is_absent {
+        let what = format!("the file that {said_by} names cannot be reached: {error}");
+        return Some(Fault::bad_input(what).hint(format!(
+            "see that the directories on the way to it can be entered; its name is not told, since it looks like a secret: if it \
+             is one, put that into a file that only you can read, and name that by {said_by}"
+        )));
     }
     let what = format!(
         "{said_by} holds what looks like the secret itself, and names no file that is there"
@@ -57,9 +69,26 @@ pub(crate) fn misplaced(path: &Path, said_by: &str) -> Option<Fault> {
 
 /// Whether a UUID stands in a text, which is what PVE's secrets are.
 pub(crate) fn holds_token_secret(text: &str) -> bool {
+    text.split(is_between).any(is_uuid)
+}
+
+/// The text, without the UUIDs that stand in it.
+pub(crate) fn without_token_secrets(text: &str) -> String {
+    let veiled = |part: &str| {
+        let word = part.trim_end_matches(is_between);
+        let shown = if is_uuid(word) { "…" } else { word };
+        format!("{shown}{}", &part[word.len()..])
+    };
+    text.split_inclusive(is_between).map(veiled).collect()
+}
+
+fn is_between(letter: char) -> bool {
+    !letter.is_ascii_hexdigit() && letter != '-'
+}
+
+fn is_uuid(word: &str) -> bool {
     const GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
-    let mut words = text.split(|c: char| !c.is_ascii_hexdigit() && c != '-');
-    words.any(|word| word.split('-').map(str::len).eq(GROUPS))
+    word.split('-').map(str::len).eq(GROUPS)
 }
 
 /// Whether others than its owner may read it, where it is a file at all.

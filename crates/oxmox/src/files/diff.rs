@@ -1,5 +1,7 @@
 //! What changes in a text, for people. Our changes are one run of lines, so no clever comparison is called for.
 
+use crate::config::secret_file::without_token_secrets;
+
 /// How many unchanged lines stand around a change.
 const AROUND: usize = 3;
 
@@ -28,10 +30,12 @@ pub(super) fn lines(before: &str, after: &str) -> String {
     said.join("\n")
 }
 
-/// `"PROXMOX_TOKEN_VALUE": "…",` for a line that says what a secret is. One that says where it is stays.
+/// `"PROXMOX_TOKEN_VALUE": "…",` for a line that says what a secret is. One that says where it is stays, but for what looks like
+/// the secret itself in the place of its file, or anywhere else.
 fn veil(line: &str) -> String {
+    let line = without_token_secrets(line);
     let mut shown = String::new();
-    let mut rest = line;
+    let mut rest = line.as_str();
     while let Some((before, text, after)) = quoted(rest) {
         shown.push_str(before);
         let is_value = before.trim_end().ends_with([':', '=']);
@@ -96,6 +100,14 @@ mod tests {
             (
                 "token_secret_file = \"/etc/x\"",
                 "token_secret_file = \"/etc/x\"",
+            ),
+            (
+                "token_secret_file = '/etc/01234567-89ab-CDEF-0123-456789abcdef' # x",
+                "token_secret_file = '/etc/…' # x",
+            ),
+            (
+                "\"args\": [\"a\", \"01234567-89ab-CDEF-0123-456789abcdef\"]",
+                "\"args\": [\"a\", \"…\"]",
             ),
             ("\"command\": \"/opt/oxmox\"", "\"command\": \"/opt/oxmox\""),
             ("[clusters.secret]", "[clusters.secret]"),

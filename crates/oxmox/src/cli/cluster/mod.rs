@@ -206,7 +206,8 @@ fn remove(name: &str, global: &Global, environment: &Environment) -> Result<Exit
         "as it was before: {}",
         edit.backup().display()
     ));
-    if let Some(file) = secret {
+    // Where there is none, its name may be the secret itself, put there by mistake.
+    if let Some(file) = secret.filter(|file| file.exists()) {
         out::hint(format_args!("its secret is still in {}", file.display()));
     }
     Ok(Exit::Done)

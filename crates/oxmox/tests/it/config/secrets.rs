@@ -95,6 +95,20 @@ async fn a_secret_in_the_place_of_its_file_is_not_repeated() {
     assert_eq!(found.unwrap().expose_secret(), CANARY);
 }
 
+/// Nobody can tell whether it is there: neither that it is not is said, nor its name.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_that_cannot_be_reached_is_not_said_to_be_absent() {
+    let dir = Written::new("");
+    let name = "01234567-89ab-CDEF-0123-456789abcdef";
+    std::os::unix::fs::symlink("loop", dir.dir.path().join("loop")).unwrap();
+    let place = format!("token_secret_file = \"loop/{name}\"");
+    let (told, hint, _) = refused(&place, &dir).await;
+    assert!(told.contains("cannot be reached: "), "{told}");
+    assert!(hint.contains("can be entered"), "{hint}");
+    assert!(!format!("{told} {hint}").contains(name), "{told}");
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn only_a_regular_file_holds_a_secret() {

@@ -75,3 +75,23 @@ async fn a_right_password_is_not_blamed() {
     });
     is_told("needs a second factor").await;
 }
+
+/// Somebody has put it where the name of its file belongs: whatever shows that line, or names that file, does not repeat it.
+#[tokio::test]
+async fn a_secret_in_the_place_of_its_file_is_not_shown() {
+    const SECRET: &str = "01234567-89ab-cdef-0123-456789abcdef";
+    let place = Place::new().await;
+    let config = format!(
+        "[clusters.home]\nhosts = [\"{}\"]\ntoken = \"a@pve!b\"\ntoken_secret_file = \"{SECRET}\"\n",
+        place.sim.addr()
+    );
+    place.write(".config/oxmox/config.toml", &config);
+    let dry = [WORDS, &["--secret-store=file", "--dry-run"]].concat();
+    let shown = place.setup(&dry).await.exits(0);
+    let shown = shown.prints("- token_secret_file = \"…\"");
+    let removed = place.run(&["cluster", "remove", "home"]).await.exits(0);
+    for ran in [shown, removed] {
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(!said.contains(SECRET), "{said}");
+    }
+}
