@@ -7,27 +7,31 @@ use tools::store::Store;
 
 use super::state;
 use crate::config::Config;
+use crate::setup::commands::Commands;
 
 /// Where it is looked up. What cannot be looked at counts as stopped.
 #[derive(Debug)]
 pub struct Brake {
     file: PathBuf,
     is_shared: bool,
+    /// What lets changes run again.
+    thaw: String,
 }
 
 impl Brake {
     /// That of this state directory, and of the store that replicas share.
-    pub fn of(config: &Config) -> Self {
+    pub fn of(config: &Config, commands: &Commands) -> Self {
         Self {
             file: config.freeze_file(),
             is_shared: config.has_shared_store(),
+            thaw: format!("`{}` lets changes run again", commands.with("thaw")),
         }
     }
 
     /// The fault that stops every change, if there is one, before anybody has agreed to any. Opens the store that replicas
     /// share, unless this machine has no keys for it: a look makes none, and claims no database for them.
-    pub async fn look(config: &Config) -> Result<(), Fault> {
-        let brake = Self::of(config);
+    pub async fn look(config: &Config, commands: &Commands) -> Result<(), Fault> {
+        let brake = Self::of(config, commands);
         brake.is_off_here()?;
         match state::known_shared(config).await.map_err(untold)? {
             Some(store) => brake.is_off(Some(&store)).await,
@@ -48,7 +52,7 @@ impl Brake {
         };
         by.map_or(Ok(()), |by| {
             let what = format!("oxmox is frozen: {by} stopped all changes of all replicas");
-            Err(Fault::refused(what).hint(THAW))
+            Err(Fault::refused(what).hint(&self.thaw))
         })
     }
 
@@ -61,13 +65,11 @@ impl Brake {
         })?;
         if is_there {
             let what = "oxmox is frozen: nothing is changed until it is thawed";
-            return Err(Fault::refused(what).hint(THAW));
+            return Err(Fault::refused(what).hint(&self.thaw));
         }
         Ok(())
     }
 }
-
-const THAW: &str = "`oxmox thaw` lets changes run again";
 
 fn untold(fault: Fault) -> Fault {
     Fault {

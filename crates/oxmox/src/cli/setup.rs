@@ -254,10 +254,10 @@ pub fn run(args: Args, global: &Global) -> Result<Exit, Fault> {
         arguments: global.for_clients(&environment),
     };
     if !args.dry_run {
-        Brake::of(&config).is_off_here()?;
+        Brake::of(&config, &commands).is_off_here()?;
         // Where nothing is sent, a store that went with the cluster is in nobody's way.
         if !args.local_only && args.token.is_none() {
-            let looked = block_on(Threads::One, Brake::look(&config));
+            let looked = block_on(Threads::One, Brake::look(&config, &commands));
             looked.map_err(|fault| args.or_only_here(fault, &commands))?;
         }
         locks.add(&Journal::all(&here.state))?;

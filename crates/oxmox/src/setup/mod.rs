@@ -140,6 +140,7 @@ pub async fn run(
         way_out,
         stop: stop.clone(),
     };
+        commands: &wishes.commands,
     match perform(&plan, reach, way, sent, &settled).await {
         Ok(()) => {}
         Err(fault) if stop.is_cancelled() => {
@@ -160,6 +161,7 @@ struct Sent<'a> {
     way_out: String,
     stop: CancellationToken,
 }
+    commands: &'a Commands,
 
 /// No other oxmox changes these files, too. On a thread of its own: meanwhile somebody has to hear Ctrl-C.
 async fn locked(mut locks: Locks, files: Vec<PathBuf>) -> Result<Locks, Fault> {
@@ -250,7 +252,7 @@ async fn perform(
     let trail = if plan.steps.is_empty() && plan.last.is_empty() {
         Trail::unneeded()
     } else {
-        Trail::open(settled.config, &plan.cluster, identity).await
+        Trail::open(settled.config, sent.commands, &plan.cluster, identity).await
     };
     let given = way.entered.token.map(|(_, secret)| secret);
     let work = Work {
@@ -258,7 +260,7 @@ async fn perform(
         writer: Recorded {
             writer,
             trail,
-            brake: Brake::of(settled.config),
+            brake: Brake::of(settled.config, sent.commands),
         },
         state: &here.state,
         way_out: sent.way_out,

@@ -8,6 +8,7 @@ use tools::outcome::{StepOutcome, StepState};
 use tools::spec::Risk;
 use tools::store::{AuditEntry, Store};
 
+use super::commands::Commands;
 use super::words;
 use crate::cli::brake::Brake;
 use crate::cli::{out, person, state};
@@ -79,16 +80,22 @@ impl Trouble {
 impl Trail {
     /// The configured store. Where it cannot be opened, a person is told, and goes on without, unless replicas share it: then
     /// nothing is sent, since nobody could tell whether they are stopped.
-    pub async fn open(config: &Config, cluster: &str, identity: String) -> Self {
+    pub async fn open(
+        config: &Config,
+        commands: &Commands,
+        cluster: &str,
+        identity: String,
+    ) -> Self {
         let store = state::open(config).await;
         if let Err(fault) = &store {
             out::warn(format_args!(
                 "what is changed on the cluster is not in the audit trail: {}",
                 fault.message
             ));
-            out::hint(
-                "until that is mended, oxmox sends no change for anybody: `oxmox doctor` tells more",
-            );
+            out::hint(format_args!(
+                "until that is mended, oxmox sends no change for anybody: `{}` tells more",
+                commands.with("doctor")
+            ));
         }
         Self {
             store: store.ok(),

@@ -73,11 +73,12 @@ pub async fn run(
     drop(leaving);
     if let Some(remote) = &remote {
         let planned = journal.made.clone();
-        let trail = Trail::open(config, &journal.cluster, remote.identity.clone()).await;
+        let identity = remote.identity.clone();
+        let trail = Trail::open(config, &wishes.commands, &journal.cluster, identity).await;
         let writer = Recorded {
             writer: &remote.writer,
             trail,
-            brake: Brake::of(config),
+            brake: Brake::of(config, &wishes.commands),
         };
         withdraw(&remote.undo, &mut journal, &writer, (&here.state, &stop)).await?;
         is_gone(remote, planned, &mut journal, &here.state).await?;

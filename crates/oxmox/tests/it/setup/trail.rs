@@ -123,3 +123,19 @@ async fn without_a_trail_it_goes_on_and_says_so() {
     place.undo().await.exits(0);
     assert_eq!(place.ours(), [""; 0]);
 }
+
+/// What it says to type is about the same state.
+#[tokio::test]
+async fn a_command_that_is_shown_finds_the_same_state() {
+    let place = Place::new().await;
+    let (frozen, broken) = (place.home("frozen"), place.home("broken"));
+    let oxmox = |state: &std::path::Path| format!("oxmox --state-dir {}", state.display());
+    let flag = |state: &std::path::Path| format!("--state-dir={}", state.display());
+    place.run(&[&flag(&frozen), "freeze"]).await.exits(0);
+    let ran = place.setup(&[WORDS, &[&flag(&frozen)]].concat()).await;
+    ran.exits(1).says(&format!("`{} thaw`", oxmox(&frozen)));
+    // There can be no store.
+    std::fs::create_dir_all(broken.join("oxmox.db")).unwrap();
+    let ran = place.setup(&[WORDS, &[&flag(&broken)]].concat()).await;
+    ran.exits(0).says(&format!("`{} doctor`", oxmox(&broken)));
+}
