@@ -46,6 +46,10 @@ pub(super) fn over(journal: &mut Journal, state: &Path) -> Result<Rest, Fault> {
     heir.made.retain(|it| !made.contains(it));
     made.append(&mut heir.made);
     heir.made = made;
+    // Those out of reach, for when they are not any more.
+    let mut secrets = std::mem::take(&mut journal.secrets);
+    secrets.retain(|keep| !heir.secrets.contains(keep));
+    heir.secrets.append(&mut secrets);
     heir.login = heir.login.or_else(|| journal.login.clone());
     heir.authority = heir.authority.or(journal.authority);
     // First: whoever dies in between leaves it written down twice, and not nowhere.

@@ -166,6 +166,33 @@ async fn a_keyring_that_comes_back() {
     assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
 }
 
+/// The same where another name of the cluster has the rest.
+#[tokio::test]
+async fn a_keyring_that_comes_back_for_another_name() {
+    let (keyring, place) = place().await;
+    for name in ["--name=home", "--name=second"] {
+        let words = WORDS.iter().filter(|word| **word != "--name=home");
+        let words: Vec<_> = words.copied().chain([name]).collect();
+        place.setup(&words).await.exits(0);
+    }
+    let program = keyring.path().join("secret-tool");
+    let aside = keyring.path().join("aside");
+    std::fs::rename(&program, &aside).unwrap();
+    let undo = async |name| {
+        let words = ["--undo", "--yes", "--password-stdin", name];
+        place
+            .told(&words, sim::worlds::ROOT_PASSWORD)
+            .await
+            .exits(0)
+    };
+    undo("--name=home").await.says("what stays for second");
+    assert_eq!(held(keyring.path()).len(), 2);
+    std::fs::rename(&aside, &program).unwrap();
+    undo("--name=second").await.says("all of it was taken back");
+    assert_eq!(held(keyring.path()), [""; 0]);
+    assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+}
+
 /// The cluster is asked to vouch, and whoever made things there dies before its authority's certificate is in a file.
 #[tokio::test]
 async fn killed_before_the_authoritys_file_is_there() {
