@@ -46,8 +46,14 @@ impl Restored {
         for entered in &journal.clients {
             let (client, file) = (&entered.client, entered.file.display());
             let entry = format!("oxmox in {client} ({file})");
-            match shared.stays(entered) {
+            let stays = shared.stays(entered);
+            let is_shared = matches!(stays, Stays::GoesBack(_));
+            match stays {
                 Stays::No => {}
+                Stays::GoesBack(cluster) => {
+                    let stays = format!("{entry}, as it was before, for {cluster}");
+                    all.stays.push(stays);
+                }
                 Stays::WithAnother(cluster) => {
                     all.stays.push(format!("{entry}, for {cluster}"));
                     continue;
@@ -69,10 +75,11 @@ impl Restored {
             }
             let touched = all.written.of(&file);
             let first = touched.and_then(|touched| touched.entry.clone());
+            let first = first.filter(|_| !is_shared);
             let before = first.unwrap_or_else(|| entered.before.clone());
             let edited = || client.left(&entered.file, &before);
             let shown = |draft| client.only_ours_shown(draft);
-            all.add(&entered.file, false, edited, &shown)?;
+            all.add(&entered.file, is_shared, edited, &shown)?;
             seen.push(file);
         }
         let is_last = |entered| shared.stays(entered) == Stays::No;

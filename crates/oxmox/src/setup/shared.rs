@@ -1,10 +1,12 @@
 //! Who else needs the files that setup wrote: what they need stays when a cluster is taken back.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use serde_json::Value;
 use tools::fault::Fault;
 
 use super::journal::{Entered, Journal};
+use crate::clients::{Before, Client};
 use crate::config::{Edit, Environment};
 use crate::files::behind_links;
 
@@ -19,6 +21,9 @@ pub(super) struct Shared {
     beside: Vec<String>,
     /// The clusters that somebody lets go by the certificate of this one's authority.
     pub(super) authority: Vec<String>,
+    /// The configuration of this one, and that which an entry means that names none.
+    own: Option<PathBuf>,
+    default: Option<PathBuf>,
 }
 
 /// How long something stays.
@@ -28,6 +33,8 @@ pub(super) enum Stays {
     No,
     /// Another cluster of setup's is in use, this one, with which it is taken back.
     WithAnother(String),
+    /// It says again what it said before, for this other one of setup's.
+    GoesBack(String),
     /// A person has added a cluster themselves: it is theirs now.
     ForGood,
 }
@@ -58,11 +65,15 @@ impl Shared {
             }
             _ => Vec::new(),
         };
+        let own = journal.config.as_ref();
+        let default = environment.default_config_file();
         Ok(Self {
             config: is_shared,
             others,
             beside,
             authority,
+            own: own.map(|config| behind_links(&config.path)),
+            default: default.as_deref().map(behind_links),
         })
     }
 
@@ -73,15 +84,64 @@ impl Shared {
 
     /// How long a client's entry stays. The clusters that were there before it went without.
     pub(super) fn stays(&self, entered: &Entered) -> Stays {
+        if let Some(stays) = self.by_configuration(entered) {
+            return stays;
+        }
         if let Some(other) = self.heir(entered) {
             return Stays::WithAnother(other.cluster.clone());
         }
-        let known = entered.beside.as_ref();
-        let is_added = |name: &String| known.is_some_and(|known| !known.contains(name));
-        if self.beside.iter().any(is_added) {
+        if self.is_needed_by_a_person(entered) {
             Stays::ForGood
         } else {
             Stays::No
+        }
+    }
+
+    /// Whether a person has added a cluster to the configuration since.
+    fn is_needed_by_a_person(&self, entered: &Entered) -> bool {
+        let known = entered.beside.as_ref();
+        let is_added = |name: &String| known.is_some_and(|known| !known.contains(name));
+        self.beside.iter().any(is_added)
+    }
+
+    /// The same where clusters of several configurations have entered oxmox in one file: by the one that the entry names. `None`:
+    /// that cannot be told, or decides nothing.
+    fn by_configuration(&self, entered: &Entered) -> Option<Stays> {
+        if self.config {
+            return None;
+        }
+        let client = Client::parse(&entered.client)?;
+        let text = std::fs::read_to_string(&entered.file).ok()?;
+        let now = self.named(&client.before(Some(&text)))?;
+        if let Some(other) = self.entered_for(&now, entered) {
+            return Some(Stays::WithAnother(other.cluster.clone()));
+        }
+        let before = self.named(&entered.before)?;
+        let other = self.entered_for(&before, entered)?;
+        let is_over = self.own == Some(now) && !self.is_needed_by_a_person(entered);
+        is_over.then(|| Stays::GoesBack(other.cluster.clone()))
+    }
+
+    /// The other one of this configuration that has entered oxmox in the same file.
+    fn entered_for(&self, config: &Path, entered: &Entered) -> Option<&Journal> {
+        let is_its = |path: &Path| behind_links(path) == config;
+        let mut others = self
+            .others
+            .iter()
+            .filter(|other| has_entered(other, entered));
+        others.find(|other| (other.config.iter()).any(|config| is_its(&config.path)))
+    }
+
+    /// The configuration that oxmox is started with by what a client's file said of it.
+    fn named(&self, entry: &Before) -> Option<PathBuf> {
+        let entry = match entry {
+            Before::Words(words) => serde_json::from_str(words).ok()?,
+            Before::Entry(entry) => entry.clone(),
+            _ => return None,
+        };
+        match config_flag(&entry) {
+            Some(file) => Some(behind_links(Path::new(file))),
+            None => self.default.clone(),
         }
     }
 
@@ -91,10 +151,27 @@ impl Shared {
         if self.config {
             return self.others.first();
         }
-        let file = behind_links(&entered.file);
-        let is_there = |known: &Entered| behind_links(&known.file) == file;
         let mut others = self.others.iter();
-        others.find(|other| other.clients.iter().any(is_there))
+        others.find(|other| has_entered(other, entered))
+    }
+}
+
+/// Whether this one has entered oxmox in the same file.
+fn has_entered(other: &Journal, entered: &Entered) -> bool {
+    let file = behind_links(&entered.file);
+    let mut clients = other.clients.iter();
+    clients.any(|known| behind_links(&known.file) == file)
+}
+
+/// What stands behind `--config`, wherever a client keeps the arguments.
+fn config_flag(entry: &Value) -> Option<&str> {
+    match entry {
+        Value::Array(words) => {
+            let at = words.iter().position(|word| word == "--config")?;
+            words.get(at + 1)?.as_str()
+        }
+        Value::Object(fields) => fields.values().find_map(config_flag),
+        _ => None,
     }
 }
 

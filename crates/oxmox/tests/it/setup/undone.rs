@@ -379,6 +379,26 @@ async fn a_client_stays_for_no_cluster_of_another_configuration() {
     }
 }
 
+/// The other way round: with the configuration that the entry names it would start nothing.
+#[tokio::test]
+async fn a_client_goes_back_to_the_configuration_that_it_named_before() {
+    const CURSOR: &str = ".cursor/mcp.json";
+    let place = Place::new().await;
+    let first = [&named("first")[..], &["--client=cursor"]].concat();
+    place.setup(&first).await.exits(0);
+    let before = place.text(CURSOR);
+    let config = format!("--config={}", place.home("other.toml").display());
+    let second = [&named("second")[..], &["--client=cursor", &config]].concat();
+    place.setup(&second).await.exits(0);
+    assert_ne!(place.text(CURSOR), before);
+    let ran = undo(&place, "second").await.exits(0);
+    ran.says("stays: oxmox in cursor")
+        .says("as it was before, for first");
+    assert_eq!(place.text(CURSOR), before);
+    undo(&place, "first").await.exits(0);
+    assert_eq!((place.ours(), place.files_but_trail()), (vec![], vec![]));
+}
+
 /// Nobody has added a cluster by a comment: the one that was there went without the client.
 #[tokio::test]
 async fn a_client_goes_though_the_configuration_was_edited() {
