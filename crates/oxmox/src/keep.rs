@@ -15,7 +15,7 @@ use tools::fault::{Fault, Kind};
 use tools::{clean, keys};
 
 use crate::config::{self, Environment, Reference, System};
-use crate::files::Draft;
+use crate::files::{Draft, behind_links};
 use crate::program::{self, Ended, Trouble};
 
 /// What the secrets are filed under.
@@ -154,6 +154,21 @@ impl Keep {
                 Reference::Command(words)
             }
         }
+    }
+
+    /// Whether that is what the configuration says of it, where a file may be named by way of links.
+    pub fn is_named_by(&self, reference: &Reference) -> bool {
+        match (self, reference) {
+            (Self::File { path }, Reference::File(named)) => {
+                behind_links(path) == behind_links(named)
+            }
+            _ => self.reference() == *reference,
+        }
+    }
+
+    /// Whether both are one place.
+    pub fn is(&self, other: &Self) -> bool {
+        self.is_named_by(&other.reference())
     }
 
     /// The place that a configuration names, if it is one of ours.

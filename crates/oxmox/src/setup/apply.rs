@@ -64,7 +64,10 @@ impl Work<'_> {
                 self.finish(journal).await?;
                 Ok(self.secret)
             }
-            Err(fault) => Err(self.give_up(fault, done, before, &made_dirs).await),
+            Err(fault) => {
+                let after = (before, journal);
+                Err(self.give_up(fault, done, after, &made_dirs).await)
+            }
         }
     }
 
@@ -72,11 +75,14 @@ impl Work<'_> {
         &self,
         fault: Fault,
         done: Done,
-        before: Option<&Journal>,
+        (before, journal): (Option<&Journal>, Journal),
         made_dirs: &[PathBuf],
     ) -> Fault {
         out::say("taking back what was made so far");
         let mut left = self.take_back(done).await;
+        if !left.is_empty() {
+            left.extend(self.forget_secret(before, journal, &left));
+        }
         if left.is_empty() {
             // As it was before: what an earlier run made is still there.
             let written = match before {
@@ -98,6 +104,23 @@ impl Work<'_> {
         let message = format!("{}; left behind: {}", fault.message, left.join(", "));
         let hint = self.writer.hint(self.way_out.clone()).await;
         Fault { message, ..fault }.hint(hint)
+    }
+
+    /// The place of a secret that was taken back is free: whoever has it next shall not lose theirs by what is written down here.
+    fn forget_secret(
+        &self,
+        before: Option<&Journal>,
+        mut journal: Journal,
+        left: &[String],
+    ) -> Option<String> {
+        let keep = self.plan.secret.as_ref()?;
+        let was_known = before.is_some_and(|before| before.secrets.contains(keep));
+        if was_known || left.contains(&keep.to_string()) {
+            return None;
+        }
+        journal.secrets.retain(|it| it != keep);
+        let also = journal.write(self.state).err()?;
+        Some(format!("what setup wrote down ({})", also.message))
     }
 
     async fn attempt(&mut self, journal: &mut Journal, done: &mut Done) -> Result<(), Fault> {

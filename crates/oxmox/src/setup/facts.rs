@@ -34,6 +34,8 @@ pub struct Accounts {
     pub roles: BTreeMap<String, BTreeSet<String>>,
     /// Users with their tokens.
     pub users: BTreeMap<String, BTreeSet<String>>,
+    /// What stands in the comments of tokens, by their ids.
+    pub comments: BTreeMap<String, String>,
     /// Users with those of their tokens that have all that their user has.
     pub whole: BTreeMap<String, BTreeSet<String>>,
     /// Users with their groups.
@@ -98,6 +100,8 @@ struct TokenRow {
     tokenid: String,
     #[serde(default, deserialize_with = "lenient::opt_flag")]
     privsep: Option<bool>,
+    #[serde(default, deserialize_with = "lenient::opt_text")]
+    comment: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -207,7 +211,16 @@ impl Accounts {
             let names = rows.map(|token| token.tokenid.clone());
             (row.userid.clone(), names.collect())
         };
+        let comments = |row: &UserRow| {
+            let rows = row.tokens.iter().flatten();
+            let told = rows.filter_map(|token| {
+                let id = format!("{}!{}", row.userid, token.tokenid);
+                Some((id, token.comment.clone()?))
+            });
+            told.collect::<Vec<_>>()
+        };
         Ok(Self {
+            comments: users.iter().flat_map(comments).collect(),
             whole: users.iter().map(whole).collect(),
             groups: users.iter().map(groups).collect(),
             roles: known

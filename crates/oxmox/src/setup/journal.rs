@@ -139,10 +139,19 @@ impl Journal {
 
     /// The files that were changed for any of them, as far as that can be read.
     pub fn changed_by_any(state: &Path) -> Vec<PathBuf> {
-        let known = Self::known(state).into_iter();
-        let known = known.filter_map(|name| Self::read(state, &name).ok()?);
         let files = |journal: Self| journal.changed().map(Path::to_owned).collect::<Vec<_>>();
-        known.flat_map(files).collect()
+        Self::readable(state).flat_map(files).collect()
+    }
+
+    /// What was written down for others than this cluster, as far as that can be read.
+    pub fn beside(state: &Path, cluster: &str) -> Vec<Self> {
+        let others = Self::readable(state).filter(|other| other.cluster != cluster);
+        others.collect()
+    }
+
+    fn readable(state: &Path) -> impl Iterator<Item = Self> {
+        let known = Self::known(state).into_iter();
+        known.filter_map(move |name| Self::read(state, &name).ok()?)
     }
 
     /// What was written down for any of them.
@@ -254,24 +263,24 @@ impl Journal {
         self.hosts.iter().any(|at| at.host == host.to_string())
     }
 
-    /// The tokens of this user that were made.
-    pub fn tokens(&self, of: &str) -> impl Iterator<Item = &str> {
-        self.made.iter().filter_map(move |made| match made {
-            Made::Token { user, name } if user == of => Some(name.as_str()),
-            _ => None,
-        })
+    /// A token was gone before: another one of its name may be there since, and have been written down here.
+    pub fn forget_token(&mut self, gone: &Made) {
+        self.made.retain(|made| made != gone);
+        if !self.made.iter().any(|made| made.is(gone)) {
+            self.unmake(gone);
+        }
     }
 
     /// A token, or a token's role on a path, is there no more.
     pub fn unmake(&mut self, gone: &Made) {
         let (ids, place) = match gone {
-            Made::Token { user, name } => (vec![format!("{user}!{name}")], None),
+            Made::Token { user, name, .. } => (vec![format!("{user}!{name}")], None),
             Made::Rule {
                 path, role, tokens, ..
             } => (tokens.clone(), Some((path, role))),
             Made::Role { .. } | Made::User { .. } => (Vec::new(), None),
         };
-        self.made.retain(|made| made != gone);
+        self.made.retain(|made| !made.is(gone));
         for made in &mut self.made {
             if let Made::Rule {
                 path, role, tokens, ..

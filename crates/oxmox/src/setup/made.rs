@@ -27,6 +27,9 @@ pub enum Made {
         user: String,
         /// Its name.
         name: String,
+        /// What stands in its comment: its name is free again once it is gone. An earlier oxmox gave it none.
+        #[serde(default)]
+        mark: Option<String>,
     },
     /// A role given to users and tokens.
     Rule {
@@ -53,7 +56,7 @@ impl Made {
             Self::User { name } => {
                 Request::delete(format!("/access/users/{}", encode_segment(name)))
             }
-            Self::Token { user, name } => Request::delete(format!(
+            Self::Token { user, name, .. } => Request::delete(format!(
                 "/access/users/{}/token/{name}",
                 encode_segment(user)
             )),
@@ -73,6 +76,21 @@ impl Made {
             role: role.to_owned(),
             users,
             tokens,
+        }
+    }
+
+    /// Whether both are about the same: a token by its id, whichever of that id it was.
+    pub fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::Token { user, name, .. },
+                Self::Token {
+                    user: whose,
+                    name: id,
+                    ..
+                },
+            ) => (user, name) == (whose, id),
+            _ => self == other,
         }
     }
 
@@ -143,7 +161,7 @@ impl Made {
                 (Some(held), Some(before)) => *held != before.iter().cloned().collect(),
             },
             Self::User { name } => accounts.users.contains_key(name),
-            Self::Token { user, name } => {
+            Self::Token { user, name, .. } => {
                 let tokens = accounts.users.get(user);
                 tokens.is_some_and(|tokens| tokens.contains(name))
             }
@@ -166,7 +184,7 @@ impl Made {
                 before: Some(before),
             } => format!("pveum role modify {name} --privs '{}'", before.join(",")),
             Self::User { name } => format!("pveum user delete {name}"),
-            Self::Token { user, name } => format!("pveum user token remove {user} {name}"),
+            Self::Token { user, name, .. } => format!("pveum user token remove {user} {name}"),
             Self::Rule {
                 path,
                 role,
@@ -192,7 +210,7 @@ impl Made {
             Self::Role { name, before: None } => format!("the role {name}"),
             Self::Role { name, .. } => format!("what was changed in the role {name}"),
             Self::User { name } => format!("the user {name}"),
-            Self::Token { user, name } => format!("the token {user}!{name}"),
+            Self::Token { user, name, .. } => format!("the token {user}!{name}"),
             Self::Rule {
                 path,
                 role,

@@ -9,7 +9,7 @@
 //! | [`facts`], [`nodes`] | what the cluster is and has |
 //! | [`role`], `rights` | which privileges, and where; whether whoever asks may hand them out |
 //! | `inherited` | what a role takes the place of |
-//! | `choices`, [`tokens`], `secrets`, `trusted`, `prepare` | from there to a plan |
+//! | `choices`, `remembered`, [`tokens`], `secrets`, `trusted`, `prepare` | from there to a plan |
 //! | [`plan`], [`words`] | what will be done, as data and for people |
 //! | [`apply`], [`trial`], `last`, `made`, [`journal`], `trail` | doing it, trying it, writing down what was made |
 //! | [`written`] | what it takes to put a person's files back exactly |
@@ -37,6 +37,7 @@ pub mod plan;
 mod prepare;
 mod probe;
 mod reached;
+mod remembered;
 mod restored;
 mod rights;
 pub mod role;
@@ -124,6 +125,9 @@ pub async fn run(
         way.reader.identity()
     );
     if plan.is_empty() {
+        if let Some(journal) = reach.journal.filter(|_| !wishes.dry_run) {
+            last::tidy(&plan, journal, &here.state)?;
+        }
         return nothing_to_do(&plan, &trial, reach.secret.as_ref()).await;
     }
     if let Some(exit) = agreed(&plan, &place, &wishes, talk).await? {
@@ -136,11 +140,11 @@ pub async fn run(
     let sent = Sent {
         writer: &writer,
         trial: &trial,
+        commands: &wishes.commands,
         dirs: locks.dirs(),
         way_out,
         stop: stop.clone(),
     };
-        commands: &wishes.commands,
     match perform(&plan, reach, way, sent, &settled).await {
         Ok(()) => {}
         Err(fault) if stop.is_cancelled() => {
@@ -157,11 +161,11 @@ pub async fn run(
 struct Sent<'a> {
     writer: &'a Writer,
     trial: &'a Trial,
+    commands: &'a Commands,
     dirs: Vec<PathBuf>,
     way_out: String,
     stop: CancellationToken,
 }
-    commands: &'a Commands,
 
 /// No other oxmox changes these files, too. On a thread of its own: meanwhile somebody has to hear Ctrl-C.
 async fn locked(mut locks: Locks, files: Vec<PathBuf>) -> Result<Locks, Fault> {

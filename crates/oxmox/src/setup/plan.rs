@@ -1,10 +1,12 @@
 //! What setup is about to do, as data: shown first, and then done as shown.
 
 use pve::{Request, TokenId, encode_segment};
+use tools::keys;
 
 use super::facts::{Accounts, Rule};
 use super::inherited;
 use super::made::{Made, acl};
+use super::remembered;
 use super::role::{self, Grant, USER};
 use super::tokens::Choice;
 use crate::clients::Client;
@@ -149,6 +151,7 @@ pub fn remote(accounts: &Accounts, grant: &Grant, choice: &Choice) -> Remote {
         gone: Made::Token {
             user: USER.to_owned(),
             name: name.clone(),
+            mark: None,
         },
     });
     Remote {
@@ -159,6 +162,7 @@ pub fn remote(accounts: &Accounts, grant: &Grant, choice: &Choice) -> Remote {
 }
 
 fn token(name: &str) -> Step {
+    let mark = keys::short_id();
     Step {
         says: format!(
             "make the token {USER}!{name}, which has rights of its own and never more than its user"
@@ -168,10 +172,11 @@ fn token(name: &str) -> Step {
             encode_segment(USER)
         ))
         .with("privsep", 1)
-        .with("comment", format!("oxmox on {name}")),
+        .with("comment", remembered::comment(name, &mark)),
         made: Made::Token {
             user: USER.to_owned(),
             name: name.to_owned(),
+            mark: Some(mark),
         },
     }
 }

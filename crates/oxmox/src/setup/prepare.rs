@@ -13,7 +13,9 @@ use super::facts::{Accounts, Facts};
 use super::inherited;
 use super::journal::Journal;
 use super::login::Entered;
+use super::made::Made;
 use super::plan::{self, Plan, Remote};
+use super::remembered::Remembered;
 use super::rights;
 use super::role::USER;
 use super::secrets;
@@ -25,7 +27,7 @@ use crate::config::{
     ClusterConfig, Config, Edit, Environment, Login, Reference, SecretSource, Section,
 };
 use crate::files::Draft;
-use crate::keep::Shelf;
+use crate::keep::{Keep, Shelf};
 
 /// The way to the cluster, and what is known of it.
 pub(super) struct Way {
@@ -62,6 +64,8 @@ struct Access {
     remote: Remote,
     /// A token that is kept, and where its secret is.
     kept: Option<(Reference, SecretString)>,
+    /// Tokens that earlier runs made, and that are there no more.
+    gone: Vec<Made>,
     notes: Vec<String>,
 }
 
@@ -73,25 +77,35 @@ pub(super) async fn prepare(
     settled: &Settled<'_>,
 ) -> Result<(Plan, Reach), Fault> {
     let mut edit = Edit::open(&settled.here.config)?;
-    let journal = Journal::read(&settled.here.state, &choices.name)?;
+    let state = &settled.here.state;
+    let mut journal = Journal::read(state, &choices.name)?;
+    let others = Journal::beside(state, &choices.name);
     if let Some(journal) = &journal {
         let authority = way.facts.authority.as_ref();
         let authority = authority.and_then(|authority| authority.fingerprint);
         journal.check(edit.path(), (authority, &way.host), &wishes.commands)?;
     }
     let known = known(settled.config, &choices.name, &way.host, journal.as_ref())?;
+    let mut written = Written::read(state)?;
+    // One that was killed may have come no further than to write them down, or not so far as to forget them.
+    let untouched = written.forget_untouched();
     let Trusted {
         hosts,
         authority,
         mut notes,
-    } = Trusted::find(way, choices, (settled, &edit), journal.as_ref()).await?;
+    } = Trusted::find(way, choices, (settled, &edit), (journal.as_ref(), &written)).await?;
     let access = access(
         way,
         choices,
-        (known, journal.as_ref()),
+        (known, journal.as_ref(), &others),
         (settled.environment, &wishes.commands),
     )
     .await?;
+    if let Some(journal) = &mut journal {
+        for gone in &access.gone {
+            journal.forget_token(gone);
+        }
+    }
     notes.extend(access.notes);
     if settled.config.mode == Mode::ReadOnly {
         notes.push("the mode read-only binds whoever acts through oxmox, and not this setup, which is your own act".into());
@@ -99,26 +113,17 @@ pub(super) async fn prepare(
     let (secret, reference, kept) = if let Some((reference, secret)) = access.kept {
         (None, reference, Some(secret))
     } else {
-        let shelf = match settled.shelf.clone() {
-            Some(shelf) => shelf,
-            None => Shelf::find(
-                wishes.secret,
-                settled.here.config_dir(),
-                settled.environment,
-            )?,
-        };
-        let keep = shelf.place(&choices.name);
-        let why = shelf.why_no_keyring;
-        notes.extend(
-            why.map(|why| format!("there is no keyring ({why}): the secret goes into a file")),
-        );
+        let keep = place(choices, wishes, settled, &mut notes)?;
         let reference = keep.reference();
         (Some(keep), reference, None)
     };
-    let superseded = secrets::superseded(journal.as_ref(), &reference, secret.is_some());
-    let mut written = Written::read(&settled.here.state)?;
-    // One that was killed may have come no further than to write them down, or not so far as to forget them.
-    let untouched = written.forget_untouched();
+    let others = secrets::Others {
+        cluster: &choices.name,
+        config: settled.config,
+        journals: &others,
+    };
+    let in_use = (&reference, secret.is_some());
+    let superseded = secrets::superseded(journal.as_ref(), in_use, &others);
     let asked = authority.as_ref().filter(|draft| draft.after.is_some());
     let reach = Reach {
         hosts,
@@ -134,7 +139,7 @@ pub(super) async fn prepare(
         secret: reference,
     };
     edit.set_cluster(&choices.name, section.table())?;
-    let earlier = Journal::changed_by_any(&settled.here.state);
+    let earlier = Journal::changed_by_any(state);
     let kept = |draft: Draft| {
         let is_untouched = untouched.iter().any(|it| it.path == draft.path);
         let is_known = reach.written.of(&draft.path).is_some();
@@ -182,11 +187,33 @@ fn is_ours(draft: &Draft, reach: &Reach) -> bool {
     journal.is_some_and(|journal| journal.ca == draft.before)
 }
 
+/// Where the secret of a new token goes.
+fn place(
+    choices: &Choices,
+    wishes: &Wishes,
+    settled: &Settled<'_>,
+    notes: &mut Vec<String>,
+) -> Result<Keep, Fault> {
+    let shelf = match settled.shelf.clone() {
+        Some(shelf) => shelf,
+        None => Shelf::find(
+            wishes.secret,
+            settled.here.config_dir(),
+            settled.environment,
+        )?,
+    };
+    let keep = shelf.place(&choices.name);
+    let why = shelf.why_no_keyring;
+    notes
+        .extend(why.map(|why| format!("there is no keyring ({why}): the secret goes into a file")));
+    Ok(keep)
+}
+
 /// Which token, and what it takes on the cluster.
 async fn access(
     way: &Way,
     choices: &Choices,
-    (known, journal): (Option<&ClusterConfig>, Option<&Journal>),
+    (known, journal, others): (Option<&ClusterConfig>, Option<&Journal>, &[Journal]),
     (environment, commands): (&Environment, &Commands),
 ) -> Result<Access, Fault> {
     let configured = known.and_then(|known| match &known.login {
@@ -214,20 +241,20 @@ async fn access(
             token: id.clone(),
             remote: Remote::default(),
             kept: kept(is_kept),
+            gone: Vec::new(),
             notes: rights::lacking(&choices.grant, &way.reader, &id.to_string()).await?,
         });
     }
     let accounts = Accounts::read(&way.reader).await?;
     rights::may_grant(&choices.grant, &way.reader, &accounts).await?;
     let there = accounts.users.get(USER).cloned().unwrap_or_default();
-    let ours = journal.into_iter().flat_map(|journal| journal.tokens(USER));
-    let ours = ours.map(str::to_owned).collect();
+    let remembered = Remembered::of(journal, others, &accounts);
     let named = configured
         .as_ref()
         .filter(|((known, ..), _)| reference(known).is_some());
     let choice = tokens::choose(
         named.map(|((_, _, name), state)| (*name, state)),
-        (&there, &ours),
+        (&there, &remembered),
         &choices.token,
         &commands.with(&format!("cluster remove {}", choices.name)),
     )?;
@@ -239,6 +266,7 @@ async fn access(
     Ok(Access {
         remote: plan::remote(&accounts, &choices.grant, &choice),
         kept: kept(choice.is_kept),
+        gone: remembered.gone,
         token,
         notes,
     })
@@ -272,7 +300,7 @@ fn known<'a>(
 }
 
 /// How the configuration names the secret of a token, if it can be named again.
-fn reference(known: &ClusterConfig) -> Option<Reference> {
+pub(super) fn reference(known: &ClusterConfig) -> Option<Reference> {
     let Login::Token { secret, .. } = &known.login else {
         return None;
     };

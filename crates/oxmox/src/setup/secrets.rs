@@ -1,23 +1,54 @@
 //! The secrets that setup keeps on this machine: which of them nobody needs any more, and which cannot be cleared from here.
 
 use super::journal::Journal;
-use crate::config::{Reference, System};
+use super::prepare::reference;
+use crate::config::{Config, Reference, System};
 use crate::keep::Keep;
+
+/// Whose a place may be besides this cluster's: one that was never filled, or was emptied, is free for whoever comes next.
+pub(super) struct Others<'a> {
+    /// This one.
+    pub(super) cluster: &'a str,
+    pub(super) config: &'a Config,
+    /// What was written down for others.
+    pub(super) journals: &'a [Journal],
+}
+
+impl Others<'_> {
+    /// The cluster whose secret is there.
+    pub(super) fn holder(&self, keep: &Keep) -> Option<&str> {
+        let configured = self.config.clusters.iter();
+        let mut configured = configured.filter(|other| other.name != self.cluster);
+        let is_named = |named: Reference| keep.is_named_by(&named);
+        let configured = configured.find(|other| reference(other).is_some_and(is_named));
+        let mut journals = self.journals.iter();
+        let has_it = |other: &&Journal| other.secrets.iter().any(|it| it.is(keep));
+        let written_down = || journals.find(has_it).map(|other| &other.cluster);
+        configured
+            .map(|other| &other.name)
+            .or_else(written_down)
+            .map(String::as_str)
+    }
+}
 
 /// Those of earlier tokens. `is_new`: whether the one that the configuration will name is yet to be stored. Where that is none
 /// of setup's own, somebody has moved it, and may need the others.
-pub(super) fn superseded(journal: Option<&Journal>, in_use: &Reference, is_new: bool) -> Vec<Keep> {
+pub(super) fn superseded(
+    journal: Option<&Journal>,
+    (in_use, is_new): (&Reference, bool),
+    others: &Others<'_>,
+) -> Vec<Keep> {
     let known = journal.map(|journal| journal.secrets.as_slice());
     let known = known.unwrap_or_default();
-    let is_in_use = |keep: &Keep| keep.reference() == *in_use;
+    let is_in_use = |keep: &Keep| keep.is_named_by(in_use);
     if !is_new && !known.iter().any(is_in_use) {
         return Vec::new();
     }
-    let old = known.iter();
-    let old = old.filter(|keep| !is_in_use(keep) && !is_out_of_reach(keep));
+    let is_over = |keep: &&Keep| !is_in_use(keep) && !is_out_of_reach(keep);
     let mut superseded: Vec<Keep> = Vec::new();
-    for keep in old {
-        if !superseded.contains(keep) {
+    for keep in known.iter().filter(is_over) {
+        let is_known = superseded.iter().any(|it| it.is(keep));
+        if !is_known && others.holder(keep).is_none() {
             superseded.push(keep.clone());
         }
     }
@@ -49,9 +80,26 @@ pub(super) fn by_hand(keep: &Keep) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{Environment, Overrides};
 
     fn file(name: &str) -> Keep {
         Keep::File { path: name.into() }
+    }
+
+    fn superseded_beside(
+        journal: Option<&Journal>,
+        in_use: &Keep,
+        is_new: bool,
+        journals: &[Journal],
+    ) -> Vec<Keep> {
+        let environment = Environment::from([("HOME", "/nobody")]);
+        let config = Config::fresh(&Overrides::default(), &environment).unwrap();
+        let others = Others {
+            cluster: "home",
+            config: &config,
+            journals,
+        };
+        superseded(journal, (&in_use.reference(), is_new), &others)
     }
 
     #[test]
@@ -64,11 +112,18 @@ mod tests {
             secrets: vec![file("/old"), file("/old"), gone, file("/new")],
             ..Journal::default()
         };
-        let of = |in_use: &Keep, is_new| superseded(Some(&journal), &in_use.reference(), is_new);
+        let of = |in_use: &Keep, is_new| superseded_beside(Some(&journal), in_use, is_new, &[]);
         assert_eq!(of(&file("/new"), false), [file("/old")]);
         assert_eq!(of(&file("/newer"), true), [file("/old"), file("/new")]);
         // Somebody has put it elsewhere.
         assert_eq!(of(&file("/theirs"), false), []);
-        assert_eq!(superseded(None, &file("/new").reference(), true), []);
+        assert_eq!(superseded_beside(None, &file("/new"), true, &[]), []);
+        // It was free, and is another's by now.
+        let other = Journal {
+            secrets: vec![file("/old")],
+            ..Journal::default()
+        };
+        let gone = superseded_beside(Some(&journal), &file("/new"), false, &[other]);
+        assert_eq!(gone, []);
     }
 }

@@ -8,6 +8,7 @@ use pve::{Credentials, Settings};
 use secrecy::SecretString;
 use tools::fault::{Fault, Kind, explain};
 
+use super::remembered::Remembered;
 use super::role::USER;
 use crate::config::{ClusterConfig, Environment};
 
@@ -75,12 +76,12 @@ pub struct Choice {
     pub notes: Vec<String>,
 }
 
-/// `configured`: the token that the configuration names, if it is one of our user. `there`: our user's tokens. `ours`: those
+/// `configured`: the token that the configuration names, if it is one of our user. `there`: our user's tokens. `known`: those
 /// that setup made for this cluster on this machine. `wanted`: what a new one is called.
 /// `remove`: what takes the cluster out of the configuration.
 pub(super) fn choose(
     configured: Option<(&str, &State)>,
-    (there, ours): (&BTreeSet<String>, &BTreeSet<String>),
+    (there, known): (&BTreeSet<String>, &Remembered),
     wanted: &str,
     remove: &str,
 ) -> Result<Choice, Fault> {
@@ -89,8 +90,8 @@ pub(super) fn choose(
         return Ok(Choice {
             name: name.to_owned(),
             is_kept: true,
-            replaced: left_over(name, there, ours),
-            notes: Vec::new(),
+            replaced: left_over(name, &known.sure),
+            notes: known.unsure_beside(Some(name)),
         });
     }
     if let Some((name, State::Unclear(why))) = configured {
@@ -105,12 +106,13 @@ pub(super) fn choose(
         Some((name, State::Refused)) if name == old => "PVE does not take its secret",
         _ => "its secret is lost",
     };
-    let replaced = there.intersection(ours);
+    let replaced = known.sure.iter();
     let replaced: Vec<_> = replaced
         .map(|old| (old.clone(), why(old).to_owned()))
         .collect();
-    let left = configured.filter(|(name, _)| !ours.contains(*name));
-    let notes = left.map(|(name, _)| {
+    let is_known = |name: &str| known.sure.contains(name) || known.unsure.contains(name);
+    let left = configured.filter(|(name, _)| !is_known(name));
+    let left = left.map(|(name, _)| {
         format!(
             "the token {USER}!{name} stays, though {}: setup knows nothing of having made it here",
             why(name)
@@ -120,20 +122,16 @@ pub(super) fn choose(
         name,
         is_kept: false,
         replaced,
-        notes: notes.into_iter().collect(),
+        notes: left.into_iter().chain(known.unsure_beside(None)).collect(),
     })
 }
 
 /// Those that an earlier run meant to remove, and came to no end. A token that somebody else chose tells nothing of them.
-fn left_over(
-    name: &str,
-    there: &BTreeSet<String>,
-    ours: &BTreeSet<String>,
-) -> Vec<(String, String)> {
+fn left_over(name: &str, ours: &BTreeSet<String>) -> Vec<(String, String)> {
     if !ours.contains(name) {
         return Vec::new();
     }
-    let others = there.intersection(ours).filter(|other| *other != name);
+    let others = ours.iter().filter(|other| *other != name);
     let why = "an earlier run of setup left it behind";
     others
         .map(|other| (other.clone(), why.to_owned()))
@@ -157,9 +155,13 @@ mod tests {
     }
 
     fn chosen(configured: Option<(&str, &State)>, there: &[&str], ours: &[&str]) -> Choice {
+        let known = Remembered {
+            sure: names(ours),
+            ..Remembered::default()
+        };
         choose(
             configured,
-            (&names(there), &names(ours)),
+            (&names(there), &known),
             "laptop",
             "oxmox cluster remove home",
         )
@@ -172,7 +174,7 @@ mod tests {
         let choice = chosen(Some(("old", &works)), &["old"], &[]);
         assert_eq!((choice.name.as_str(), choice.is_kept), ("old", true));
         // Gone from the cluster meanwhile.
-        assert!(!chosen(Some(("old", &works)), &[], &["old"]).is_kept);
+        assert!(!chosen(Some(("old", &works)), &[], &[]).is_kept);
     }
 
     #[test]
@@ -205,7 +207,7 @@ mod tests {
         let there = names(&["laptop"]);
         let fault = choose(
             Some(("laptop", &unclear)),
-            (&there, &there),
+            (&there, &Remembered::default()),
             "laptop",
             "home",
         );

@@ -12,6 +12,7 @@ use super::nodes::{self, Other};
 use super::prepare::{Settled, Way};
 use super::shared::trusting;
 use super::wishes::Trusting;
+use super::written::Written;
 use crate::config::Edit;
 use crate::files::Draft;
 
@@ -30,7 +31,7 @@ impl Trusted {
         way: &Way,
         choices: &Choices,
         (settled, config): (&Settled<'_>, &Edit),
-        journal: Option<&Journal>,
+        (journal, files): (Option<&Journal>, &Written),
     ) -> Result<Self, Fault> {
         let (hosts, notes) = members(way, choices).await;
         let by_pins = Self {
@@ -39,14 +40,18 @@ impl Trusted {
             notes,
         };
         let others = |file: &Path| trusting(file, &choices.name, config, settled.environment);
+        let wrote = |draft: &Draft| match files.of(&draft.path) {
+            Some(_) => files.holds_own(draft),
+            None => journal.is_some_and(|journal| journal.ca == draft.before),
+        };
         let written = journal.and_then(|journal| journal.ca_file.as_deref());
         if choices.trusting != Trusting::Ca {
-            return Ok(by_pins.without_authority(written, others));
+            return Ok(by_pins.without_authority(written, others, wrote));
         }
         let Some(authority) = &way.facts.authority else {
             let what = "the cluster does not tell the certificate of its authority";
             let by_pins = by_pins.noting(format!("{what}: fingerprints it is"));
-            return Ok(by_pins.without_authority(written, others));
+            return Ok(by_pins.without_authority(written, others, wrote));
         };
         let name = format!("{}-ca.pem", choices.name);
         let file = settled.here.config.with_file_name(name);
@@ -81,11 +86,13 @@ impl Trusted {
         })
     }
 
-    /// The file that an earlier run wrote goes, unless somebody goes by it, or it is no file any more.
+    /// The file that an earlier run wrote goes, unless somebody goes by it, has put something else there, or it is no file any
+    /// more.
     fn without_authority(
         mut self,
         written: Option<&Path>,
         others: impl Fn(&Path) -> Vec<String>,
+        wrote: impl Fn(&Draft) -> bool,
     ) -> Self {
         let Some(file) = written else {
             return self;
@@ -96,10 +103,14 @@ impl Trusted {
             return self.noting(format!("{} stays, for {others}", file.display()));
         }
         match Draft::open(file) {
-            Ok(draft) => {
+            Ok(draft) if draft.before.is_none() || wrote(&draft) => {
                 self.authority = Some(draft.gone());
                 self
             }
+            Ok(draft) => self.noting(format!(
+                "{} stays, as somebody else left it",
+                draft.path.display()
+            )),
             Err(fault) => self.noting(format!(
                 "the certificate of the cluster's authority is not asked any more, and stays: {}",
                 fault.message

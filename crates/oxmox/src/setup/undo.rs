@@ -10,7 +10,7 @@ use super::handed::{self, Rest};
 use super::journal::Journal;
 use super::keyboard;
 use super::restored::Restored;
-use super::secrets;
+use super::secrets::{self, Others};
 use super::shared::Shared;
 use super::talk::Talk;
 use super::trail::{Recorded, Trail};
@@ -49,13 +49,20 @@ pub async fn run(
     let remote = if journal.made.is_empty() || wishes.local_only {
         None
     } else {
-        let entered = enter(&journal, &wishes, talk).await;
+        let entered = enter(&mut journal, &wishes, talk).await;
         Some(entered.map_err(|fault| match fault.kind {
             Kind::Unreachable => reached::or_only_here(fault, &journal, &wishes.commands),
             _ => fault,
         })?)
     };
-    let mut text = shown(&journal, remote.as_ref(), &files);
+    let beside = Journal::beside(&here.state, &journal.cluster);
+    let name = journal.cluster.clone();
+    let others = Others {
+        cluster: &name,
+        config,
+        journals: &beside,
+    };
+    let mut text = shown(&journal, remote.as_ref(), &files, &others);
     if is_forgotten(&journal, &wishes) {
         text.push_str("\nand to forget that it is there");
     }
@@ -84,7 +91,8 @@ pub async fn run(
         is_gone(remote, planned, &mut journal, &here.state).await?;
     }
     let mut stays = files.staying().to_vec();
-    for keep in take_back_here(&files, &mut journal, &here.state)? {
+    stays.extend(secrets_of_others(&journal, &others));
+    for keep in take_back_here(&files, &mut journal, &others, &here.state)? {
         let by_hand = secrets::by_hand(&keep);
         out::hint(&by_hand);
         stays.push(by_hand);
@@ -109,15 +117,27 @@ fn is_forgotten(journal: &Journal, wishes: &Wishes) -> bool {
     wishes.local_only && journal.is_left && !journal.is_in_use()
 }
 
+/// The places that other clusters have their secrets in by now.
+fn secrets_of_others(journal: &Journal, others: &Others<'_>) -> Vec<String> {
+    let each = journal.secrets.iter();
+    let each = each.filter_map(|keep| Some((keep, others.holder(keep)?)));
+    each.map(|(keep, whose)| format!("the secret in {keep}, for {whose}"))
+        .collect()
+}
+
 /// Answers the secrets that could not be cleared from here. They stay written down as long as anything does.
 fn take_back_here(
     files: &Restored,
     journal: &mut Journal,
+    others: &Others<'_>,
     state: &Path,
 ) -> Result<Vec<Keep>, Fault> {
     let mut left = Vec::new();
     files.write()?;
     for keep in &journal.secrets {
+        if others.holder(keep).is_some() {
+            continue;
+        }
         match keep.remove() {
             Ok(()) => {}
             Err(_) if secrets::is_out_of_reach(keep) => left.push(keep.clone()),
@@ -152,13 +172,21 @@ fn find(wishes: &Wishes, state: &Path) -> Result<Journal, Fault> {
     Journal::read(state, name)?.ok_or_else(|| none(format!("setup wrote nothing down for {name}")))
 }
 
-fn shown(journal: &Journal, remote: Option<&Remote>, files: &Restored) -> String {
+fn shown(
+    journal: &Journal,
+    remote: Option<&Remote>,
+    files: &Restored,
+    others: &Others<'_>,
+) -> String {
     let mut lines = vec![format!("to take back for {}:", journal.cluster)];
     for made in remote.iter().flat_map(|remote| &remote.undo) {
         lines.push(format!("  - {}", made.says()));
         lines.push(format!("    {}", words::request(&made.undo())));
     }
-    for keep in &journal.secrets {
+    let theirs = secrets_of_others(journal, others).into_iter();
+    lines.extend(theirs.map(|stays| format!("  stays: {stays}")));
+    let own = journal.secrets.iter();
+    for keep in own.filter(|keep| others.holder(keep).is_none()) {
         lines.push(if secrets::is_out_of_reach(keep) {
             format!("  stays: the secret in {keep}: that program is not there any more")
         } else {

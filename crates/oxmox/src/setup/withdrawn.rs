@@ -14,7 +14,7 @@ use super::role::USER;
 use super::talk::Talk;
 use super::trail::{Recorded, Trouble};
 use super::wishes::Wishes;
-use super::{handed, login, reached, words};
+use super::{handed, login, reached, remembered, words};
 use crate::cli::out;
 
 /// The cluster, and what is to be done there.
@@ -29,13 +29,23 @@ pub(super) struct Remote {
 }
 
 /// Logs in, and looks what is to be done.
-pub(super) async fn enter(journal: &Journal, wishes: &Wishes, talk: Talk) -> Result<Remote, Fault> {
+pub(super) async fn enter(
+    journal: &mut Journal,
+    wishes: &Wishes,
+    talk: Talk,
+) -> Result<Remote, Fault> {
     let hosts = reached::hosts(journal, wishes).await?;
     let entered = login::enter(hosts, journal.trust(), wishes, talk).await?;
     let (reader, writer) = pve::connect(Settings::clone(&entered.settings))?;
     reached::is_the_same(&reader, journal, &wishes.commands).await?;
     let accounts = Accounts::read(&reader).await?;
-    let (undo, stays) = choose(&journal.made, &accounts);
+    let others = remembered::taken_by_others(journal, &accounts);
+    for other in &others {
+        journal.forget_token(other);
+    }
+    let (undo, mut stays) = choose(&journal.made, &accounts);
+    let is_anothers = |made: &Made| format!("{}: another oxmox has made it since", made.says());
+    stays.extend(others.iter().map(is_anothers));
     Ok(Remote {
         writer,
         identity: reader.identity(),
@@ -146,7 +156,7 @@ pub(super) async fn is_gone(
 fn choose(made: &[Made], accounts: &Accounts) -> (Vec<Made>, Vec<String>) {
     let ours: Vec<String> = (made.iter())
         .filter_map(|made| match made {
-            Made::Token { user, name } => Some(format!("{user}!{name}")),
+            Made::Token { user, name, .. } => Some(format!("{user}!{name}")),
             _ => None,
         })
         .collect();

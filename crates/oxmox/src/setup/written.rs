@@ -110,6 +110,13 @@ impl Written {
         (self.of(&draft.path)).is_some_and(|touched| !touched.is_ours(&now))
     }
 
+    /// Whether this file holds what setup made of it, and not what was there before, or what others did.
+    pub fn holds_own(&self, draft: &Draft) -> bool {
+        let now = Mark::of(draft.before.as_deref());
+        let touched = self.of(&draft.path);
+        touched.is_some_and(|it| !it.is_mixed && now != it.before && it.wrote.contains(&now))
+    }
+
     /// Setup is about to write this. What the file said of oxmox counts if it is the first time.
     pub fn about_to(&mut self, draft: &Draft, entry: Option<Before>) {
         if draft.keeps_copy() && self.is_edited(draft) {

@@ -189,6 +189,9 @@ async fn a_certificate_that_somebody_has_put_back() {
     setup(&place, "home", &["--trust=ca"]).await;
     setup(&place, "home", &["--trust=pins"]).await;
     place.write(FILE, "mine\n");
+    // It is asked no more, and not setup's to remove.
+    setup(&place, "home", &["--trust=pins"]).await;
+    assert_eq!(place.text(FILE), "mine\n");
     setup(&place, "other", &[]).await;
     for name in ["home", "other"] {
         undo(&place, name).await;
@@ -217,4 +220,19 @@ async fn without_what_was_written_down() {
             assert_eq!(left, [""; 0]);
         }
     }
+}
+
+/// One that is killed may have removed it, and not come to forget it.
+#[tokio::test]
+async fn a_certificate_that_is_gone_is_forgotten_though_there_is_nothing_to_do() {
+    const JOURNAL: &str = "state/setup/home.json";
+    let place = Place::new().await;
+    setup(&place, "home", &["--trust=ca"]).await;
+    setup(&place, "home", &["--trust=pins"]).await;
+    let journal = place.text(JOURNAL);
+    let named = format!("\"ca_file\": {:?}", place.home(FILE));
+    place.write(JOURNAL, &journal.replace("\"ca_file\": null", &named));
+    assert_ne!(place.text(JOURNAL), journal);
+    setup(&place, "home", &["--trust=pins"]).await;
+    assert_eq!(place.text(JOURNAL), journal);
 }

@@ -12,6 +12,8 @@ mod hostile;
 mod inherited;
 mod journey;
 mod keyring;
+mod places;
+mod remembered;
 mod rerun;
 mod roles;
 mod secrets;

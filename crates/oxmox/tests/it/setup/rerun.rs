@@ -20,7 +20,7 @@ fn read<'a>(more: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// The names of oxmox's tokens on the cluster.
-fn tokens(place: &Place) -> Vec<String> {
+pub(super) fn tokens(place: &Place) -> Vec<String> {
     place.sim.world(|world| {
         let user = world.access.users.get("oxmox@pve");
         user.map(|user| user.tokens.keys().cloned().collect())
