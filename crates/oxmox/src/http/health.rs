@@ -11,7 +11,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use axum::routing::get;
 use serde_json::json;
-use tokio::sync::Mutex;
+use tokio::sync::Semaphore;
 use tools::caller::Bounds;
 use tools::engine::Engine;
 
@@ -22,20 +22,22 @@ use crate::session::now;
 
 /// How long the store may take to answer.
 const STORE: Duration = Duration::from_secs(2);
+/// How many look into it at a time: more than one, as one connection of a store may hang and the others not.
+const AT_A_TIME: usize = 4;
 
 #[derive(Clone)]
 struct Watched {
     engine: Arc<Engine>,
     door: Arc<Door>,
     /// Whose turn it is to look into the store.
-    turn: Arc<Mutex<()>>,
+    turns: Arc<Semaphore>,
 }
 
 impl Watched {
     /// How many plans wait for a person, if the store answers.
     async fn waiting(&self) -> Option<u64> {
         let engine = self.engine.clone();
-        in_turn(&self.turn, async move {
+        in_turn(&self.turns, async move {
             let store = engine.store().await.ok()?;
             store.count_waiting(now()).await.ok()
         })
@@ -52,7 +54,7 @@ pub(super) fn routes(engine: Arc<Engine>, door: Arc<Door>) -> Router {
         .with_state(Watched {
             engine,
             door,
-            turn: Arc::default(),
+            turns: Arc::new(Semaphore::new(AT_A_TIME)),
         })
 }
 
@@ -82,14 +84,14 @@ async fn ready(State(watched): State<Watched>) -> Response<Body> {
     data(status, &told)
 }
 
-/// One look after another, the next once the last has its answer, however long nobody waits for that any more: anybody may ask
-/// this, and whatever a store was asked while it hung it works off before anybody's call.
+/// A few looks at a time, the next once one has its answer, however long nobody waits for that any more: anybody may ask this,
+/// and whatever a store was asked while it hung it works off before anybody's call.
 async fn in_turn<T: Send + 'static>(
-    turn: &Arc<Mutex<()>>,
+    turns: &Arc<Semaphore>,
     look: impl Future<Output = Option<T>> + Send + 'static,
 ) -> Option<T> {
     let looked = async {
-        let turn = turn.clone().lock_owned().await;
+        let turn = turns.clone().acquire_owned().await.ok()?;
         let look = tokio::spawn(async move {
             let _turn = turn;
             look.await
@@ -141,11 +143,12 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_store_that_hangs_is_asked_once() {
-        let (turn, asked) = (Arc::default(), Arc::new(AtomicUsize::new(0)));
+    async fn a_store_that_hangs_is_asked_a_few_times() {
+        let turns = Arc::new(Semaphore::new(AT_A_TIME));
+        let asked = Arc::new(AtomicUsize::new(0));
         let look = |answer: oneshot::Receiver<u64>| {
             let asked = asked.clone();
-            in_turn(&turn, async move {
+            in_turn(&turns, async move {
                 asked.fetch_add(1, Ordering::Relaxed);
                 answer.await.ok()
             })
@@ -153,7 +156,7 @@ mod tests {
         let (store, hangs): (Vec<_>, Vec<_>) = (0..100).map(|_| oneshot::channel()).unzip();
         let looks = futures_util::future::join_all(hangs.into_iter().map(look)).await;
         assert!(looks.iter().all(Option::is_none));
-        assert_eq!(asked.load(Ordering::Relaxed), 1);
+        assert_eq!(asked.load(Ordering::Relaxed), AT_A_TIME);
         // It answers again, and is asked again.
         drop(store);
         let (store, answers) = oneshot::channel();
