@@ -17,7 +17,7 @@ export async function oneIsSilent(browser) {
   await page.getByRole("heading", { name: "Inbox" }).waitFor();
   page.signedIn = true;
   const [rows, failed] = [(name) => page.locator("tbody tr", { hasText: `(${name})` }), page.locator("[role=alert]")];
-  const beta = await held(page, "**/api/look/*", (request) => request.postDataJSON().cluster === "beta");
+  const beta = await held(page, "**/api/tasks/beta");
   await go(page, "#/tasks", "tbody tr");
   check(await rows("alpha").count() > 0 && beta.waiting.length > 0, "who waits for one cluster sees the tasks of the other");
   page.expected = /status of 507/;

@@ -56,7 +56,7 @@ export async function parts(page, client) {
   await go(page, "#/tasks", "tbody tr");
   await everywhere(page, "tasks");
   const failed = page.locator("[role=alert]");
-  await failing(page, "**/api/look/*", async () => {
+  await failing(page, "**/api/tasks/*", async () => {
     await failed.waitFor();
     check(await page.locator("tbody tr").count() > 0, "tasks stay while they cannot be looked at");
   });

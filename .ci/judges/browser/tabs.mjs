@@ -23,6 +23,7 @@ export async function tabs(browser) {
   await signIn(page, anna);
 
   await anotherTab(page, served[1], bert);
+  await notTold(page, served[1], anna);
   await staysSignedIn(page);
   await serverGoesAway(page, served, robot, environment);
   await page.context().close();
@@ -43,8 +44,22 @@ async function anotherTab(page, address, bert) {
   check(true, "who signs out in one tab is signed out in the others");
   await signIn(tab, bert);
   await page.locator(".who", { hasText: "bert" }).waitFor();
+  await page.getByRole("heading", { name: "Inbox" }).waitFor();
   check(true, "who signs in in one tab is named in the others");
   await tab.close();
+}
+
+/// A page that was out of sight, or is about to be loaded anew: nothing tells it that somebody else has come.
+async function notTold(page, address, anna) {
+  const entered = await page.request.post(`${address}/api/sign-in`, { headers: { "X-Oxmox-Page": "none" }, data: { token: anna } });
+  const { proof } = await entered.json();
+  await page.evaluate((it) => localStorage.setItem("oxmox-proof", it), proof);
+  const answered = page.waitForResponse(/api\/sign-out/);
+  await page.getByRole("button", { name: "Sign out" }).click();
+  check((await answered).status() === 401, "a page that names one person does nothing as another");
+  await page.locator(".who", { hasText: "anna" }).waitFor();
+  await page.getByRole("heading", { name: "Inbox" }).waitFor();
+  check(true, "it names the other then");
 }
 
 async function staysSignedIn(page) {

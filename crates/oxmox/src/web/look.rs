@@ -23,7 +23,6 @@ const TOOLS: &[&str] = &[
     "get_proxmox_metrics",
     "capture_vm_screen",
     "list_proxmox_findings",
-    "read_proxmox_api",
 ];
 
 /// A tool's answer, with its pictures.

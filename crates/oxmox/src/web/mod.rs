@@ -5,10 +5,11 @@
 //! | `assets` | the files of the page, in the binary |
 //! | `door` | who is signed in, and which requests are the page's own |
 //! | `sign_in` | from a token or a code to a session |
-//! | `inbox`, `look`, `audit`, `chain`, `follow` | what the page asks for |
+//! | `inbox`, `look`, `tasks`, `audit`, `chain`, `follow` | what the page asks for |
 //! | `events` | what it is told without asking |
 //!
-//! What the page shows of a cluster it reads by the engine's own tools, as the person who is signed in.
+//! What the page shows of a cluster it reads by the engine's own tools, as the person who is signed in; the list of tasks, which has
+//! to be read whole, it reads itself.
 
 mod answer;
 mod assets;
@@ -21,6 +22,7 @@ mod headers;
 mod inbox;
 mod look;
 mod sign_in;
+mod tasks;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -119,6 +121,7 @@ impl Page {
             .route("/api/inbox/{id}", post(inbox::decide))
             .route("/api/plan/{id}", get(inbox::plan))
             .route("/api/look/{tool}", post(look::look))
+            .route("/api/tasks/{cluster}", get(tasks::tasks))
             .route("/api/audit", post(audit::list))
             .route("/api/audit/chain", get(chain::whole))
             .route("/api/audit/chain/news", get(chain::news))

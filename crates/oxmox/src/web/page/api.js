@@ -15,17 +15,23 @@ export function onSignedOut(then) { whenSignedOut = then; }
 const PROOF = "oxmox-proof";
 export function keepProof(proof) { localStorage.setItem(PROOF, proof); }
 export function forgetProof() { localStorage.removeItem(PROOF); }
+let whenOther = () => {};
 /// Browsers tell this to all tabs but the one that did it.
 export function onOtherProof(then) {
-  addEventListener("storage", ({ key, oldValue, newValue }) => { if ((key === PROOF || key === null) && oldValue !== newValue) then(); });
+  whenOther = then;
+  addEventListener("storage", ({ key, oldValue, newValue }) => { if (key === null || (key === PROOF && oldValue !== newValue)) then(); });
+  // A page that was left and is come back to was told nothing meanwhile.
+  addEventListener("pageshow", ({ persisted }) => { if (persisted) then(); });
 }
+/// What this page goes by as long as it names somebody: with another's it would decide as another than it says.
+let own = null;
 function proof() {
   // A browser that keeps nothing signs nobody in, and says so then.
   try { return localStorage.getItem(PROOF) ?? "none"; } catch { return "none"; }
 }
 
 async function request(method, path, body, signal) {
-  const sent = proof();
+  const sent = own ?? proof();
   let answer;
   try {
     answer = await fetch(`/api/${path}`, {
@@ -43,8 +49,10 @@ async function request(method, path, body, signal) {
   const data = await answer.json().catch(() => ({}));
   if (answer.ok) return data;
   if (answer.status === 401 && path !== "sign-in") {
-    // Somebody has signed in meanwhile, in another tab.
-    if (proof() !== sent) return request(method, path, body, signal);
+    if (proof() !== sent) {
+      whenOther();
+      throw new Failed(0, "Somebody has signed in meanwhile, in another tab.");
+    }
     whenSignedOut();
   }
   throw new Failed(answer.status, data.error ?? inWords(answer), data.hint);
@@ -62,8 +70,13 @@ export const post = (path, body, signal) => request("POST", path, body, signal);
 
 /// Who is signed in: `me.names_clusters` says whether tools have to be told which cluster is meant.
 export let me = null;
-export async function learnWhoIAm() { me = await get("me"); return me; }
-export function forgetWhoIAm() { me = null; }
+export async function learnWhoIAm() {
+  const mine = proof();
+  me = await get("me");
+  own = mine;
+  return me;
+}
+export function forgetWhoIAm() { me = null; own = null; }
 
 /// A tool that only looks.
 export function look(tool, args = {}, { cluster, signal } = {}) {

@@ -4,6 +4,7 @@ import { ask, failure, fill, h, say } from "./dom.js";
 import { get, post } from "./api.js";
 import { duration, plain, size } from "./words.js";
 
+const AGAIN = 3000; // milliseconds
 const GRAVE = new Set(["destroy", "grant"]);
 
 export function inbox(view, [wanted]) {
@@ -16,7 +17,8 @@ export function inbox(view, [wanted]) {
   const cards = new Map(); // by id and digest, so that nothing moves under a finger
   const followed = [];
   let skew = 0;
-  let last = 0; // which load is the newest: an older one that answers later knows less
+  let last = 0; // which load is the newest
+  let drawn = 0; // which one is shown: an older one that answers later knows less
   let wasSought = false; // whether it is known that the wanted plan waits or not
   let gone = false;
 
@@ -26,10 +28,14 @@ export function inbox(view, [wanted]) {
     try {
       answer = await get("inbox");
     } catch (error) {
-      if (error.status !== 401 && mine === last) fill(problem, failure(error));
+      if (gone || error.status === 401 || mine < drawn) return;
+      fill(problem, failure(error));
+      // Nothing else may ever happen.
+      setTimeout(() => { if (!gone && mine === last) load(); }, AGAIN);
       return;
     }
-    if (gone || mine !== last) return;
+    if (gone || mine < drawn) return;
+    drawn = mine;
     skew = answer.now - Date.now() / 1000;
     const keys = new Set(answer.plans.map((plan) => `${plan.id} ${plan.digest}`));
     for (const [key, { node }] of cards) if (!keys.has(key)) { node.remove(); cards.delete(key); }

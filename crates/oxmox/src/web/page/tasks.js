@@ -1,13 +1,11 @@
 // What the clusters are doing and did lately, and one task as it goes on.
 
 import { failure, fill, h } from "./dom.js";
-import { look, me, taskNews } from "./api.js";
+import { get, me, taskNews } from "./api.js";
 import { listenTo } from "./stream.js";
 import { duration, plain, time } from "./words.js";
 
 const AGAIN = 2000; // milliseconds
-const MOST = 500; // tasks of a cluster that are looked through
-const ENDED = 60; // of them, as many that have ended are shown
 
 export function tasks(view) {
   const problems = h("div", {});
@@ -18,26 +16,17 @@ export function tasks(view) {
   let gone = false;
   let shown;
 
-  /// PVE tells them node by node: what runs may stand at the very end, so that all have to be read before any is left out. It
-  /// goes on meanwhile, and a task may come twice.
   async function of(cluster) {
-    const rows = new Map();
-    let cursor;
-    do {
-      const { data } = await look("read_proxmox_api", { path: "/cluster/tasks", fields: ["upid", "endtime", "status"], ...(cursor && { cursor }) }, { cluster });
-      for (const row of data.rows ?? []) rows.set(row.upid, { ...row, ...named(row.upid), cluster });
-      cursor = data.next_cursor;
-    } while (cursor && rows.size < MOST);
-    const all = [...rows.values()].sort(newest);
-    const ended = all.filter((row) => row.endtime);
-    const left = ended.length > ENDED || cursor ? `Of ${cluster} only the ${Math.min(ENDED, ended.length)} newest tasks that have ended are shown${cursor ? ", and not all that run may be" : ""}.` : null;
-    return { rows: [...all.filter((row) => !row.endtime), ...ended.slice(0, ENDED)], left };
+    const { tasks: rows, left_out: ended } = await get(`tasks/${encodeURIComponent(cluster)}`);
+    const left = ended > 0 && `Of ${cluster} ${ended} older tasks that have ended are left out.`;
+    return { rows: rows.map((row) => ({ ...row, cluster })), left };
   }
 
   /// Each at its own pace: one that is silent, or slow to say no, takes nothing from what the others tell.
   async function keepLooking(cluster) {
     while (!gone) {
-      try {
+      // Behind another tab nobody looks.
+      if (!document.hidden) try {
         told.set(cluster, await of(cluster));
       } catch ({ message, hint }) {
         const named = me?.names_clusters ? `${cluster}: ${message}` : message;
@@ -50,7 +39,7 @@ export function tasks(view) {
 
   function draw() {
     const all = [...told.values()].flatMap(({ rows }) => rows ?? []);
-    all.sort((a, b) => (a.endtime ? 1 : 0) - (b.endtime ? 1 : 0) || newest(a, b));
+    all.sort((a, b) => (a.endtime ? 1 : 0) - (b.endtime ? 1 : 0) || b.starttime - a.starttime || (a.upid < b.upid ? -1 : 1));
     const wrong = clusters.map((cluster) => told.get(cluster)?.problem).filter(Boolean);
     const unknown = clusters.filter((cluster) => !told.has(cluster));
     const left = clusters.map((cluster) => told.get(cluster)?.left).filter(Boolean);
@@ -67,14 +56,6 @@ export function tasks(view) {
 
   for (const cluster of clusters) keepLooking(cluster);
   return { leave: () => { gone = true; } };
-}
-
-const newest = (a, b) => b.starttime - a.starttime;
-
-/// What a task's own name tells of it: UPID:node:pid:start of the process:start of the task:type:subject:user:
-function named(upid) {
-  const [, node, , , began, type, id, user] = upid.split(":");
-  return { node, type, id, user, starttime: parseInt(began, 16) };
 }
 
 function table(rows) {

@@ -35,6 +35,7 @@ async fn the_cookie_alone_decides_nothing() {
             ("POST", "/api/sign-out", "{}"),
             ("GET", "/api/audit/chain", ""),
             ("GET", "/api/inbox", ""),
+            ("GET", "/api/tasks/homelab", ""),
             ("GET", &show, ""),
             ("GET", "/api/me", ""),
         ] {
@@ -79,7 +80,7 @@ async fn who_is_shut_out_meanwhile_decides_nothing() {
     stream.write_all(body.as_bytes()).await.unwrap();
     while line.trim().is_empty() || line.contains(" 100 ") {
         line.clear();
-        stream.read_line(&mut line).await.unwrap();
+        assert_ne!(stream.read_line(&mut line).await.unwrap(), 0, "it ended");
     }
     assert!(line.contains(" 401 "), "{line}");
     assert_eq!(

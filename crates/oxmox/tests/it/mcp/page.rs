@@ -368,6 +368,7 @@ async fn the_page_looks_by_tools_that_only_look() {
     );
     for tool in [
         "delete_proxmox_vm",
+        "read_proxmox_api",
         "write_proxmox_api",
         "call_proxmox_tool",
         "vm_agent_file_read",
@@ -378,6 +379,31 @@ async fn the_page_looks_by_tools_that_only_look() {
         assert_eq!(refused.status, 404, "{tool}");
     }
     assert!(world.writes().is_empty());
+}
+
+#[tokio::test]
+async fn tasks_are_told_of_clusters_that_a_person_reaches() {
+    let world = world().await;
+    let page = served(&world, false).await;
+    let owner = page.person(&world, "owner", Bounds::default()).await;
+    let told = owner.get("/api/tasks/homelab").await;
+    assert_eq!(told.status, 200, "{}", told.body);
+    let tasks = told.body["tasks"].as_array().unwrap();
+    let failed = tasks.iter().find(|task| task["status"] == "job errors");
+    let failed = failed.unwrap_or_else(|| panic!("{}", told.body));
+    assert_eq!(
+        (&failed["node"], &failed["type"], &failed["id"]),
+        (&json!("pve3"), &json!("vzdump"), &json!("107"))
+    );
+    let elsewhere = Bounds {
+        clusters: vec!["another".to_owned()],
+        ..Bounds::default()
+    };
+    let other = page.person(&world, "other", elsewhere).await;
+    for (person, cluster) in [(&owner, "another"), (&other, "homelab")] {
+        let refused = person.get(&format!("/api/tasks/{cluster}")).await;
+        assert_eq!(refused.status, 404, "{cluster}");
+    }
 }
 
 #[tokio::test]
