@@ -102,16 +102,18 @@ fn now(made: &Made, accounts: &Accounts) -> Now {
 }
 
 const BEGIN: &str = "oxmox on ";
+/// A person may write anything in parentheses, and their token would be taken for another's.
+const MARK: &str = " (mark ";
 
 /// What stands in the comment of a new token.
 pub(super) fn comment(name: &str, mark: &str) -> String {
-    format!("{BEGIN}{name} ({mark})")
+    format!("{BEGIN}{name}{MARK}{mark})")
 }
 
 /// Whether it is such a comment, and not one of an earlier oxmox or a person.
 fn has_mark(comment: &str) -> bool {
     let rest = comment.strip_prefix(BEGIN);
-    let mark = rest.and_then(|rest| rest.rsplit_once(" ("));
+    let mark = rest.and_then(|rest| rest.rsplit_once(MARK));
     mark.is_some_and(|(_, mark)| mark.ends_with(')'))
 }
 
@@ -134,6 +136,7 @@ mod tests {
             ("b", format!("{}, mine", comment("b", "m1"))),
             ("c", comment("c", "m2")),
             ("d", "oxmox on d".to_owned()),
+            ("f", "oxmox on f (Jana)".to_owned()),
         ];
         let names = comments.iter().map(|(name, _)| (*name).to_owned());
         let accounts = Accounts {
@@ -153,6 +156,9 @@ mod tests {
             ("d", Some("m1"), Now::Unsure),
             ("d", None, Now::Unsure),
             ("e", Some("m1"), Now::Gone),
+            // Somebody has written whose it is.
+            ("f", Some("m1"), Now::Unsure),
+            ("f", None, Now::Unsure),
         ] {
             assert_eq!(now(&token(name, mark), &accounts), is, "{name} {mark:?}");
         }

@@ -15,12 +15,17 @@ pub(super) struct Others<'a> {
 }
 
 impl Others<'_> {
-    /// The cluster whose secret is there.
+    /// The other cluster whose secret is there.
     pub(super) fn holder(&self, keep: &Keep) -> Option<&str> {
-        let configured = self.config.clusters.iter();
-        let mut configured = configured.filter(|other| other.name != self.cluster);
+        let clusters = self.config.clusters.iter();
         let is_named = |named: Reference| keep.is_named_by(&named);
-        let configured = configured.find(|other| reference(other).is_some_and(is_named));
+        let named = clusters.filter(|it| reference(it).is_some_and(is_named));
+        let (own, other): (Vec<_>, Vec<_>) = named.partition(|it| it.name == self.cluster);
+        let configured = other.first();
+        // What another has written down may be a place that it never filled.
+        if configured.is_none() && !own.is_empty() {
+            return None;
+        }
         let mut journals = self.journals.iter();
         let has_it = |other: &&Journal| other.secrets.iter().any(|it| it.is(keep));
         let written_down = || journals.find(has_it).map(|other| &other.cluster);

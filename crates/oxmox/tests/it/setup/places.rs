@@ -62,7 +62,22 @@ async fn a_place_that_another_cluster_has_by_now() {
         ran.says("secrets/home-2").says(", for home-2");
         assert_eq!(place.text(SECOND), held);
         place.run(&["secret", "test", "home-2"]).await.exits(0);
+        if !is_by_hand {
+            undo(&place, "home-2").await;
+            assert!(!place.home(SECOND).exists());
+        }
     }
+}
+
+/// Whoever only claimed it is no reason to leave it there.
+#[tokio::test]
+async fn a_place_goes_with_the_cluster_that_has_it() {
+    let place = Place::new().await;
+    setup(&place, "home", &[]).await;
+    claim(&place);
+    setup(&place, "home-2", &[]).await;
+    undo(&place, "home-2").await;
+    assert!(!place.home(SECOND).exists());
 }
 
 /// A configuration that is named once by way of a link, and once as it is.
