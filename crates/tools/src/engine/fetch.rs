@@ -59,11 +59,17 @@ impl Engine {
             told: None,
             stopped: None,
         };
-        let came = pve.download(&download.request, &mut receiving).await;
-        let stopped = receiving.stopped;
+        // What changes nothing can be let go of at any moment, also while nothing comes.
+        let came = tokio::select! {
+            came = pve.download(&download.request, &mut receiving) => match receiving.stopped {
+                Some(why) => Err(why),
+                None => Ok(came),
+            },
+            why = self.until_ended(report) => Err(why),
+        };
         halt_point::at("answered").await;
         // An empty file is whole before PVE has answered.
-        if coming.is_whole() && (came.is_ok() || download.size > 0) {
+        if coming.is_whole() && (matches!(came, Ok(Ok(()))) || download.size > 0) {
             return match coming.keep() {
                 Ok(kept) => Ok(told(&kept, download.size)),
                 Err(error) => {
@@ -79,9 +85,8 @@ impl Engine {
             words::size(download.size)
         );
         drop(coming);
-        if let Some(why) = stopped {
-            return Err(Known::new(StepState::Failed, format!("{why}: {broke_off}")));
-        }
+        let came =
+            came.map_err(|why| Known::new(StepState::Failed, format!("{why}: {broke_off}")))?;
         // What stands in the way here stands in the way of the same call, too.
         if let Some(why) = trouble {
             return Err(Known::new(StepState::Failed, format!("{why}; {broke_off}")));

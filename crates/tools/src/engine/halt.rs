@@ -35,17 +35,22 @@ impl Engine {
         transfer: impl Future<Output = T>,
     ) -> T {
         let watch = async {
-            loop {
-                if let Some(why) = self.ended_by(report).await {
-                    let _ = halt.0.set(why);
-                    std::future::pending::<()>().await;
-                }
-                tokio::time::sleep(GLANCE).await;
-            }
+            let _ = halt.0.set(self.until_ended(report).await);
+            std::future::pending::<()>().await;
         };
         tokio::select! {
             done = transfer => done,
             () = watch => unreachable!("whoever watches does not stop"),
+        }
+    }
+
+    /// Waits until somebody or something ends a plan that is under way.
+    pub(super) async fn until_ended(&self, report: &Report) -> String {
+        loop {
+            if let Some(why) = self.ended_by(report).await {
+                return why;
+            }
+            tokio::time::sleep(GLANCE).await;
         }
     }
 
