@@ -1,13 +1,14 @@
 //! The doors for fuzzing of the files of people; `pve::fuzzing` tells how such doors are built and when one passes.
 
 use crate::clients;
-use crate::config::File;
+use crate::config::{File, token_secret};
 
-/// A configuration file: read or refused, and what is refused is not repeated.
+/// A configuration file: read or refused, and a secret in it is not repeated.
 pub fn config(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     if let Err(fault) = File::parse(&text) {
         assert!(!fault.message.is_empty());
+        assert!(!token_secret::is_in(&fault.to_string()), "{fault}");
     }
 }
 

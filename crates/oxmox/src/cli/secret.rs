@@ -7,7 +7,8 @@ use super::exit::Exit;
 use super::global::Global;
 use super::runtime::{Threads, block_on};
 use super::{out, setup};
-use crate::config::{ClusterConfig, Environment, SecretSource, secret_file};
+use crate::config::secret::variable;
+use crate::config::{ClusterConfig, Environment, SecretSource, secret_file, token_secret};
 use crate::files::Lock;
 use crate::keep::Keep;
 use crate::setup::keyboard::{self, Leaving};
@@ -82,12 +83,12 @@ async fn set(
         }
         SecretSource::Command(words) => Keep::named(words).ok_or_else(|| {
             let program = words.first().map_or("", String::as_str);
+            let program = token_secret::veiled(program);
             elsewhere(format!("the program {program} prints it"))
         })?,
         SecretSource::Variable(name) => {
-            return Err(elsewhere(format!(
-                "it is in the environment variable {name}"
-            )));
+            let variable = variable(name, cluster.login.key());
+            return Err(elsewhere(format!("it is in {variable}")));
         }
         SecretSource::Held(_) => return Err(elsewhere("it is in the environment".to_owned())),
     };

@@ -18,6 +18,7 @@ use tools::spec::Toolset;
 use super::cluster::Login;
 use super::http::{HttpTable, OAuthTable};
 use super::secret::SecretSource;
+use super::token_secret;
 use crate::http::Limits;
 use crate::program;
 use crate::syslog;
@@ -285,13 +286,27 @@ impl File {
             let place = line
                 .map(|line| format!("line {line}: "))
                 .unwrap_or_default();
-            let fault = Fault::bad_input(format!("{place}{}", error.message()));
+            let fault = Fault::bad_input(format!("{place}{}", untold(error.message())));
             match near_key(error.message()) {
                 Some(near) => fault.hint(format!("did you mean `{near}`?")),
                 None => fault,
             }
         })
     }
+}
+
+/// The reason without the value that was there instead, from serde's "invalid type: string \"a b\", expected a sequence": a secret
+/// may have been put where a program belongs. What is none of a few words is repeated, so that it is found, but for what looks
+/// like a secret.
+fn untold(message: &str) -> String {
+    let untold = ["invalid type: ", "invalid value: "]
+        .iter()
+        .find_map(|sort| {
+            let (found, expected) = message.strip_prefix(sort)?.rsplit_once(", expected ")?;
+            let kind = found.split(['"', '`']).next()?.trim_end();
+            Some(format!("{sort}{kind}, expected {expected}"))
+        });
+    untold.unwrap_or_else(|| token_secret::veiled(message))
 }
 
 /// The key that was probably meant, from serde's "unknown field `a`, expected one of `b`, `c`".

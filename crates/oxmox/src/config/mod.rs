@@ -12,10 +12,11 @@ mod file;
 mod http;
 mod paths;
 mod rules;
-mod secret;
+pub(crate) mod secret;
 pub(crate) mod secret_file;
 mod section;
 mod store;
+pub(crate) mod token_secret;
 
 use std::path::{Path, PathBuf};
 

@@ -8,7 +8,7 @@ use pve::{Error, Fetching, Keeper};
 use secrecy::{ExposeSecret as _, SecretString};
 use tools::fault::Fault;
 
-use super::{Environment, secret_file};
+use super::{Environment, secret_file, token_secret};
 use crate::keep::Keep;
 use crate::program;
 
@@ -41,14 +41,10 @@ impl SecretSource {
         let text = match self {
             Self::Held(secret) => secret.expose_secret().to_owned(),
             Self::File(path) => secret_file::text(path, &format!("{key}_file")).map_err(named)?,
-            Self::Variable(name) => environment
-                .get(name)
-                .ok_or_else(|| {
-                    Fault::bad_input(format!(
-                        "{what}: the environment variable {name} is not set"
-                    ))
-                })?
-                .to_owned(),
+            Self::Variable(name) => {
+                let value = environment.get(name).ok_or_else(|| unset(name, key));
+                value.map_err(named)?.to_owned()
+            }
             Self::Command(words) => printed(words, limit).map_err(named)?,
         };
         Self::first_line(&text, what)
@@ -96,11 +92,38 @@ impl SecretSource {
             ),
             Self::Command(words) => format!(
                 "run {} by hand, as it stands in {key}_command, and see what it says; then try again",
-                words.first().map_or("it", String::as_str)
+                (words.first())
+                    .map_or_else(|| "it".to_owned(), |program| token_secret::veiled(program))
             ),
             Self::Held(_) => format!("mend where {key} comes from"),
         }
     }
+}
+
+fn unset(name: &str, key: &str) -> Fault {
+    let fault = Fault::bad_input(format!("{} is not set", variable(name, key)));
+    if is_usual(name) {
+        return fault;
+    }
+    fault.hint(format!(
+        "set it for whoever starts oxmox; its name is not told, since it is not in capitals and may be the secret itself: if it \
+         is, put that into a file that only you can read, and name that by {key}_file; where others may have read it, make it anew"
+    ))
+}
+
+/// A variable of the environment, by its name; or, where that may be the secret itself, by the key that names it.
+pub(crate) fn variable(name: &str, key: &str) -> String {
+    if is_usual(name) {
+        format!("the environment variable {name}")
+    } else {
+        format!("the environment variable that {key}_env names")
+    }
+}
+
+/// Whether a variable is called as they are: in capitals. Secrets hardly are.
+fn is_usual(name: &str) -> bool {
+    let is_in_names = |one: char| one.is_ascii_uppercase() || one.is_ascii_digit() || one == '_';
+    name.chars().all(is_in_names) && !name.starts_with(|one: char| one.is_ascii_digit())
 }
 
 /// What a program prints. What it says besides is shown to nobody: it may be the secret.
@@ -114,16 +137,17 @@ fn printed(words: &[String], limit: Duration) -> Result<String, Fault> {
             ));
         }
     };
+    let shown = token_secret::veiled(program);
     let ended = program::run(Command::new(program).args(arguments), None, limit)
-        .map_err(|trouble| Fault::bad_input(format!("{program} {trouble}")))?;
+        .map_err(|trouble| Fault::bad_input(format!("{shown} {trouble}")))?;
     if !ended.status.success() {
         return Err(Fault::bad_input(format!(
-            "{program} failed ({})",
+            "{shown} failed ({})",
             ended.status
         )));
     }
     String::from_utf8(ended.stdout)
-        .map_err(|_| Fault::bad_input(format!("{program} did not print text")))
+        .map_err(|_| Fault::bad_input(format!("{shown} did not print text")))
 }
 
 /// A secret is text: what moves a cursor, or cannot be seen at all, came there by mistake, and no request can carry it.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use tools::fault::Fault;
 
+use super::token_secret;
 use crate::program::MOST;
 
 /// What stands in it. Never waits. `said_by`: the key or the flag that names it.
@@ -43,7 +44,7 @@ pub(crate) fn text(path: &Path, said_by: &str) -> Result<String, Fault> {
 /// told to nobody. Nor is it where nobody can tell whether a file is there.
 pub(crate) fn misplaced(path: &Path, said_by: &str) -> Option<Fault> {
     let name = path.file_name()?.to_string_lossy();
-    if !holds_token_secret(&name) {
+    if !token_secret::is_in(&name) {
         return None;
     }
     let error = path.symlink_metadata().err()?;
@@ -65,30 +66,6 @@ pub(crate) fn misplaced(path: &Path, said_by: &str) -> Option<Fault> {
         "put the secret into a file that only you can read, and name that by {said_by}; `oxmox secret set` fills one that the \
          configuration names; where others may have read it, make the token anew"
     )))
-}
-
-/// Whether a UUID stands in a text, which is what PVE's secrets are.
-pub(crate) fn holds_token_secret(text: &str) -> bool {
-    text.split(is_between).any(is_uuid)
-}
-
-/// The text, without the UUIDs that stand in it.
-pub(crate) fn without_token_secrets(text: &str) -> String {
-    let veiled = |part: &str| {
-        let word = part.trim_end_matches(is_between);
-        let shown = if is_uuid(word) { "…" } else { word };
-        format!("{shown}{}", &part[word.len()..])
-    };
-    text.split_inclusive(is_between).map(veiled).collect()
-}
-
-fn is_between(letter: char) -> bool {
-    !letter.is_ascii_hexdigit() && letter != '-'
-}
-
-fn is_uuid(word: &str) -> bool {
-    const GROUPS: [usize; 5] = [8, 4, 4, 4, 12];
-    word.split('-').map(str::len).eq(GROUPS)
 }
 
 /// Whether others than its owner may read it, where it is a file at all.

@@ -1,6 +1,6 @@
 //! What changes in a text, for people. Our changes are one run of lines, so no clever comparison is called for.
 
-use crate::config::secret_file::without_token_secrets;
+use crate::config::token_secret;
 
 /// How many unchanged lines stand around a change.
 const AROUND: usize = 3;
@@ -33,7 +33,7 @@ pub(super) fn lines(before: &str, after: &str) -> String {
 /// `"PROXMOX_TOKEN_VALUE": "…",` for a line that says what a secret is. One that says where it is stays, but for what looks like
 /// the secret itself in the place of its file, or anywhere else.
 fn veil(line: &str) -> String {
-    let line = without_token_secrets(line);
+    let line = token_secret::veiled(line);
     let mut shown = String::new();
     let mut rest = line.as_str();
     while let Some((before, text, after)) = quoted(rest) {

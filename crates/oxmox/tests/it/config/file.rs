@@ -86,9 +86,29 @@ fn an_error_never_shows_the_line_itself() {
         format!("secret = \"{CANARY}\"\n"),
         format!("mode = ask # {CANARY}\n"),
         cluster(&format!("token_value = \"{CANARY}\"\n")),
+        cluster(&format!("token_secret_command = \"echo {CANARY}\"\n")),
+        cluster(&format!("timeout = \"{CANARY}, expected {CANARY}\"\n")),
     ] {
         let told = refused(&text);
         assert!(!told.contains(CANARY), "{told}");
+    }
+    let told = refused(&cluster("password_file = 4815162342\n"));
+    assert!(!told.contains("4815162342"), "{told}");
+    assert!(told.contains("invalid type: integer, expected"), "{told}");
+}
+
+/// What PVE makes for a secret is known by its form, also where it stands in for a name.
+#[test]
+fn a_secret_that_stands_where_a_word_belongs_is_not_shown() {
+    let uuid = "01234567-89ab-cdef-0123-456789abcdef";
+    for text in [
+        format!("mode = \"{uuid}\"\n"),
+        cluster(&format!("{uuid} = 1\n")),
+        cluster(&format!("default_node = \"={uuid}\"\n")),
+        cluster(&format!("hosts = [\"root@pam!x={uuid}\"]\n")),
+    ] {
+        let told = refused(&text);
+        assert!(told.contains("line ") && !told.contains(uuid), "{told}");
     }
 }
 

@@ -67,7 +67,6 @@ async fn a_secret_that_is_not_there_is_told_by_its_place() {
 }
 
 /// What it says of a secret that cannot be had, with its hint, and the warnings before.
-#[cfg(unix)]
 async fn refused(way: &str, dir: &Written) -> (String, String, Vec<String>) {
     let (secret, warnings) = secret(&format!("token = \"root@pam!ox\"\n{way}\n"), dir).await;
     let Error::Secret { what, hint } = secret.unwrap_err() else {
@@ -93,6 +92,37 @@ async fn a_secret_in_the_place_of_its_file_is_not_repeated() {
     std::fs::write(dir.dir.path().join(secret_itself), CANARY).unwrap();
     let (found, _) = secret(&format!("token = \"root@pam!ox\"\n{place}\n"), &dir).await;
     assert_eq!(found.unwrap().expose_secret(), CANARY);
+}
+
+/// Whoever mistakes what a key is for writes the secret where the name of its variable or of a program belongs.
+#[tokio::test]
+async fn a_secret_in_the_place_of_a_variable_or_a_program_is_not_repeated() {
+    let dir = Written::new("");
+    let uuid = "01234567-89ab-CDEF-0123-456789abcdef";
+    for (way, secret_itself, why) in [
+        (
+            format!("token_secret_env = \"{uuid}\""),
+            uuid,
+            "the environment variable that token_secret_env names is not set",
+        ),
+        (
+            "token_secret_env = \"hunter2\"".to_owned(),
+            "hunter2",
+            "the environment variable that token_secret_env names is not set",
+        ),
+        (
+            format!("token_secret_command = [\"{uuid}\"]"),
+            uuid,
+            "… cannot be run",
+        ),
+    ] {
+        let (told, hint, _) = refused(&way, &dir).await;
+        assert!(told.contains(why), "{told}");
+        assert!(
+            !format!("{told} {hint}").contains(secret_itself),
+            "{told} {hint}"
+        );
+    }
 }
 
 /// Nobody can tell whether it is there: neither that it is not is said, nor its name.
