@@ -6,8 +6,8 @@ use tools::fault::{Fault, Kind};
 use tools::store::Store;
 
 use super::state;
+use crate::cli::commands::Commands;
 use crate::config::Config;
-use crate::setup::commands::Commands;
 
 /// Where it is looked up. What cannot be looked at counts as stopped.
 #[derive(Debug)]

@@ -9,6 +9,7 @@ pub mod baseline;
 pub mod brake;
 pub mod call;
 pub mod cluster;
+pub mod commands;
 pub mod completions;
 pub mod demo;
 pub mod doctor;

@@ -10,7 +10,7 @@ use super::{out, setup};
 use crate::config::secret::variable;
 use crate::config::{ClusterConfig, Environment, SecretSource, secret_file, token_secret};
 use crate::files::Lock;
-use crate::keep::Keep;
+use crate::keep::{Keep, Keyring};
 use crate::setup::keyboard::{self, Leaving};
 use crate::setup::talk::Talk;
 
@@ -107,7 +107,7 @@ async fn set(
     }
     drop(leaving);
     keep.store(&secret).map_err(|fault| match &keep {
-        Keep::Keyring { program, .. } => {
+        Keep::Keyring(Keyring { program, .. }) => {
             // One without a path is looked for in many places.
             let first = if program.is_absolute() && !program.exists() {
                 format!("see that {} is there", program.display())

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use tools::fault::Fault;
 
-use super::commands::Commands;
 use super::handed::Rest;
 use super::journal::Journal;
 use super::role::USER;
+use crate::cli::commands::Commands;
 use crate::cli::out;
 
 /// What is over is forgotten, and what is left on the cluster stays written down. Answers the directories that may go. What was

@@ -6,8 +6,8 @@ use pve::{Fingerprint, Host, Trust};
 use serde::{Deserialize, Serialize};
 use tools::fault::{Fault, Kind};
 
-use super::commands::Commands;
 use super::made::Made;
+use crate::cli::commands::Commands;
 use crate::clients::Before;
 use crate::files::Draft;
 use crate::keep::Keep;
@@ -266,7 +266,7 @@ impl Journal {
     /// A token was gone before: another one of its name may be there since, and have been written down here.
     pub fn forget_token(&mut self, gone: &Made) {
         self.made.retain(|made| made != gone);
-        if !self.made.iter().any(|made| made.is(gone)) {
+        if !self.made.iter().any(|made| made.is_about_same(gone)) {
             self.unmake(gone);
         }
     }
@@ -280,7 +280,7 @@ impl Journal {
             } => (tokens.clone(), Some((path, role))),
             Made::Role { .. } | Made::User { .. } => (Vec::new(), None),
         };
-        self.made.retain(|made| !made.is(gone));
+        self.made.retain(|made| !made.is_about_same(gone));
         for made in &mut self.made {
             if let Made::Rule {
                 path, role, tokens, ..

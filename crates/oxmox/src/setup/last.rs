@@ -36,7 +36,7 @@ impl Work<'_> {
                 "  remove the secret of an earlier token: {keep}"
             ));
             match keep.remove() {
-                Ok(()) => journal.secrets.retain(|old| !old.is(keep)),
+                Ok(()) => journal.secrets.retain(|old| !old.is_same_place(keep)),
                 Err(fault) => {
                     out::warn(format_args!(
                         "the secret of an earlier token is still there: {}",

@@ -80,7 +80,7 @@ impl Made {
     }
 
     /// Whether both are about the same: a token by its id, whichever of that id it was.
-    pub fn is(&self, other: &Self) -> bool {
+    pub fn is_about_same(&self, other: &Self) -> bool {
         match (self, other) {
             (
                 Self::Token { user, name, .. },

@@ -16,12 +16,10 @@
 //! | [`undo`], `reached`, `withdrawn`, `handed` | taking it back: the way to the cluster, what goes there, and who needs the rest |
 //! | `restored`, `shared`, `closed` | the same on this machine: files, who else needs them, and what is forgotten |
 //! | `signals`, `dead` | what ends it in the middle, and what is left of one that was killed |
-//! | [`commands`] | what to type next |
 
 pub mod apply;
 mod choices;
 mod closed;
-pub mod commands;
 mod dead;
 pub mod facts;
 mod handed;
@@ -63,13 +61,13 @@ use tokio_util::sync::CancellationToken;
 use tools::fault::{Fault, Kind};
 
 use crate::cli::brake::Brake;
+use crate::cli::commands::Commands;
 use crate::cli::exit::Exit;
 use crate::cli::out;
 use crate::config::{Config, Environment};
 use crate::files::Locks;
 use apply::Work;
 use choices::Choices;
-use commands::Commands;
 use facts::Facts;
 use journal::At;
 use look::Known;

@@ -8,7 +8,6 @@ use tools::fault::{Fault, Kind};
 use tools::policy::Mode;
 
 use super::choices::Choices;
-use super::commands::Commands;
 use super::facts::{Accounts, Facts};
 use super::inherited;
 use super::journal::Journal;
@@ -23,6 +22,7 @@ use super::tokens::{self, State};
 use super::trusted::Trusted;
 use super::wishes::{Here, Wishes};
 use super::written::Written;
+use crate::cli::commands::Commands;
 use crate::config::{
     ClusterConfig, Config, Edit, Environment, Login, Reference, SecretSource, Section,
 };

@@ -4,11 +4,11 @@ use futures_util::future::join_all;
 use pve::{Host, Presented, Reader, Trust, look};
 use tools::fault::{Fault, Kind};
 
-use super::commands::Commands;
 use super::journal::Journal;
 use super::look::{LIMIT, unreached};
 use super::nodes;
 use super::wishes::Wishes;
+use crate::cli::commands::Commands;
 
 /// The nodes that present what they presented then, or what `--pin` says. Nothing is sent to any other.
 pub(super) async fn hosts(journal: &Journal, wishes: &Wishes) -> Result<Vec<Host>, Fault> {

@@ -45,7 +45,8 @@ impl Remembered {
                 _ => continue,
             };
             let mut others = others.iter().filter(|other| other.is_of_the_same(journal));
-            let is_with_another = others.any(|other| other.made.iter().any(|it| it.is(made)));
+            let is_with_another =
+                others.any(|other| other.made.iter().any(|it| it.is_about_same(made)));
             match now(made, accounts) {
                 Now::Gone | Now::Anothers => all.gone.push(made.clone()),
                 _ if is_with_another => {}

@@ -2,7 +2,7 @@
 
 use super::journal::Journal;
 use super::prepare::reference;
-use crate::config::{Config, Reference, System};
+use crate::config::{Config, Reference};
 use crate::keep::Keep;
 
 /// Whose a place may be besides this cluster's: one that was never filled, or was emptied, is free for whoever comes next.
@@ -27,7 +27,7 @@ impl Others<'_> {
             return None;
         }
         let mut journals = self.journals.iter();
-        let has_it = |other: &&Journal| other.secrets.iter().any(|it| it.is(keep));
+        let has_it = |other: &&Journal| other.secrets.iter().any(|it| it.is_same_place(keep));
         let written_down = || journals.find(has_it).map(|other| &other.cluster);
         configured
             .map(|other| &other.name)
@@ -52,7 +52,7 @@ pub(super) fn superseded(
     let is_over = |keep: &&Keep| !is_in_use(keep) && !is_out_of_reach(keep);
     let mut superseded: Vec<Keep> = Vec::new();
     for keep in known.iter().filter(is_over) {
-        let is_known = superseded.iter().any(|it| it.is(keep));
+        let is_known = superseded.iter().any(|it| it.is_same_place(keep));
         if !is_known && others.holder(keep).is_none() {
             superseded.push(keep.clone());
         }
@@ -62,23 +62,20 @@ pub(super) fn superseded(
 
 /// A keyring that is locked can be unlocked; one whose program was removed would be in the way of everything else for good.
 pub(super) fn is_out_of_reach(keep: &Keep) -> bool {
-    matches!(keep, Keep::Keyring { program, .. } if !program.exists())
+    matches!(keep, Keep::Keyring(keyring) if !keyring.program.exists())
 }
 
 /// How a person clears what is out of reach from here.
 pub(super) fn by_hand(keep: &Keep) -> String {
-    let Keep::Keyring { program, entry } = keep else {
+    let Keep::Keyring(keyring) = keep else {
         return format!("remove {keep}");
-    };
-    let name = program.file_name().unwrap_or_default().to_string_lossy();
-    let clear = match System::HERE {
-        System::Mac => format!("{name} delete-generic-password -s oxmox -a {entry}"),
-        _ => format!("{name} clear service oxmox cluster {entry}"),
     };
     format!(
         "the keyring of your session may still have the token's secret: {} is not there any more, which reaches it; \
-         `{clear}` removes it where that program is, or the keyring's own window, under oxmox and {entry}",
-        program.display()
+         `{}` removes it where that program is, or the keyring's own window, under oxmox and {}",
+        keyring.program.display(),
+        keyring.clearing(),
+        keyring.entry
     )
 }
 
@@ -86,6 +83,7 @@ pub(super) fn by_hand(keep: &Keep) -> String {
 mod tests {
     use super::*;
     use crate::config::{Environment, Overrides};
+    use crate::keep::Keyring;
 
     fn file(name: &str) -> Keep {
         Keep::File { path: name.into() }
@@ -109,10 +107,10 @@ mod tests {
 
     #[test]
     fn what_an_earlier_token_had_goes_where_the_one_in_use_is_known() {
-        let gone = Keep::Keyring {
+        let gone = Keep::Keyring(Keyring {
             program: "/no/such/program".into(),
             entry: "home".to_owned(),
-        };
+        });
         let journal = Journal {
             secrets: vec![file("/old"), file("/old"), gone, file("/new")],
             ..Journal::default()

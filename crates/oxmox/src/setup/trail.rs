@@ -8,9 +8,9 @@ use tools::outcome::{StepOutcome, StepState};
 use tools::spec::Risk;
 use tools::store::{AuditEntry, Store};
 
-use super::commands::Commands;
 use super::words;
 use crate::cli::brake::Brake;
+use crate::cli::commands::Commands;
 use crate::cli::{out, person, state};
 use crate::config::Config;
 

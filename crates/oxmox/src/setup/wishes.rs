@@ -6,7 +6,7 @@ use pve::Fingerprint;
 use secrecy::SecretString;
 use tools::caller::Scope;
 
-use super::commands::Commands;
+use crate::cli::commands::Commands;
 use crate::clients::Client;
 use crate::keep::Wanted;
 

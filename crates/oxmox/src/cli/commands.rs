@@ -1,9 +1,9 @@
-//! What to type to come back to what this run of setup is about. A command that is shown has to work as it stands.
+//! What to type to come back to what this run is about. A command that is shown has to work as it stands.
 
 use std::path::PathBuf;
 
-use crate::cli::arguments::quoted;
-use crate::cli::global::Global;
+use super::arguments::quoted;
+use super::global::Global;
 
 /// The commands of oxmox, with the flags by which they find the same files. What a variable says needs none: whoever types
 /// the next command has the same environment.
