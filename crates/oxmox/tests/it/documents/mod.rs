@@ -112,6 +112,46 @@ fn the_readmes_commands_work_as_they_stand() {
     }
 }
 
+/// The first screen of the README is all that many readers see.
+#[test]
+fn the_readme_begins_with_the_commands_that_set_everything_up() {
+    let readme = read("README.md");
+    let first_screen: Vec<_> = readme.lines().take(25).collect();
+    for command in ["cargo run --release -- demo", "cargo test --workspace"] {
+        let is_command = |line: &&str| line.starts_with(&format!("    {command}"));
+        assert!(first_screen.iter().any(is_command), "{command}");
+    }
+}
+
+/// `cargo run` at the root of the workspace needs one default binary among all members.
+#[test]
+fn cargo_run_at_the_root_runs_oxmox() {
+    let with_binaries = ["oxmox", "pve", "sim", "tools"].into_iter().filter(|name| {
+        let sources = repository().join(format!("crates/{name}/src"));
+        let manifest = read(&format!("crates/{name}/Cargo.toml"));
+        sources.join("main.rs").exists()
+            || sources.join("bin").exists()
+            || manifest.contains("[[bin]]")
+    });
+    assert_eq!(with_binaries.collect::<Vec<_>>(), ["oxmox"]);
+    assert!(read("crates/oxmox/Cargo.toml").contains("default-run = \"oxmox\""));
+}
+
+/// Without `--locked` cargo builds with dependencies that nobody has tested.
+#[test]
+fn every_install_command_is_locked() {
+    let mut found = 0;
+    for document in ["README.md", "docs/guide.md", "docs/packages.md"] {
+        let text = read(document);
+        for line in text.lines().filter(|line| line.contains("cargo install")) {
+            found += 1;
+            let command = "cargo install --locked --path crates/oxmox";
+            assert!(line.contains(command), "{document}: {line}");
+        }
+    }
+    assert!(found > 0);
+}
+
 /// The keys that may stand where this text has an unknown one: serde lists them in its error.
 fn keys_beside(unknown: &str) -> Vec<String> {
     let fault = File::parse(unknown).unwrap_err();
