@@ -40,11 +40,12 @@ export function output(args, environment) {
   });
 }
 
-/// A simulator, as an entry of the configuration; its token's secret is known by the cluster's name.
+/// A simulator: its entry in the configuration, the environment with its token's secret, and a function that kills it.
 export async function cluster(name, ...args) {
-  const [, host, pin, token, secret] = await start(["sim", ...args, "--listen", "127.0.0.1:0"], /https:\/\/(\S+)\n\s*fingerprint (\S+)[^]*?token: (\S+?)=(\S+)/);
+  const started = await start(["sim", ...args, "--listen", "127.0.0.1:0"], /https:\/\/(\S+)\n\s*fingerprint (\S+)[^]*?token: (\S+?)=(\S+)/);
+  const [, host, pin, token, secret] = started;
   const variable = name.toUpperCase();
-  return [`[clusters.${name}]\nhosts = ["${host}"]\npin = "${pin}"\ntoken = "${token}"\ntoken_secret_env = "${variable}"\n`, { [variable]: secret }];
+  return [`[clusters.${name}]\nhosts = ["${host}"]\npin = "${pin}"\ntoken = "${token}"\ntoken_secret_env = "${variable}"\n`, { [variable]: secret }, started.end];
 }
 
 /// An MCP client that cannot ask anybody itself.

@@ -5,6 +5,7 @@ mod browser;
 mod calls;
 mod confirmation;
 mod cookie;
+mod findings;
 mod health;
 mod hostile;
 mod http;

@@ -94,8 +94,7 @@ struct Group {
 pub(super) struct Findings {
     /// By code.
     codes: Vec<Group>,
-    /// Codes not checked everywhere, and why.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// Codes not checked everywhere, and why: "update_pending: offline: pve2". Empty if every check ran.
     unchecked: Vec<String>,
     /// For more.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,7 +142,9 @@ impl Reads for ListFindings {
         if let Some(node) = &self.node {
             require_node(&estates, node)?;
         }
+        let several = cx.clusters.len() > 1;
         for estate in &estates {
+            report.cluster = several.then(|| estate.name.clone());
             let wanted = Wanted {
                 days: self.days,
                 closely: true,
@@ -157,7 +158,7 @@ impl Reads for ListFindings {
             });
         }
         report.sort();
-        Ok(self.page(&report, skip, cx.clusters.len() > 1))
+        Ok(self.page(&report, skip, several))
     }
 }
 
@@ -283,7 +284,11 @@ impl Answer for Findings {
             hidden += group.count - group.findings.len();
         }
         if self.codes.is_empty() {
-            out.push_str("nothing found\n");
+            out.push_str(if self.unchecked.is_empty() {
+                "no findings; every requested check ran\n"
+            } else {
+                "no findings in the checks that ran\n"
+            });
         }
         match &self.next_cursor {
             Some(cursor) => drop(writeln!(out, "more with cursor: \"{cursor}\"")),

@@ -185,6 +185,8 @@ impl Gap {
 #[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) findings: Vec<Finding>,
+    /// The cluster that is being checked, named with each gap; none where there is only one.
+    pub(super) cluster: Option<Arc<str>>,
     /// Codes and cause to the places where it was so.
     gaps: BTreeMap<(Vec<Code>, String), Vec<String>>,
 }
@@ -198,6 +200,9 @@ pub(super) struct Unchecked {
 
 impl fmt::Display for Unchecked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.codes.len() == Code::ALL.len() {
+            return write!(f, "all checks: {}", self.reason);
+        }
         let codes: Vec<_> = self.codes.iter().map(|code| code.word()).collect();
         write!(f, "{}: {}", codes.join(", "), self.reason)
     }
@@ -211,9 +216,13 @@ impl Report {
 
     /// These codes could not be checked everywhere; none, where something else than a check is told of.
     pub(super) fn missed(&mut self, codes: &[Code], gap: Gap) {
+        let place = match &self.cluster {
+            Some(cluster) => format!("{} (cluster {cluster})", gap.place),
+            None => gap.place,
+        };
         let places = self.gaps.entry((codes.to_vec(), gap.cause)).or_default();
-        if !places.contains(&gap.place) {
-            places.push(gap.place);
+        if !places.contains(&place) {
+            places.push(place);
         }
     }
 

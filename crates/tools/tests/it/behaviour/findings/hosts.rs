@@ -9,7 +9,7 @@ async fn a_sound_world_has_no_findings() {
     let house = house(|_| {}).await;
     assert_eq!(found(&house, "{}").await, (Vec::new(), Vec::new()));
     let answer = house.call("list_proxmox_findings", "{}").await.unwrap();
-    assert_eq!(answer.text, "nothing found\n");
+    assert_eq!(answer.text, "no findings; every requested check ran\n");
 }
 
 #[tokio::test]
