@@ -1,6 +1,6 @@
-//! What a caller says of a guest besides its number. Every guest is looked up by its number alone, so tools need not list
-//! `node` and `vm_type`; agents that know them from elsewhere send them all the same, and then they must be right: who
-//! is wrong about the node may be wrong about the guest.
+//! The node and type of a guest as the caller states them, besides its vmid. Every guest is found by its vmid alone, so both
+//! may be left out, and tools need not list them. A wrong one is refused with the right one: a caller who is wrong about the
+//! node may be wrong about the guest.
 
 use std::fmt::Write as _;
 
@@ -8,6 +8,7 @@ use pve::{GuestKind, NodeName};
 
 use crate::context::Guest;
 use crate::fault::Fault;
+use crate::inherited::InheritedArgument;
 use crate::schema;
 use crate::tool::Object;
 
@@ -25,19 +26,26 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Takes what the tool's schema does not list out of the arguments of a tool that is about guests.
-    pub(crate) fn take(args: &mut Object, schema: &Object) -> Result<Self, Fault> {
+    /// Takes `node` and `vm_type` out of the arguments of a tool that is about guests, unless they are the tool's own: in
+    /// its `schema`, and not among those that it lists as `inherited`.
+    pub(crate) fn take(
+        args: &mut Object,
+        schema: &Object,
+        inherited: &[InheritedArgument],
+    ) -> Result<Self, Fault> {
         let lists = |name: &str| schema["properties"].get(name).is_some();
+        let owns =
+            |argument: InheritedArgument| lists(argument.name()) && !inherited.contains(&argument);
         let mut claim = Self::default();
         if !lists("vmid") {
             return Ok(claim);
         }
         claim.has_target = lists("target");
-        if !lists("node") {
-            claim.node = parsed(args, "node")?;
+        if !owns(InheritedArgument::Node) {
+            claim.node = parsed(args, InheritedArgument::Node)?;
         }
-        if !lists("vm_type") {
-            claim.kind = parsed(args, "vm_type")?;
+        if !owns(InheritedArgument::VmType) {
+            claim.kind = parsed(args, InheritedArgument::VmType)?;
         }
         Ok(claim)
     }
@@ -91,11 +99,10 @@ impl Claim {
     }
 }
 
-/// Anything that it cannot be is answered with leaving it out.
+/// The argument's value; a blank counts as left out. Fails with the argument's own hint.
 fn parsed<T: serde::de::DeserializeOwned>(
     args: &mut Object,
-    name: &str,
+    argument: InheritedArgument,
 ) -> Result<Option<T>, Fault> {
-    let hint = format!("leave {name} out; the guest is looked up by its vmid");
-    schema::unlisted(args, name).map_err(|fault| fault.hint(hint))
+    schema::unlisted(args, argument.name()).map_err(|fault| fault.hint(argument.hint()))
 }

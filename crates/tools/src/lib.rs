@@ -36,6 +36,7 @@ pub mod filter;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 pub mod hold;
+pub mod inherited;
 pub mod keyboard;
 pub mod keys;
 pub mod meter;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::inherited::InheritedArgument;
 use crate::need::Need;
 
 /// How much a call can cost. Ordered: a later one is worse.
@@ -200,8 +201,10 @@ impl Spec {
     reason = "each is a fact of its own, and few tools have any"
 )]
 pub struct Special {
-    /// Takes `host` as a synonym of `cluster`, as other Proxmox MCP servers' tools of this name do.
-    pub takes_host: bool,
+    /// Arguments that it lists besides its own because another Proxmox MCP server's tool of this name has them.
+    pub inherited: &'static [InheritedArgument],
+    /// Accepts `host` as a synonym of `cluster` without listing it.
+    pub accepts_host: bool,
     /// Whether a person may let one yes cover a run of such calls on one guest for a few minutes: key presses, and nothing
     /// else.
     pub leasable: bool,
@@ -216,14 +219,32 @@ pub struct Special {
 }
 
 impl Special {
+    /// Whether calls may send `host`.
+    pub fn takes_host(&self) -> bool {
+        self.accepts_host || self.inherited.contains(&InheritedArgument::Host)
+    }
+
     /// Nothing special.
     pub const NONE: Self = Self {
-        takes_host: false,
+        inherited: &[],
+        accepts_host: false,
         leasable: false,
         looks_inside: false,
         also_in: None,
         always: false,
         wants: &[],
+    };
+
+    /// Nothing but the inherited arguments of a tool about one guest.
+    pub const OF_GUEST: Self = Self {
+        inherited: InheritedArgument::OF_GUEST,
+        ..Self::NONE
+    };
+
+    /// Nothing but the inherited argument `host`.
+    pub const OF_HOST: Self = Self {
+        inherited: &[InheritedArgument::Host],
+        ..Self::NONE
     };
 
     /// Nothing but that its risk holds whatever the arguments.

@@ -61,10 +61,7 @@ impl Changes for CloneVm {
         toolset: Toolset::Core,
         risk: Risk::Change,
         idempotent: false,
-        special: Special {
-            takes_host: true,
-            ..Special::NONE
-        },
+        special: Special::OF_GUEST,
         needs: Need::All(&[
             need::SEES_GUEST,
             need::guest("VM.Clone"),

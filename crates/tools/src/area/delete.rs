@@ -27,7 +27,7 @@ use crate::words;
 pub(super) struct DeleteVm {
     /// The guest's id.
     vmid: Vmid,
-    /// Also from backup jobs, replication and HA; needed under HA.
+    /// Also remove it from backup jobs, replication and HA. PVE requires it for a guest under HA or replication.
     #[serde(default)]
     purge: bool,
     /// Switch it off first.
@@ -44,8 +44,7 @@ impl Changes for DeleteVm {
         idempotent: false,
         special: Special {
             always: true,
-            takes_host: true,
-            ..Special::NONE
+            ..Special::OF_GUEST
         },
         needs: Need::All(&[
             need::SEES_GUEST,
@@ -234,10 +233,10 @@ fn impact(guest: &Guest, dependents: Dependents) -> Vec<Impact> {
 pub(super) struct DeleteVmPreview {
     /// The guest's id.
     vmid: Vmid,
-    /// As for delete_proxmox_vm.
+    /// Preview a delete with purge: also removed from backup jobs, replication and HA.
     #[serde(default)]
     purge: bool,
-    /// As for delete_proxmox_vm.
+    /// Preview a delete with stop: a running guest is switched off first.
     #[serde(default)]
     stop: bool,
 }
@@ -269,10 +268,7 @@ impl Reads for DeleteVmPreview {
         toolset: Toolset::Core,
         risk: Risk::Read,
         idempotent: true,
-        special: Special {
-            takes_host: true,
-            ..Special::NONE
-        },
+        special: Special::OF_GUEST,
         needs: need::SEES_GUEST,
         examples: &[
             Example {

@@ -137,10 +137,7 @@ impl Reads for GetNodeStatus {
         toolset: Toolset::Core,
         risk: Risk::Read,
         idempotent: true,
-        special: Special {
-            takes_host: true,
-            ..Special::NONE
-        },
+        special: Special::OF_HOST,
         needs: Need::All(&[
             need::node("Sys.Audit"),
             Need::May(&[

@@ -117,7 +117,7 @@ impl Reads for GetTask {
         risk: Risk::Read,
         idempotent: true,
         special: Special {
-            takes_host: true,
+            accepts_host: true,
             ..Special::NONE
         },
         needs: Need::May(&[need::node("Sys.Audit")]),

@@ -169,7 +169,7 @@ impl Tool for Alias {
     fn run<'a>(&'a self, args: Object, cx: &'a Context) -> BoxFuture<'a, Result<Ran, Fault>> {
         Box::pin(async move {
             let mut args = self.translated(args)?;
-            let said = Claim::take(&mut args, &self.of.input())?;
+            let said = Claim::take(&mut args, &self.of.input(), &[])?;
             let claim = cx.claim.or(said.node.as_ref(), said.kind);
             let mut cx = Context {
                 claim,

@@ -36,6 +36,9 @@ impl Registry {
         let spec = tool.spec();
         let mut added = Object::new();
         let mut add = |name: &str, schema: Value| added.insert(name.to_owned(), schema);
+        for argument in spec.special.inherited {
+            add(argument.name(), argument.schema());
+        }
         if self.clusters.len() > 1 {
             add(
                 "cluster",
@@ -73,12 +76,11 @@ impl Registry {
     pub fn split(&self, tool: &dyn Tool, mut args: Object) -> Result<(Object, Extras), Fault> {
         let described = self.describe(tool);
         let mut extras = Extras {
-            claim: Claim::take(&mut args, &described.input)?,
+            claim: Claim::take(&mut args, &described.input, tool.spec().special.inherited)?,
             ..Extras::default()
         };
         let spec = tool.spec();
-        // Agents that know it from elsewhere send it; nobody else needs to be told of it.
-        if spec.special.takes_host {
+        if spec.special.takes_host() {
             extras.host = schema::unlisted(&mut args, "host")?;
         }
         // The same where there is one cluster: it must be that one.

@@ -8,6 +8,7 @@ use super::target::{self, Way};
 use crate::context::Context;
 use crate::deed::Deed;
 use crate::fault::Fault;
+use crate::inherited::InheritedArgument;
 use crate::keyboard;
 use crate::need;
 use crate::plan::{Action, Keys, Plan, Step, Tell, Typed};
@@ -47,7 +48,8 @@ impl Changes for SendVmKey {
         risk: Risk::Disrupt,
         idempotent: false,
         special: Special {
-            takes_host: true,
+            inherited: &[InheritedArgument::Node],
+            accepts_host: true,
             leasable: true,
             ..Special::NONE
         },

@@ -48,7 +48,7 @@ const OF_CONTAINER: &[&str] = &[
 /// What the caller says of the card.
 pub(super) struct Asked<'a> {
     /// All of it, as PVE writes it.
-    pub(super) net: Option<&'a str>,
+    pub(super) net0: Option<&'a str>,
     pub(super) bridge: Option<&'a str>,
     pub(super) vlan: Option<Vlan>,
 }
@@ -56,7 +56,7 @@ pub(super) struct Asked<'a> {
 impl Asked<'_> {
     /// Whether anything is said of it.
     pub(super) fn is_any(&self) -> bool {
-        self.net.is_some() || self.bridge.is_some() || self.vlan.is_some()
+        self.net0.is_some() || self.bridge.is_some() || self.vlan.is_some()
     }
 
     /// `virtio,bridge=vmbr0,firewall=1,tag=20`. The firewall acts only once somebody switches the guest's own on.
@@ -80,7 +80,7 @@ impl Asked<'_> {
         match card.default.as_deref() {
             None if !has_model => card.default = Some(model.to_owned()),
             Some(model) if !MODELS.contains(&model) => {
-                let message = format!("argument `net`: there is no card {}", shown(model));
+                let message = format!("argument `net0`: there is no card {}", shown(model));
                 return Err(Fault::bad_input(message)
                     .hint(format!("the models are {}", words::list(MODELS))));
             }
@@ -108,8 +108,8 @@ impl Asked<'_> {
         let has_address = keys.clone().any(|key| matches!(key, "ip" | "ip6"));
         if has_address && address.is_some() {
             return Err(
-                Fault::bad_input("argument `ip`: net has an address already")
-                    .hint("leave ip and gateway out, or the address out of net"),
+                Fault::bad_input("argument `ip`: net0 has an address already")
+                    .hint("leave ip and gateway out, or the address out of net0"),
             );
         }
         if card.get("name").is_none() {
@@ -135,20 +135,20 @@ impl Asked<'_> {
 
     /// The card in PVE's own words, if it is given so.
     fn spelled_out(&self, example: &str) -> Result<Option<PropertyString>, Fault> {
-        let Some(net) = self.net else {
+        let Some(net0) = self.net0 else {
             return Ok(None);
         };
         let wrong = |what: &str| {
-            Err(Fault::bad_input(format!("argument `net`: {what}"))
-                .hint(format!("send net: \"{example}\"")))
+            Err(Fault::bad_input(format!("argument `net0`: {what}"))
+                .hint(format!("send net0: \"{example}\"")))
         };
         if self.bridge.is_some() || self.vlan.is_some() {
             return wrong("it goes without bridge and vlan, which are part of it");
         }
-        if net.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        if net0.contains(|c: char| c.is_whitespace() || c.is_control()) {
             return wrong("it has a blank in it");
         }
-        let card = PropertyString::parse(net);
+        let card = PropertyString::parse(net0);
         match card.get("bridge") {
             None => return wrong("it names no bridge"),
             Some(name) if !is_bridge_name(name) => {
@@ -165,7 +165,7 @@ impl Asked<'_> {
 }
 
 fn no_key(key: &str, known: &[&str]) -> Fault {
-    Fault::bad_input(format!("argument `net`: a card has no {}", shown(key)))
+    Fault::bad_input(format!("argument `net0`: a card has no {}", shown(key)))
         .hint(format!("it has {}", words::list(known)))
 }
 

@@ -42,6 +42,8 @@ pub(in super::super) struct CreateLxc {
     #[serde(default = "half_a_gibibyte")]
     #[schemars(range(min = 16))]
     memory: u32,
+    /// Swap in MiB; 512 if left out (PVE's default).
+    swap: Option<u32>,
     /// CPU cores.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
@@ -62,8 +64,8 @@ pub(in super::super) struct CreateLxc {
     bridge: Option<String>,
     /// VLAN tag.
     vlan: Option<Vlan>,
-    /// Or all of net0, as PVE writes it.
-    net: Option<String>,
+    /// Instead of bridge and vlan, in PVE's form: "name=eth0,bridge=vmbr0,ip=dhcp".
+    net0: Option<String>,
     /// dhcp or CIDR.
     ip: Option<String>,
     /// With a fixed ip.
@@ -116,10 +118,7 @@ impl Changes for CreateLxc {
         toolset: Toolset::Core,
         risk: Risk::Grant,
         idempotent: false,
-        special: Special {
-            takes_host: true,
-            ..Special::NONE
-        },
+        special: Special::OF_HOST,
         needs: Need::All(&[
             need::SEES_GUEST,
             need::guest("VM.Allocate"),
@@ -327,7 +326,7 @@ impl CreateLxc {
     fn card(&self) -> Result<PropertyString, Fault> {
         let address = network::address(self.ip.as_deref(), self.gateway.as_deref())?;
         let asked = Asked {
-            net: self.net.as_deref(),
+            net0: self.net0.as_deref(),
             bridge: self.bridge.as_deref(),
             vlan: self.vlan,
         };
@@ -347,6 +346,7 @@ impl CreateLxc {
                 place.medium.as_ref().map(|medium| medium.volid.clone()),
             )
             .with("memory", self.memory)
+            .maybe("swap", self.swap)
             .with("cores", self.cores)
             .with("rootfs", rootfs)
             .with("unprivileged", self.unprivileged)

@@ -22,7 +22,6 @@ pub(super) struct More {
     pub(super) mp0: Option<NewVolume>,
     /// All features, instead of nesting.
     features: Option<Line>,
-    swap: Option<u32>,
     cpulimit: Option<f64>,
     nameserver: Option<String>,
     searchdomain: Option<String>,
@@ -86,7 +85,6 @@ impl More {
         let limit = self.cpulimit.map(|limit| limit.to_string());
         request
             .maybe("mp0", self.mp0.as_ref().map(NewVolume::written))
-            .maybe("swap", self.swap)
             .maybe("cpulimit", limit)
             .maybe("nameserver", self.nameserver.clone())
             .maybe("searchdomain", self.searchdomain.clone())

@@ -46,14 +46,16 @@ pub(in super::super) struct CreateVm {
     pub(super) disk_size: Option<Size>,
     /// For its disks.
     pub(super) storage: Option<StorageId>,
-    /// In the CD drive.
+    /// ISO image in the CD drive, e.g. "local:iso/debian.iso".
     pub(super) iso: Option<String>,
+    /// Same as iso.
+    pub(super) cdrom: Option<String>,
     /// Default vmbr0.
     pub(super) bridge: Option<String>,
     /// VLAN tag.
     pub(super) vlan: Option<Vlan>,
-    /// Or all of net0, as PVE writes it.
-    pub(super) net: Option<String>,
+    /// Instead of bridge and vlan, in PVE's form: "virtio,bridge=vmbr0,tag=20".
+    pub(super) net0: Option<String>,
     /// Default l26.
     #[schemars(with = "Option<String>")]
     pub(super) ostype: Option<OsType>,
@@ -145,10 +147,7 @@ impl Changes for CreateVm {
         toolset: Toolset::Core,
         risk: Risk::Change,
         idempotent: false,
-        special: Special {
-            takes_host: true,
-            ..Special::NONE
-        },
+        special: Special::OF_HOST,
         needs: Need::All(&[
             need::SEES_GUEST,
             need::guest("VM.Allocate"),
@@ -181,7 +180,8 @@ impl Changes for CreateVm {
 
     const DEEDS: &'static [Deed] = &[Deed::post("/nodes/{}/qemu").when(When::Lacks("archive"))];
 
-    async fn plan(self, cx: &Context) -> Result<Plan, Fault> {
+    async fn plan(mut self, cx: &Context) -> Result<Plan, Fault> {
+        self.take_cdrom()?;
         let keys = self.sshkeys.clone();
         let mut plan = match self.template {
             Some(template) => self.clone_of(cx, template).await,
@@ -196,7 +196,7 @@ impl CreateVm {
     /// The network card that is asked for.
     pub(super) fn card(&self) -> Asked<'_> {
         Asked {
-            net: self.net.as_deref(),
+            net0: self.net0.as_deref(),
             bridge: self.bridge.as_deref(),
             vlan: self.vlan,
         }

@@ -44,6 +44,19 @@ impl More {
 }
 
 impl CreateVm {
+    /// Moves `cdrom` to `iso`. Fails if both are sent and differ.
+    pub(super) fn take_cdrom(&mut self) -> Result<(), Fault> {
+        let Some(cdrom) = self.cdrom.take() else {
+            return Ok(());
+        };
+        if self.iso.as_ref().is_some_and(|iso| *iso != cdrom) {
+            return Err(Fault::bad_input("iso and cdrom name different images")
+                .hint("send only one of them; both mean the image in the CD drive"));
+        }
+        self.iso = Some(cdrom);
+        Ok(())
+    }
+
     /// Takes from PVE's own words what is chosen and checked under a name of ours: where the disk goes and how large it is,
     /// and the image in the drive.
     pub(super) fn spell_out(&mut self) -> Result<(), Fault> {

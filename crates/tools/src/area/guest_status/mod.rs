@@ -53,10 +53,7 @@ impl Reads for GetVmStatus {
         toolset: Toolset::Core,
         risk: Risk::Read,
         idempotent: true,
-        special: Special {
-            takes_host: true,
-            ..Special::NONE
-        },
+        special: Special::OF_GUEST,
         needs: Need::All(&[
             need::SEES_GUEST,
             Need::May(&[

@@ -49,10 +49,7 @@ impl Changes for ManageVm {
         toolset: Toolset::Homelab,
         risk: Risk::Disrupt,
         idempotent: false,
-        special: Special {
-            takes_host: true,
-            ..Special::NONE
-        },
+        special: Special::OF_GUEST,
         needs: need::POWER,
         examples: &[
             Example {

@@ -73,10 +73,7 @@ impl Reads for ListResources {
         toolset: Toolset::Core,
         risk: Risk::Read,
         idempotent: true,
-        special: Special {
-            takes_host: true,
-            ..Special::NONE
-        },
+        special: Special::OF_HOST,
         needs: Need::May(&[
             need::SEES_GUEST,
             need::node("Sys.Audit"),

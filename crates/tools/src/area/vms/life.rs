@@ -43,7 +43,7 @@ const CREATE: Alias = alias(
     text("scsihw", "Default virtio-scsi-single.").sent_as("more.scsihw"),
     text("scsi0", "Its disk, as local-lvm:32.").sent_as("more.scsi0"),
     text("cdrom", "An ISO image, as nas:iso/x.iso.").sent_as("iso"),
-    text("net0", "Default virtio,bridge=vmbr0.").sent_as("net"),
+    text("net0", "Default virtio,bridge=vmbr0."),
     text("boot", "As order=scsi0;net0.").sent_as("more.boot"),
     choice("bios", &["seabios", "ovmf"], "Default seabios."),
     text("machine", "As q35.").sent_as("more.machine"),

@@ -72,8 +72,8 @@ const BAD: &[(&str, &str, &str, &str)] = &[
     (
         "start_proxmox_vm",
         r#"{"vmid": 105, "vm_type": "docker"}"#,
-        "argument `vm_type`",
-        "vm_type",
+        "argument `vm_type`: `docker` was sent where `qemu` or `lxc` belongs",
+        "send vm_type: \"qemu\" for a VM or \"lxc\" for a container",
     ),
     (
         "start_proxmox_vm",
@@ -262,7 +262,7 @@ async fn what_was_not_understood_is_not_repeated() {
     assert!(written.contains("update_proxmox_vm"), "{written}");
 }
 
-/// Tools need not list `node` and `vm_type`; who sends them is taken by their word.
+/// `node` and `vm_type` are checked also by tools that do not list them.
 #[tokio::test]
 async fn what_is_said_of_a_guest_must_be_true_also_where_it_is_not_listed() {
     let house = House::in_mode(Mode::Trusted).await;
@@ -284,6 +284,53 @@ async fn what_is_said_of_a_guest_must_be_true_also_where_it_is_not_listed() {
     assert_eq!(house.writes(), [""; 0]);
     let right = r#"{"vmid": 105, "node": "pve1", "vm_type": "qemu"}"#;
     house.call("start_proxmox_vm", right).await.unwrap();
+}
+
+/// Tools that list them check them in the same way, and so does a preview.
+#[tokio::test]
+async fn a_wrong_node_or_vm_type_is_refused_with_the_right_one() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let more = |tool: &str| match tool {
+        "manage_proxmox_vm" => r#", "action": "stop""#,
+        "send_vm_key" => r#", "key": "ret""#,
+        _ => "",
+    };
+    for tool in [
+        "clone_proxmox_vm",
+        "delete_proxmox_vm",
+        "delete_proxmox_vm_preview",
+        "get_proxmox_vm_status",
+        "manage_proxmox_vm",
+        "send_vm_key",
+    ] {
+        for (wrong, message, hint) in [
+            (
+                r#""node": "pve3""#,
+                "is on node pve1, not on pve3",
+                r#"send node: "pve1", or leave node out"#,
+            ),
+            (
+                r#""vm_type": "lxc""#,
+                "guest 100 is a VM, not a container",
+                r#"send vm_type: "qemu", or leave vm_type out"#,
+            ),
+            (
+                r#""host": "10.0.0.9""#,
+                "is no configured cluster",
+                "configured: homelab",
+            ),
+        ] {
+            let args = format!(r#"{{"vmid": 100, {wrong}{}}}"#, more(tool));
+            let fault = house.call(tool, &args).await.unwrap_err();
+            assert_eq!(fault.kind, Kind::BadInput, "{tool} {args}: {fault}");
+            assert!(fault.message.contains(message), "{tool} {args}: {fault}");
+            let said = fault.hint.clone().unwrap_or_default();
+            assert!(said.contains(hint), "{tool} {args}: {fault}");
+        }
+    }
+    assert_eq!(house.writes(), [""; 0]);
+    let right = r#"{"vmid": 100, "node": "pve1", "vm_type": "qemu", "host": "homelab"}"#;
+    house.call("get_proxmox_vm_status", right).await.unwrap();
 }
 
 /// Other servers' callers send -1 for "left out"; how long to wait is nobody's but ours.

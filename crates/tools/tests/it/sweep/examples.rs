@@ -85,8 +85,8 @@ fn tokens(toolsets: &[Toolset]) -> (usize, usize, usize) {
 fn the_list_of_tools_is_small() {
     let (count, seen, all) = tokens(&[Toolset::Core]);
     assert!(count <= MOST_TOOLS);
-    assert!(seen <= 7_000, "{seen} tokens");
-    assert!(all <= 10_000, "{all} tokens");
+    assert!(seen <= 10_000, "{seen} tokens");
+    assert!(all <= 13_000, "{all} tokens");
 }
 
 #[test]

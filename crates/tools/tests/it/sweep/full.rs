@@ -15,19 +15,19 @@ use crate::house::{House, object};
 pub(super) const MORE: &[(&str, &str)] = &[
     (
         "create_proxmox_vm",
-        r#"{"name": "full", "vmid": 400, "node": "pve1", "memory": 1024, "cores": 2, "sockets": 2, "disk_size": 8, "storage": "local-lvm", "bridge": "vmbr0", "vlan": 5, "ostype": "l26", "bios": "ovmf", "tags": "lab", "pool": "lab", "start": true}"#,
+        r#"{"name": "full", "vmid": 400, "node": "pve1", "memory": 1024, "cores": 2, "sockets": 2, "disk_size": 8, "storage": "local-lvm", "cdrom": "nas:iso/debian-13.1.0-amd64-netinst.iso", "bridge": "vmbr0", "vlan": 5, "ostype": "l26", "bios": "ovmf", "tags": "lab", "pool": "lab", "start": true}"#,
     ),
     (
         "create_proxmox_vm",
-        r#"{"name": "full", "template": 900, "net": "virtio,bridge=vmbr0", "cipassword": "change-me"}"#,
+        r#"{"name": "full", "template": 900, "net0": "virtio,bridge=vmbr0", "cipassword": "change-me"}"#,
     ),
     (
         "create_proxmox_lxc",
-        r#"{"hostname": "full", "memory": 1024, "cores": 2, "storage": "local-lvm", "ssh_public_keys": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG1hZGUtdXAta2V5LWZvci10ZXN0cy1vbmx5LTAwMDAw me@laptop", "bridge": "vmbr0", "unprivileged": false, "nesting": false, "pool": "lab"}"#,
+        r#"{"hostname": "full", "memory": 1024, "swap": 256, "cores": 2, "storage": "local-lvm", "ssh_public_keys": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG1hZGUtdXAta2V5LWZvci10ZXN0cy1vbmx5LTAwMDAw me@laptop", "bridge": "vmbr0", "unprivileged": false, "nesting": false, "pool": "lab"}"#,
     ),
     (
         "create_proxmox_lxc",
-        r#"{"hostname": "full", "storage": "local-lvm", "net": "name=eth0,bridge=vmbr0,ip=dhcp"}"#,
+        r#"{"hostname": "full", "storage": "local-lvm", "net0": "name=eth0,bridge=vmbr0,ip=dhcp"}"#,
     ),
     (
         "create_vm",

@@ -13,16 +13,16 @@ async fn a_card_may_be_given_as_pve_writes_it() {
         ("e1000,bridge=vmbr0,tag=20", None),
         ("model=e1000,bridge=vmbr0,tag=20", Some(900)),
     ] {
-        let args = json!({"name": "a", "net": net, "template": template});
+        let args = json!({"name": "a", "net0": net, "template": template});
         let answer = vm(&house, &args).await.unwrap();
         let card = config(&house, made(&answer), "net0").unwrap();
         assert!(card.starts_with("e1000=BC:24:11:"), "{card}");
         assert!(card.ends_with("bridge=vmbr0,tag=20"), "{card}");
     }
-    let answer = vm(&house, &json!({"name": "a", "net": "bridge=vmbr0"})).await;
+    let answer = vm(&house, &json!({"name": "a", "net0": "bridge=vmbr0"})).await;
     let card = config(&house, made(&answer.unwrap()), "net0").unwrap();
     assert!(card.starts_with("virtio="), "the usual model: {card}");
-    let args = json!({"hostname": "b", "net": "bridge=vmbr0,tag=20", "ip": "10.0.0.5/24"});
+    let args = json!({"hostname": "b", "net0": "bridge=vmbr0,tag=20", "ip": "10.0.0.5/24"});
     let answer = lxc(&house, &args).await.unwrap();
     let card = config(&house, made(&answer), "net0").unwrap();
     for part in ["name=eth0", "bridge=vmbr0", "tag=20", "ip=10.0.0.5/24"] {
@@ -35,29 +35,29 @@ async fn a_card_that_cannot_be_is_refused_with_one_that_can() {
     let house = House::in_mode(Mode::Trusted).await;
     for (args, said) in [
         (
-            json!({"net": "virtio,bridge=vmbr0", "vlan": 20}),
+            json!({"net0": "virtio,bridge=vmbr0", "vlan": 20}),
             "without bridge and vlan",
         ),
-        (json!({"net": "virtio"}), "it names no bridge"),
+        (json!({"net0": "virtio"}), "it names no bridge"),
         (
-            json!({"net": "virtio,bridge=vmbr7"}),
+            json!({"net0": "virtio,bridge=vmbr7"}),
             "the bridges there: vmbr0",
         ),
         (
-            json!({"net": "virtio,bridge=vm/br0"}),
-            "argument `net`: \"vm/br0\" is not the name of a bridge",
+            json!({"net0": "virtio,bridge=vm/br0"}),
+            "argument `net0`: \"vm/br0\" is not the name of a bridge",
         ),
-        (json!({"net": "virtio,bridge=vmbr0,tag=5000"}), "1 to 4094"),
+        (json!({"net0": "virtio,bridge=vmbr0,tag=5000"}), "1 to 4094"),
         (
-            json!({"net": "virtio,bridge=vmbr0,vlan=20"}),
+            json!({"net0": "virtio,bridge=vmbr0,vlan=20"}),
             "a card has no vlan",
         ),
         (
-            json!({"net": "ethernet,bridge=vmbr0"}),
+            json!({"net0": "ethernet,bridge=vmbr0"}),
             "the models are e1000",
         ),
         (
-            json!({"net": "virtio,bridge=vmbr0\nargs: -x"}),
+            json!({"net0": "virtio,bridge=vmbr0\nargs: -x"}),
             "it has a blank in it",
         ),
         (
@@ -76,9 +76,9 @@ async fn a_card_that_cannot_be_is_refused_with_one_that_can() {
         assert!(fault.contains(said), "{args}: {fault}");
     }
     for (args, said) in [
-        (json!({"net": "veth,bridge=vmbr0"}), "a card has no veth"),
+        (json!({"net0": "veth,bridge=vmbr0"}), "a card has no veth"),
         (
-            json!({"net": "bridge=vmbr0,ip=dhcp", "ip": "dhcp"}),
+            json!({"net0": "bridge=vmbr0,ip=dhcp", "ip": "dhcp"}),
             "has an address already",
         ),
     ] {

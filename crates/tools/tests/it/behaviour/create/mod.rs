@@ -42,6 +42,24 @@ fn made(answer: &Rendered) -> u32 {
     u32::try_from(vmid).unwrap()
 }
 
+/// The arguments of homelab_mcp's tools of these names.
+#[tokio::test]
+async fn cdrom_net0_and_swap_are_taken() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let image = "nas:iso/debian-13.1.0-amd64-netinst.iso";
+    let args = json!({"name": "a", "cdrom": image, "net0": "virtio,bridge=vmbr0"});
+    let vmid = made(&vm(&house, &args).await.unwrap());
+    assert!(config(&house, vmid, "ide2").unwrap().contains(image));
+    let card = config(&house, vmid, "net0").unwrap();
+    assert!(card.contains("bridge=vmbr0"), "{card}");
+    let args = json!({"name": "b", "cdrom": image, "iso": "nas:iso/other.iso"});
+    let fault = vm(&house, &args).await.unwrap_err();
+    assert_eq!(fault.message, "iso and cdrom name different images");
+    let answer = lxc(&house, &json!({"hostname": "c", "swap": 0})).await;
+    let vmid = made(&answer.unwrap());
+    assert_eq!(config(&house, vmid, "swap").as_deref(), Some("0"));
+}
+
 #[tokio::test]
 async fn a_name_is_enough() {
     let house = House::in_mode(Mode::Trusted).await;

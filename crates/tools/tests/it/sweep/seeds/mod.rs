@@ -3,6 +3,7 @@
 //! check nothing.
 
 mod arguments;
+mod homelab;
 mod left_out;
 mod requests;
 
