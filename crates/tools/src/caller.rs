@@ -150,11 +150,11 @@ impl Bounds {
 
     /// Why a plan goes too far, if it does.
     pub fn refuse(&self, plan: &Plan) -> Option<Fault> {
-        if plan.risk > self.scope.most() {
+        if plan.risk() > self.scope.most() {
             return Some(self.too_far(&format!(
                 "the scope of this caller is {}, and this is {}-risk: {}",
                 self.scope.word(),
-                plan.risk.word(),
+                plan.risk().word(),
                 plan.summary
             )));
         }
@@ -173,12 +173,37 @@ impl Bounds {
                 plan.summary
             )));
         }
+        if let Some(what) = crate::policy::beyond(self, plan) {
+            return Some(self.too_far(&format!(
+                "this caller may change certain guests and nothing else, and this is about {what}"
+            )));
+        }
+        if plan.requests().any(|request| crate::risk::node_power(&request).is_some()) {
+            return Some(self.too_far(
+                "this caller may change certain guests, and this gives power over their node",
+            ));
+        }
         // A guest whose disk or backup is copied counts as well: whoever has the copy has what is in it.
         let outside = plan.targets.iter().find(|target| !self.reaches(target))?;
         Some(self.too_far(&format!(
             "guest {} is none of those that this caller may change",
             outside.at.vmid
         )))
+    }
+
+    /// Whether they are bound to certain guests.
+    pub(crate) fn go_by_guests(&self) -> bool {
+        !self.pools.is_empty() || !self.vmids.is_empty()
+    }
+
+    /// Whether they may change whatever guest has this id. Where pools count, the id alone does not tell.
+    pub(crate) fn reach_vmid(&self, vmid: pve::Vmid) -> bool {
+        self.pools.is_empty() && self.vmids.iter().any(|vmids| vmids.0.contains(&vmid.get()))
+    }
+
+    /// Whether they may change all guests of a pool, whatever their ids.
+    pub(crate) fn reach_pool(&self, pool: &str) -> bool {
+        self.vmids.is_empty() && self.pools.iter().any(|reached| reached == pool)
     }
 
     fn reaches(&self, target: &Target) -> bool {

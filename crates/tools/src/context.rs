@@ -224,8 +224,11 @@ impl Context {
 
     /// What every plan gets, whichever tool made it: what policy has to know of it, and who its undo is for.
     pub async fn settle(&self, plan: &mut Plan) -> Result<(), Fault> {
+        if let Some(cluster) = self.clusters.iter().find(|it| it.name == plan.cluster) {
+            crate::risk::settle(plan, &cluster.pve).await;
+        }
         self.policy.weigh_tags(plan);
-        self.policy.reach(plan, self).await?;
+        self.policy.find_subjects(plan, self).await?;
         self.address(plan);
         Ok(())
     }

@@ -9,11 +9,13 @@
 //! | [`tool`], [`schema`], [`registry`] | from a declaration to tools/list and to parsed arguments |
 //! | [`context`], [`begun`], [`claim`], [`filter`] | what a tool may look at, and how a caller picks from it |
 //! | [`plan`], [`preview`], [`outcome`] | a change before, shown, and after |
-//! | [`engine`], [`policy`] | the one place that sends, and what it may send |
+//! | [`risk`], [`policy`] | what a change can cost, and whether it may run |
+//! | [`engine`] | the one place that sends |
 //! | [`store`], [`keys`], [`baseline`] | what outlives a call |
 //! | [`rights`] | what the tokens may do, and which tools are of no use for that |
 //! | [`search`] | finding a method or a tool by what people call it |
 //! | [`keyboard`], [`screen`], [`picture`] | what consoles need: keys, screens, PNG |
+//! | `volume` | what the name of a volume tells |
 //! | [`uploads`] | files of this machine that may be sent |
 //! | [`hold`] | what the calls under way are about to make |
 //! | `agent` | the guest agent inside a VM |
@@ -52,6 +54,7 @@ pub mod preview;
 mod reference;
 pub mod registry;
 pub mod rights;
+pub mod risk;
 pub mod schema;
 pub mod screen;
 pub mod search;
@@ -60,4 +63,5 @@ pub mod store;
 pub mod terminal;
 pub mod tool;
 pub mod uploads;
+mod volume;
 pub mod words;

@@ -212,7 +212,7 @@ impl Outcome {
             status,
             summary: plan.summary.clone(),
             cluster: plan.cluster.clone(),
-            risk: plan.risk,
+            risk: plan.risk(),
             plan: id.to_owned(),
             steps: plan
                 .steps
@@ -365,7 +365,7 @@ mod tests {
     #[test]
     fn only_what_may_be_done_is_taken_back() {
         let step = || Step::request("step", Request::post("/"));
-        let mut plan = Plan::new(&SPEC, "home", Risk::Change, "two steps");
+        let mut plan = Plan::new(&SPEC, "home", "two steps");
         plan.steps = vec![step().prepares(), step()];
         plan.undo = Undo::Call {
             tool: "start_proxmox_vm".to_owned(),

@@ -2,12 +2,12 @@
 
 mod deed;
 mod mode;
-mod power;
-mod reach;
+mod subjects;
 mod tags;
 
 pub use deed::of as deeds;
 pub use mode::Mode;
+pub(crate) use subjects::beyond;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -21,6 +21,7 @@ use crate::caller::Bounds;
 use crate::context::label;
 use crate::fault::{Fault, Kind};
 use crate::plan::{Plan, Target};
+use crate::risk::node_power;
 use crate::spec::Risk;
 
 /// What a rule orders, the strictest last.
@@ -108,7 +109,7 @@ pub enum Decision {
 impl Policy {
     /// The decision on a plan.
     pub fn decide(&self, plan: &Plan) -> Decision {
-        if self.mode_at(&plan.cluster) == Mode::ReadOnly && plan.risk > Risk::Read {
+        if self.mode_at(&plan.cluster) == Mode::ReadOnly {
             return Decision::Deny(self.only_looks(&plan.cluster));
         }
         if let Some(fault) = self.bounds.refuse(plan) {
@@ -153,7 +154,7 @@ impl Policy {
         let done_to = done_to.into_iter().chain(&moved).chain(&untagged);
         let done_to = done_to.map(|target| verdict(risk, target));
         let mut nodes = plan.nodes();
-        nodes.extend(power::over_nodes(plan));
+        nodes.extend(plan.requests().filter_map(|it| node_power(&it)));
         let nodes = nodes
             .iter()
             .map(|node| self.verdict(plan, risk, On::Node(node)));
@@ -198,7 +199,7 @@ impl Policy {
             || self.mode_at(&plan.cluster) == Mode::Trusted && self.tags_changed(plan).is_empty();
         match rule.and_then(|rule| rule.verdict) {
             Some(verdict) => verdict,
-            None if risk <= Risk::Change || trusted() => Verdict::Allow,
+            None if (risk <= Risk::Change && !plan.raw) || trusted() => Verdict::Allow,
             None => Verdict::Ask,
         }
     }
@@ -231,7 +232,7 @@ impl Policy {
 
     /// Whether a model may confirm this plan itself.
     pub fn model_may_confirm(&self, plan: &Plan) -> bool {
-        !self.four_eyes && (plan.risk <= Risk::Disrupt || self.allow_model_confirm)
+        !self.four_eyes && ((plan.risk() <= Risk::Disrupt && !plan.raw) || self.allow_model_confirm)
     }
 
     /// Whether `by` may say yes to what `caller` asked for.

@@ -132,7 +132,7 @@ pub async fn of(plan: &Plan, cx: &Context) -> Preview {
         tool: plan.tool.clone(),
         cluster: (cx.registry.has_several_clusters()).then(|| plan.cluster.clone()),
         summary: plan.summary.clone(),
-        risk: plan.risk,
+        risk: plan.risk(),
         steps: plan
             .steps
             .iter()

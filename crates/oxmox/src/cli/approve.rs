@@ -99,7 +99,7 @@ async fn list(config: &Config, program: &str) -> Result<Exit, Fault> {
         .map(|stored| {
             [
                 stored.id.clone(),
-                stored.plan.risk.word().to_owned(),
+                stored.plan.risk().word().to_owned(),
                 stored.plan.cluster.clone(),
                 stored.caller.clone(),
                 left(stored),

@@ -139,7 +139,6 @@ impl CloneVm {
         let mut plan = Plan::new(
             &Self::SPEC,
             &source.cluster.name,
-            Risk::Change,
             format!(
                 "Clone {} to {} on {}, as a {kind} clone",
                 source.label(),

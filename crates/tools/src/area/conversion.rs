@@ -7,7 +7,7 @@ use super::power::{State, locked};
 use crate::context::Guest;
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
-use crate::spec::{Risk, Spec};
+use crate::spec::Spec;
 use crate::words;
 
 /// The plan of it.
@@ -20,7 +20,7 @@ pub(super) async fn conversion(spec: &Spec, guest: &Guest) -> Result<Plan, Fault
         guest.label(),
         guest.at.node
     );
-    let mut plan = Plan::new(spec, &guest.cluster.name, Risk::Destroy, summary);
+    let mut plan = Plan::new(spec, &guest.cluster.name, summary);
     guest.bind(&mut plan, &config);
     plan.blockers = blockers(guest, &config, &state).await?;
     let path = guest.at.acl_path();

@@ -75,7 +75,6 @@ impl Changes for DeleteVm {
         let mut plan = Plan::new(
             &Self::SPEC,
             &guest.cluster.name,
-            Risk::Destroy,
             format!(
                 "Delete {} on {} with {} ({}) and {}",
                 guest.label(),

@@ -7,7 +7,7 @@ use pve::{Error, GuestConfig, GuestKind, Vmid, Volume};
 use serde_json::Value;
 
 use super::backups::{Backups, holds};
-use super::volume::owner;
+use crate::volume::owner;
 use crate::context::Guest;
 use crate::plan::{Effect, Impact};
 

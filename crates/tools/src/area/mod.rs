@@ -42,7 +42,6 @@ mod update;
 mod users;
 mod virtual_networks;
 mod vms;
-mod volume;
 mod vzdump;
 
 use crate::tool::{Change, Read, Tool};
@@ -50,7 +49,7 @@ use crate::tool::{Change, Read, Tool};
 pub use api::left_to;
 pub use ops::document as findings_document;
 pub(crate) use power::State;
-pub(crate) use update::reaches_node;
+
 
 /// Every area's tools, in the order of the documentation.
 pub const ALL: &[&[&dyn Tool]] = &[

@@ -7,11 +7,10 @@ use std::sync::Arc;
 use futures_util::{StreamExt as _, stream};
 use pve::{GuestConfig, NodeName, Resource, ResourceKind, Vmid};
 
-use super::volume::{is_same, owner, storage};
+use crate::volume::{is_same, owner, storage};
 use crate::context::{Cluster, Guest, READS};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Effect, Impact, Plan};
-use crate::spec::Risk;
 use crate::words;
 
 /// How many guests that could not be read a warning names.
@@ -121,7 +120,10 @@ fn doubt(unread: &[Guest], plan: &mut Plan) {
     if unread.is_empty() {
         return;
     }
-    plan.risk = plan.risk.max(Risk::Destroy);
+    plan.impact.push(
+        Impact::new(Effect::Destroyed, "data", "of guests that could not be read")
+            .note("they may use these disks, too"),
+    );
     for guest in unread.iter().filter(|guest| is_tagged(guest)) {
         plan.blockers.push(Blocker::new(
             format!(
@@ -165,7 +167,6 @@ impl Use {
 
     /// A person may want that, unless the guest is protected.
     fn shares(self, plan: &mut Plan) {
-        plan.risk = plan.risk.max(Risk::Destroy);
         plan.impact
             .push(self.ruined("uses it; what both guests write to it ruins it"));
         if self.protected_by().is_some() {

@@ -200,7 +200,7 @@ fn stop_plan(cluster: &str, upid: &Upid, of: &str) -> Plan {
         encode_segment(upid.as_str())
     );
     let says = format!("Stop the task of: {of}");
-    let mut plan = Plan::new(&SPEC, cluster, SPEC.risk, says.clone());
+    let mut plan = Plan::new(&SPEC, cluster, says.clone());
     plan.impact
         .push(Impact::new(Effect::Interrupted, "task", upid.to_string()));
     plan.undo = Undo::Impossible {

@@ -266,7 +266,7 @@ impl Engine {
     fn only_a_person(&self, stored: &StoredPlan) -> Fault {
         Fault::refused(format!(
             "a model cannot confirm what is {}-risk: {}",
-            stored.plan.risk.word(),
+            stored.plan.risk().word(),
             stored.plan.summary
         ))
         .hint(format!(
@@ -284,7 +284,10 @@ pub(super) fn leased_guest(plan: &Plan) -> Option<String> {
     };
     let identity = plan.guards.iter().find_map(|guard| match guard {
         Guard::SameGuest { identity, .. } => serde_json::to_string(identity).ok(),
-        Guard::VmidFree(_) | Guard::NextVmid(_) | Guard::SameRows { .. } => None,
+        Guard::VmidFree(_)
+        | Guard::NextVmid(_)
+        | Guard::Stopped(_)
+        | Guard::SameRows { .. } => None,
     })?;
     tool.spec()
         .special

@@ -264,6 +264,17 @@ async fn check(pve: &Reader, guard: &Guard, several: bool) -> Result<(), Broken>
                 (Err(error), _) => Err(Broken::Conflict(error.into())),
             }
         }
+        Guard::Stopped(at) => {
+            let status: Value = pve
+                .get(Request::get(at.path("status/current")))
+                .await
+                .map_err(|error| Broken::Conflict(error.into()))?;
+            if crate::risk::is_stopped(&status) {
+                Ok(())
+            } else {
+                Err(Broken::Changed(format!("{} is running now", label(at, ""))))
+            }
+        }
         Guard::SameRows {
             says,
             read,

@@ -87,7 +87,7 @@ impl Attempt {
     pub(super) fn planned(&self, plan: &Plan) {
         let mut known = self.known();
         known.summary = Some(plan.summary.clone());
-        known.risk = Some(plan.risk);
+        known.risk = Some(plan.risk());
         known.digest = Some(plan.digest());
         known.cluster = Some(plan.cluster.clone());
     }

@@ -39,6 +39,7 @@ impl Plain {
         &self,
         values: &Object,
         cluster: &Arc<Cluster>,
+        risk: Risk,
         plan: &mut Plan,
     ) -> Result<(), Fault> {
         let Some((storage, with)) = self.strands else {
@@ -62,7 +63,7 @@ impl Plain {
         let mut guests = Guest::all_among(cluster, &rows);
         guests.retain(|guest| !keep.iter().any(|node| node == guest.at.node.as_str()));
         let storage = word(values.get(storage));
-        let effect = match plan.risk {
+        let effect = match risk {
             Risk::Destroy => Effect::Destroyed,
             _ => Effect::Changed,
         };

@@ -81,6 +81,8 @@ pub(super) struct Planning<'a> {
     pub(super) values: &'a Object,
     pub(super) place: &'a Place,
     pub(super) entry: &'a Entry,
+    /// The worst that its request can do.
+    risk: Risk,
 }
 
 impl Plain {
@@ -100,14 +102,12 @@ impl Plain {
                 Err(_) => {}
             }
         }
-        let mut plan = Plan::new(&self.spec, &place.cluster.name, self.risk(&values), "");
+        let mut plan = Plan::new(&self.spec, &place.cluster.name, "");
         if let Some(guest) = &place.guest {
             let config = guest.config().await?;
             guest.bind(&mut plan, &config);
         }
         self.bind_named(&values, cx, &mut plan).await?;
-        self.bind_stranded(&values, &place.cluster, &mut plan)
-            .await?;
         plan.needs = self.needed(&values);
         let request = self.request(&values, |arg, value| {
             if arg.address && arg.hides(value) {
@@ -118,6 +118,9 @@ impl Plain {
                 super::arg::value(value)
             }
         });
+        let risk = crate::risk::worst_risk(&request);
+        self.bind_stranded(&values, &place.cluster, risk, &mut plan)
+            .await?;
         let (Act::Creates(entry)
         | Act::Adds(entry)
         | Act::Edits(entry)
@@ -134,6 +137,7 @@ impl Plain {
             values: &values,
             place: &place,
             entry,
+            risk,
         };
         planning.refuse_ignored()?;
         let mut step = Step::request(planning.says(act), request);
@@ -219,7 +223,7 @@ impl Planning<'_> {
                     let rows = self.rows().await?;
                     self.existing(&rows, plan).await?;
                 }
-                let effect = match plan.risk {
+                let effect = match self.risk {
                     Risk::Disrupt => Effect::Interrupted,
                     Risk::Destroy => Effect::Destroyed,
                     _ => Effect::Changed,

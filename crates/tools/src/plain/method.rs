@@ -6,6 +6,7 @@ use super::Plain;
 use super::arg::{Arg, Kind};
 use super::word;
 use crate::plan::Needs;
+use crate::spec::Risk;
 use crate::tool::{ApiMethod, ApiParam, Object};
 
 impl Plain {
@@ -33,6 +34,13 @@ impl Plain {
             params: params.clone(),
         });
         methods.collect()
+    }
+
+    /// What it does at the least, whatever its arguments.
+    pub(crate) fn least_risk(&self) -> Risk {
+        let methods = self.methods().into_iter();
+        let risks = methods.map(|it| crate::risk::least_risk(it.method, &it.path));
+        risks.min().unwrap_or(self.spec.risk).min(self.spec.risk)
     }
 
     /// What its arguments would be for a call of the API, if that is the method that it is. What it does not take is left out.

@@ -8,7 +8,6 @@ mod bound;
 mod change;
 mod content;
 mod entry;
-mod grave;
 mod lines;
 mod method;
 mod need;
@@ -43,7 +42,6 @@ pub use need::Need;
 pub(crate) use place::{login_only, only_cluster};
 
 use change::Act;
-use grave::Grave;
 use show::Shows;
 use template::{fill, path, word};
 
@@ -70,7 +68,6 @@ pub struct Plain {
     even_offline: bool,
     /// The argument that names the guest that it is about, where its path does not: `vm:105`.
     about: Option<&'static str>,
-    grave: Grave,
     /// The argument that names a storage whose guests cannot be started afterwards, and those that make it so; always
     /// where there are none.
     strands: Option<(&'static str, &'static [&'static str])>,
@@ -152,7 +149,6 @@ impl Plain {
             newest: None,
             even_offline: false,
             about: None,
-            grave: Grave::Always,
             strands: None,
             answer: Told::Nowhere,
             work,

@@ -16,7 +16,7 @@ impl Plan {
         if guests(self) != guests(now) {
             return None;
         }
-        if self.risk != now.risk {
+        if self.risk() != now.risk() {
             return Some(format!(
                 "the risk was {} and is {}",
                 self.risk.word(),
@@ -64,11 +64,13 @@ fn named(item: &Impact) -> String {
 mod tests {
     use super::*;
     use crate::plan::Undo;
+    use crate::risk::Judgement;
     use crate::spec::Risk;
 
     fn plan() -> Plan {
         let tool = crate::registry::all().next().unwrap();
-        let mut plan = Plan::new(tool.spec(), "home", Risk::Disrupt, "Back up VM 100");
+        let mut plan = Plan::new(tool.spec(), "home", "Back up VM 100");
+        plan.judged(vec![Judgement::new(Risk::Disrupt, "stops it")]);
         plan.impact = vec![
             Impact::new(Effect::Created, "backup", "of VM 100").note("12 GiB free"),
             Impact::new(Effect::Destroyed, "backup", "a"),
@@ -103,7 +105,8 @@ mod tests {
         assert_eq!(said, "no longer destroyed: backup a");
         let said = differs(&|now| now.impact[1].note = Some("another one".to_owned()));
         assert!(said.contains("another one"), "{said}");
-        let said = differs(&|now| now.risk = Risk::Destroy);
+        let destroys = || Judgement::new(Risk::Destroy, "deletes it");
+        let said = differs(&|now| now.also_judged(destroys()));
         assert_eq!(said, "the risk was disrupt and is destroy");
     }
 }

@@ -27,6 +27,8 @@ pub enum Guard {
     VmidFree(Vmid),
     /// Nobody has taken the id that was the next free one. PVE cannot reserve it; if it is gone, another will do.
     NextVmid(Vmid),
+    /// The guest does not run: then nothing is interrupted.
+    Stopped(GuestRef),
     /// A list of PVE holds just the rows that it held: none has come, gone or changed in what matters.
     SameRows {
         /// What they are, for people: "the backups of VM 105 (staging) on nas".

@@ -34,6 +34,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::context::arguments;
+use crate::risk::Judgement;
 use crate::spec::{Risk, Spec};
 
 /// What a changing tool returns.
@@ -48,8 +49,11 @@ pub struct Plan {
     pub cluster: String,
     /// One sentence: what will be done to what.
     pub summary: String,
-    /// The risk of these arguments, not of the tool at its worst.
-    pub risk: Risk,
+    /// The worst of what is sent, as [`crate::risk`] judges it. A plan that nobody has judged is at its worst.
+    risk: Risk,
+    /// Why, in the order of the steps; `None` until it is judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    judgements: Option<Vec<Judgement>>,
     /// What is sent, in order.
     pub steps: Vec<Step>,
     /// What must still be true right before the first step.
@@ -69,6 +73,9 @@ pub struct Plan {
     /// What it makes besides guests that must not be made twice at a time, as people call it: "volume nas:iso/a.iso".
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
+    /// Whether it is a request that no tool plans, which a person decides on whatever its risk.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub raw: bool,
     /// What fills the holes of its requests. Neither stored nor part of the digest: the arguments that a confirmation is
     /// bound to stand in, and a plan that comes back from the store is filled from the confirming call.
     #[serde(skip)]
@@ -77,13 +84,14 @@ pub struct Plan {
 
 impl Plan {
     /// A plan of `spec`'s tool that does nothing yet.
-    pub fn new(spec: &Spec, cluster: &str, risk: Risk, summary: impl Into<String>) -> Self {
+    pub fn new(spec: &Spec, cluster: &str, summary: impl Into<String>) -> Self {
         Self {
             tool: spec.name.to_owned(),
             proper: None,
             cluster: cluster.to_owned(),
             summary: summary.into(),
-            risk,
+            risk: Risk::Grant,
+            judgements: None,
             steps: Vec::new(),
             guards: Vec::new(),
             impact: Vec::new(),
@@ -95,6 +103,7 @@ impl Plan {
             needs: Needs::Nothing,
             targets: Vec::new(),
             names: Vec::new(),
+            raw: false,
             secrets: Secrets::default(),
         }
     }
@@ -125,26 +134,57 @@ impl Plan {
         })
     }
 
-    /// Whether something is gone or overwritten afterwards, whatever else the plan does.
-    pub fn destroys(&self) -> bool {
-        self.risk == Risk::Destroy
-            || self
-                .impact
-                .iter()
-                .any(|item| item.effect == Effect::Destroyed)
+    /// The worst that it does.
+    pub fn risk(&self) -> Risk {
+        self.risk
     }
 
-    /// All that it does which policy tells apart: its risk is only the gravest of them.
+    /// Why its risk is what it is.
+    pub fn judgements(&self) -> &[Judgement] {
+        self.judgements.as_deref().unwrap_or_default()
+    }
+
+    /// Sets the risk by the judgements on its steps. What a tool lists as destroyed or interrupted counts as well, since it
+    /// can know more than the requests tell; it can raise a risk, and never lower one.
+    pub(crate) fn judged(&mut self, judgements: Vec<Judgement>) {
+        self.judgements = Some(judgements);
+        self.weigh();
+    }
+
+    /// Adds a reason that does not come from a request.
+    pub(crate) fn also_judged(&mut self, judgement: Judgement) {
+        self.judgements.get_or_insert_default().push(judgement);
+        self.weigh();
+    }
+
+    fn weigh(&mut self) {
+        let does = self.does();
+        self.risk = does.last().copied().unwrap_or(Risk::Grant);
+    }
+
+    /// Whether something is gone or overwritten afterwards, whatever else the plan does.
+    pub fn destroys(&self) -> bool {
+        self.does().contains(&Risk::Destroy)
+    }
+
+    /// All that it does which policy tells apart, the worst last. A plan that nobody has judged may do anything.
     pub fn does(&self) -> Vec<Risk> {
-        let has = |effect| self.impact.iter().any(|item| item.effect == effect);
-        let mut does = vec![self.risk];
-        if self.destroys() {
-            does.push(Risk::Destroy);
+        let Some(judgements) = &self.judgements else {
+            return vec![Risk::Grant];
+        };
+        let listed = self.impact.iter().filter_map(|item| match item.effect {
+            Effect::Destroyed => Some(Risk::Destroy),
+            Effect::Interrupted => Some(Risk::Disrupt),
+            Effect::Created | Effect::Changed | Effect::Kept => None,
+        });
+        let listed = listed.filter(|_| !self.steps.is_empty());
+        let judged = judgements.iter().map(|judgement| judgement.risk);
+        let mut all: BTreeSet<Risk> = judged.chain(listed).collect();
+        all.remove(&Risk::Read);
+        if all.is_empty() {
+            all.insert(Risk::Change);
         }
-        if has(Effect::Interrupted) {
-            does.push(Risk::Disrupt);
-        }
-        does
+        all.into_iter().collect()
     }
 
     /// Keeps a secret beside the plan, and gives the hole that stands for it in a request.

@@ -47,7 +47,7 @@ pub(crate) fn plan(targets: &[&str], steps: Vec<Step>) -> Plan {
         steps,
         targets: targets.iter().map(|vmid| target(vmid)).collect(),
         guards: targets.iter().map(|vmid| guard(vmid)).collect(),
-        ..Plan::new(any.spec(), "homelab", Risk::Disrupt, "")
+        ..Plan::new(any.spec(), "homelab", "")
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::Policy;
 use crate::plan::{Effect, Impact, Plan, Target, parts};
+use crate::risk::Judgement;
 use crate::spec::Risk;
 
 impl Policy {
@@ -34,7 +35,10 @@ impl Policy {
     /// model that would use it.
     pub(crate) fn weigh_tags(&self, plan: &mut Plan) {
         for tag in self.tags_changed(plan) {
-            plan.risk = plan.risk.max(Risk::Grant);
+            plan.also_judged(Judgement::new(
+                Risk::Grant,
+                format!("tag {tag}: a rule in the configuration of oxmox goes by it"),
+            ));
             let rule = Impact::new(Effect::Changed, "what oxmox may do", format!("tag {tag}"));
             plan.impact
                 .push(rule.note("a rule in the configuration of oxmox goes by it"));

@@ -221,7 +221,7 @@ impl Store {
             cluster: Some(stored.plan.cluster.clone()),
             tool: stored.plan.tool.clone(),
             summary: stored.plan.summary.clone(),
-            risk: stored.plan.risk,
+            risk: stored.plan.risk(),
             digest: stored.digest.clone(),
         })?;
         let keys = self.keys.clone();

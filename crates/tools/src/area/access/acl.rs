@@ -98,7 +98,7 @@ impl Changes for UpdateAcl {
         let rules = self.rules(&path, &rows)?;
         // To take a rule away can hand out as much as to give one: a rule hides those of the paths above and, if it is a user's,
         // those of its groups, and NoAccess hides all.
-        let mut plan = Plan::new(&Self::SPEC, &cluster.name, Risk::Grant, self.says(&path));
+        let mut plan = Plan::new(&Self::SPEC, &cluster.name, self.says(&path));
         plan.needs = Needs::on(path.as_str(), "Permissions.Modify");
         if self.delete && rules.iter().all(|rule| rule.before.is_none()) {
             let missing = missing_privileges(&plan, &cluster.pve).await;

@@ -113,7 +113,6 @@ const UPDATE: Plain = change(
     EXPIRE,
 ])
 .needs(MODIFY_USERS)
-.grave_with(&[("groups", &[]), ("enable", &[]), ("expire", &[])])
 .edits(THE_USER.read_at("/access/users/{userid}").emptied())
 .examples(&[
     Example {

@@ -30,13 +30,9 @@ impl Declared {
         called.collect()
     }
 
-    /// How grave it is by this tool.
-    pub(super) fn risk(&self) -> Risk {
-        self.tool.risk(&self.values)
-    }
-
     /// Makes the plan one about the guests from which it takes a storage.
     pub(super) async fn bind(&self, cluster: &Arc<Cluster>, plan: &mut Plan) -> Result<(), Fault> {
-        self.tool.bind_stranded(&self.values, cluster, plan).await
+        let risk = Risk::Destroy;
+        self.tool.bind_stranded(&self.values, cluster, risk, plan).await
     }
 }

@@ -12,7 +12,7 @@ use super::declared::Declared;
 use super::sent::Sent;
 use super::{ha, risk, wide};
 use crate::area::users::Users;
-use crate::area::volume::{backup_of, is_same, owners, storage};
+use crate::volume::{backup_of, is_same, owners, storage};
 use crate::context::{Cluster, Context, Guest};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Effect, Impact, Needs, Plan, Target, parts};
@@ -220,7 +220,6 @@ impl<'a> Subject<'a> {
                     continue;
                 }
                 guest.bind_once(plan, &config);
-                plan.risk = plan.risk.max(Risk::Destroy);
                 plan.impact.push(
                     Impact::new(Effect::Destroyed, "disk", &shown)
                         .note(format!("{} owns it", guest.label())),

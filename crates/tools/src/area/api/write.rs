@@ -100,15 +100,12 @@ impl Changes for WriteApi {
         })?;
         let verb = Verb::from(self.method);
         let found = place::find(&schema, verb, &self.path)?;
-        let does = allowed(&found)?;
+        allowed(&found)?;
         let request = found.request(&self.params);
         let request = request.map_err(|problems| place::wrong(found.method, &problems))?;
         // From here on what is sent counts, not what the caller wrote.
         let sent = Parameters::of(&request, &found.method.path);
         let declared = Declared::all(&found, &sent);
-        let risk = declared.iter().map(Declared::risk);
-        let risk = risk.fold(does, Risk::max);
-        let risk = risk.max(risk::of_parameters(&found.method.path, &sent));
         let planning = Planning {
             cluster: &cluster,
             schema: &schema,
@@ -116,19 +113,19 @@ impl Changes for WriteApi {
             sent: &sent,
             declared: &declared,
         };
-        planning.plan(cx, request, risk).await
+        planning.plan(cx, request).await
     }
 }
 
 /// What the method does, or what does it instead.
-fn allowed(found: &Found<'_>) -> Result<Risk, Fault> {
+fn allowed(found: &Found<'_>) -> Result<(), Fault> {
     let method = found.method;
     match risk::class(method.verb, &method.path) {
         Class::Does(Risk::Read) => {
             Err(Fault::bad_input(format!("{method} changes nothing"))
                 .hint("read_proxmox_api reads it"))
         }
-        Class::Does(risk) => Ok(risk),
+        Class::Does(_) => Ok(()),
         Class::Elsewhere(instead) => {
             Err(Fault::refused(format!("{method} is not sent by this tool")).hint(instead))
         }
@@ -145,10 +142,11 @@ struct Planning<'a> {
 }
 
 impl Planning<'_> {
-    async fn plan(&self, cx: &Context, mut request: Request, risk: Risk) -> Result<Plan, Fault> {
+    async fn plan(&self, cx: &Context, mut request: Request) -> Result<Plan, Fault> {
         let (cluster, found) = (self.cluster, self.found);
         let summary = format!("{} {}", found.method.verb, words::clip(&found.path(), 160));
-        let mut plan = Plan::new(&WriteApi::SPEC, &cluster.name, risk, summary.clone());
+        let mut plan = Plan::new(&WriteApi::SPEC, &cluster.name, summary.clone());
+        plan.raw = true;
         let subject = Subject::of(cx, cluster, found, (self.sent, self.declared)).await?;
         let mut looks = subject.bind(&mut plan).await?;
         let effects = Effects::of(&cluster.pve, found, (self.sent, self.schema), &mut plan).await;

@@ -10,7 +10,6 @@ use crate::area::snapshot::can_snapshot;
 use crate::context::Guest;
 use crate::fault::Fault;
 use crate::plan::{Effect, Impact, Plan};
-use crate::spec::Risk;
 
 /// How the guest is held still.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -86,7 +85,6 @@ impl Hold {
         let Some(how) = self.interruption else {
             return;
         };
-        plan.risk = Risk::Disrupt;
         plan.impact.push(
             Impact::new(
                 Effect::Interrupted,

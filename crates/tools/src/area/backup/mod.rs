@@ -106,7 +106,6 @@ impl Changes for BackupVm {
         let mut plan = Plan::new(
             &Self::SPEC,
             &guest.cluster.name,
-            Risk::Change,
             format!(
                 "Back up {} on {} to {}, in {mode} mode",
                 guest.label(),

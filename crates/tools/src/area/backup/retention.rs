@@ -9,7 +9,6 @@ use crate::area::backups::Backup;
 use crate::context::Guest;
 use crate::fault::Fault;
 use crate::plan::{Blocker, Effect, Guard, Impact, Plan};
-use crate::spec::Risk;
 use crate::words;
 
 /// How much later than planned the backup may be asked for: somebody has to agree first.
@@ -79,7 +78,6 @@ pub(super) async fn prune(
     if doomed == 0 {
         return Ok(());
     }
-    plan.risk = plan.risk.max(Risk::Destroy);
     let most = if unsure > 0 { "at most " } else { "" };
     plan.summary = format!(
         "{}, then delete {most}{} there",

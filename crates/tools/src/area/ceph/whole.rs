@@ -99,7 +99,6 @@ const SET_FLAG: Plain = change(
     Need::On("/", "Sys.Audit"),
     Need::On("/", "Sys.Modify"),
 ]))
-.grave_with(&[("flag", &["pause"])])
 .edits(
     an("flag", &["flag"])
         .listed("/cluster/ceph/flags", "name")

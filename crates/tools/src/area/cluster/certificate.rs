@@ -54,12 +54,8 @@ impl Changes for OrderCertificate {
         let info = Request::get(format!("/nodes/{}/certificates/info", self.node));
         let rows: Vec<Value> = cluster.pve.list(info.clone()).await?;
         let old = rows.iter().find(|row| row["filename"] == FILE);
-        let risk = match old {
-            Some(_) if self.force => Risk::Destroy,
-            _ => Risk::Disrupt,
-        };
         let summary = format!("Order a certificate for node {}", self.node);
-        let mut plan = Plan::new(&Self::SPEC, &cluster.name, risk, summary);
+        let mut plan = Plan::new(&Self::SPEC, &cluster.name, summary);
         self.tell_effects(old, &mut plan);
         if let Some(setup) = Setup::of(&cluster, &self.node).await? {
             setup.tell(&self.node, &mut plan);

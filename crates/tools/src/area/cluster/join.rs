@@ -70,7 +70,7 @@ impl Changes for JoinCluster {
         let node = Standing::of(&cluster).await?;
         let hostname = words::clip(&self.hostname, 100);
         let summary = format!("Join node {} to the cluster of {hostname}", node.name);
-        let mut plan = Plan::new(&Self::SPEC, &cluster.name, Risk::Grant, summary);
+        let mut plan = Plan::new(&Self::SPEC, &cluster.name, summary);
         node.tell(&mut plan);
         plan.warnings.push(
             "the node shows another certificate afterwards: where oxmox pins the old one, a person has to change the pin"

@@ -141,7 +141,6 @@ impl MigrateGuests {
 
     fn joined(&self, cluster: &str, moving: &[Guest], plans: Vec<Plan>) -> Plan {
         let ids: Vec<_> = moving.iter().map(|it| it.at.vmid.to_string()).collect();
-        let risk = plans.iter().map(|plan| plan.risk).max();
         let summary = match ids.as_slice() {
             [] => format!("All of them are on {} already; nothing to do", self.target),
             _ => format!(
@@ -151,8 +150,7 @@ impl MigrateGuests {
                 self.target
             ),
         };
-        let risk = risk.unwrap_or(Risk::Change);
-        let mut all = Plan::new(&MigrateVm::SPEC, cluster, risk, summary).called(Self::SPEC.name);
+        let mut all = Plan::new(&MigrateVm::SPEC, cluster, summary).called(Self::SPEC.name);
         let mut needs = Vec::new();
         for (group, plan) in plans.into_iter().enumerate() {
             let group = u16::try_from(group / AT_ONCE).unwrap_or(u16::MAX);

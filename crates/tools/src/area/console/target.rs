@@ -6,7 +6,7 @@ use crate::area::power::State;
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Effect, Impact, Needs, Plan, Undo};
-use crate::spec::{Risk, Spec};
+use crate::spec::Spec;
 
 /// The VM; a container has neither keyboard nor screen.
 pub(super) async fn vm(cx: &Context, vmid: Vmid) -> Result<Guest, Fault> {
@@ -40,7 +40,7 @@ pub(super) async fn press_plan(
 ) -> Result<Plan, Fault> {
     let config = guest.config().await?;
     let state = State::of(guest).await?;
-    let mut plan = Plan::new(spec, &guest.cluster.name, Risk::Disrupt, summary);
+    let mut plan = Plan::new(spec, &guest.cluster.name, summary);
     if !state.running {
         plan.blockers.push(stopped(guest));
     }

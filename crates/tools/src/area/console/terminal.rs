@@ -15,7 +15,7 @@ use crate::area::power::State;
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Effect, Impact, Needs, Plan};
-use crate::spec::{Risk, Spec};
+use crate::spec::Spec;
 
 /// A guest whose terminal could be opened, as far as our own credentials go.
 async fn guest(cx: &Context, vmid: Vmid, node: Option<&NodeName>) -> Result<Guest, Fault> {
@@ -83,7 +83,7 @@ async fn frame(
     config: &GuestConfig,
     (summary, does): (String, &str),
 ) -> Result<Plan, Fault> {
-    let mut plan = Plan::new(spec, &guest.cluster.name, Risk::Grant, summary);
+    let mut plan = Plan::new(spec, &guest.cluster.name, summary);
     plan.blockers.extend(obstacle(guest, config).await?);
     guest.bind(&mut plan, config);
     plan.needs = needs(guest);

@@ -143,7 +143,7 @@ impl There {
 
     fn plan(self, spec: &Spec, way: &Way, summary: String) -> Plan {
         let at = &self.guest.at;
-        let mut plan = Plan::new(spec, &self.guest.cluster.name, spec.risk, summary);
+        let mut plan = Plan::new(spec, &self.guest.cluster.name, summary);
         self.guest.bind(&mut plan, &self.config);
         plan.blockers = self.blockers(way);
         plan.warnings.push(EXPERIMENTAL.to_owned());

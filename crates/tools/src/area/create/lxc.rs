@@ -271,7 +271,6 @@ impl CreateLxc {
         }
         if !self.unprivileged {
             // It hands out the node to whoever gets out of it.
-            plan.risk = Risk::Grant;
             plan.warnings.push(
                 "root inside a privileged container is root on the node if it gets out".to_owned(),
             );

@@ -28,7 +28,7 @@ use self::values::Tags;
 use crate::context::label;
 use crate::fault::Fault;
 use crate::plan::{Check, Effect, Guard, Impact, Needs, Plan, Step, Target, Trace};
-use crate::spec::{Risk, Spec};
+use crate::spec::Spec;
 
 /// A guest that is not there yet.
 struct NewGuest {
@@ -47,7 +47,7 @@ impl NewGuest {
     /// A plan that makes it, without its steps yet. `free` holds the id to being free; `why` says why it goes where it goes.
     fn plan(&self, spec: &Spec, cluster: &str, free: Guard, why: Option<String>) -> Plan {
         let summary = format!("Create {} on {}", self.label(), self.at.node);
-        let mut plan = Plan::new(spec, cluster, Risk::Change, summary);
+        let mut plan = Plan::new(spec, cluster, summary);
         plan.guards.push(free);
         let place = why.unwrap_or_else(|| format!("on {}", self.at.node));
         let kind = self.at.kind.noun();

@@ -59,7 +59,6 @@ const fn adding(name: &'static str, title: &'static str, list: &'static str) -> 
         Method::Post,
         list,
     )
-    .calm_if("action", "ACCEPT")
 }
 
 /// A rule in the list at this path.

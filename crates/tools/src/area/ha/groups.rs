@@ -77,7 +77,6 @@ const UPDATE: Plain = change(
     "Changes an HA group before PVE 9. New nodes or restrictions make HA move the guests of the group at once, so that it asks for a confirmation.\n\nPVE 9 has rules instead, under /cluster/ha/rules. list_ha_resources shows whom it concerns. Needs Sys.Console and Sys.Audit on /. Undo: the same call with the old values.",
 )
 .takes(&[GROUP, NODES, STAY, RESTRICTED, COMMENT, UNSET])
-.grave_with(&[("nodes", &[]), ("restricted", &[]), ("nofailback", &[])])
 .needs(MANAGE)
 .wants(&[Wants::Before9])
 .edits(THE_GROUP.read_at("/cluster/ha/groups/{group}"))

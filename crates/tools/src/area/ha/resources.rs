@@ -91,7 +91,6 @@ const CREATE: Plain = change(
 )
 .takes(&[SID, GROUP, RELOCATES, RESTARTS, STATE, COMMENT])
 .about("sid")
-.grave_with(&[("state", &["stopped", "disabled"])])
 .needs(MANAGE_GUEST)
 .creates(THE_RESOURCE.undone_by("delete_ha_resource"))
 .examples(&[Example {
@@ -111,7 +110,6 @@ const UPDATE: Plain = change(
 )
 .takes(&[SID, GROUP, RELOCATES, RESTARTS, STATE, COMMENT, UNSET])
 .about("sid")
-.grave_with(&[("state", &["stopped", "disabled"])])
 .needs(MANAGE_GUEST)
 .edits(THE_RESOURCE.read_at("/cluster/ha/resources/{sid}"))
 .examples(&[

@@ -9,7 +9,7 @@ use crate::clean;
 use crate::context::Guest;
 use crate::fault::Fault;
 use crate::plan::{Action, AgentExec, Effect, Impact, Plan, Step, Undo};
-use crate::spec::{Risk, Spec};
+use crate::spec::Spec;
 use crate::words;
 
 /// Bytes that PVE takes in one request, a little less.
@@ -58,7 +58,7 @@ impl Command {
         let (command, shown) = self.started(&config);
         let says = format!("Run {shown} in {}", guest.label());
         let summary = format!("{says} on {}", guest.at.node);
-        let mut plan = Plan::new(spec, &guest.cluster.name, Risk::Grant, summary);
+        let mut plan = Plan::new(spec, &guest.cluster.name, summary);
         if let Some(obstacle) = Obstacle::to("guest-exec", guest, &config).await? {
             plan.blockers.push(obstacle.blocker(guest));
         }

@@ -139,7 +139,6 @@ impl Changes for MigrateVm {
         let mut plan = Plan::new(
             &Self::SPEC,
             &scene.guest.cluster.name,
-            route.risk(),
             route.summary(why),
         );
         plan.blockers = self.blockers(&route);

@@ -12,7 +12,6 @@ use super::scene::{Node, Scene};
 use crate::context::arguments;
 use crate::fault::{Fault, Kind};
 use crate::plan::{Effect, Impact, Needs, Target, Undo};
-use crate::spec::Risk;
 use crate::words;
 
 /// A guest on its way to a node.
@@ -24,18 +23,6 @@ pub(super) struct Route<'a> {
 }
 
 impl Route<'_> {
-    /// Online nothing is interrupted but for a moment; down and up again is an interruption, also of those that HA moves
-    /// along.
-    pub(super) fn risk(&self) -> Risk {
-        let along = ha::impact(self.scene);
-        let takes_down = along.iter().any(|item| item.effect == Effect::Interrupted);
-        if self.how.restart || takes_down {
-            Risk::Disrupt
-        } else {
-            Risk::Change
-        }
-    }
-
     pub(super) fn summary(&self, why: Option<String>) -> String {
         let (guest, how) = (&self.scene.guest, self.how);
         let manner = match (how.live, how.restart) {

@@ -91,7 +91,7 @@ impl Changes for StartAll {
         let request = Request::post(format!("/nodes/{}/startall", self.node))
             .with("force", true)
             .with("vms", herd.ids());
-        let mut plan = herd.plan(&Self::SPEC, Risk::Change, "Start");
+        let mut plan = herd.plan(&Self::SPEC, Effect::Changed, "Start");
         if waiting > 0 {
             plan.warnings.push(format!(
                 "left alone, because not marked to start at boot: {}; force starts them too",
@@ -136,7 +136,7 @@ impl Changes for StopAll {
             .with("vms", herd.ids())
             .maybe("force-stop", self.force_stop)
             .maybe("timeout", self.timeout.map(i64::from));
-        let mut plan = herd.plan(&Self::SPEC, Risk::Disrupt, "Stop");
+        let mut plan = herd.plan(&Self::SPEC, Effect::Interrupted, "Stop");
         if self.force_stop != Some(false) {
             let seconds = self.timeout.unwrap_or(180);
             plan.warnings.push(format!(
@@ -212,15 +212,10 @@ impl Herd {
         ids.join(",")
     }
 
-    fn plan(&self, spec: &Spec, risk: Risk, verb: &str) -> Plan {
+    fn plan(&self, spec: &Spec, effect: Effect, verb: &str) -> Plan {
         let count = words::count(self.guests.len(), "guest");
         let summary = format!("{verb} {count} on node {}", self.node);
-        let mut plan = Plan::new(spec, &self.cluster.name, risk, summary);
-        let effect = if risk == Risk::Disrupt {
-            Effect::Interrupted
-        } else {
-            Effect::Changed
-        };
+        let mut plan = Plan::new(spec, &self.cluster.name, summary);
         let mut needs = Vec::new();
         for (guest, config) in &self.guests {
             guest.bind(&mut plan, config);

@@ -89,12 +89,7 @@ impl Changes for ManageService {
         let path = format!("/nodes/{}/services", self.node);
         let rows: Vec<Value> = cluster.pve.list(Request::get(path.as_str())).await?;
         let row = self.row(&rows)?;
-        let risk = if self.action.interrupts() {
-            Risk::Disrupt
-        } else {
-            Risk::Change
-        };
-        let mut plan = Plan::new(&Self::SPEC, &cluster.name, risk, self.says());
+        let mut plan = Plan::new(&Self::SPEC, &cluster.name, self.says());
         let state = row["state"].as_str().unwrap_or("unknown");
         plan.blockers.extend(self.blocker(row));
         plan.warnings.extend(self.warnings());

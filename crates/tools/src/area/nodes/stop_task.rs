@@ -70,7 +70,6 @@ impl Changes for StopTask {
         let mut plan = Plan::new(
             &Self::SPEC,
             &cluster.name,
-            Risk::Disrupt,
             format!("Stop the task {what} on node {}", self.node),
         );
         plan.impact.push(

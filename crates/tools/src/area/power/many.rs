@@ -12,7 +12,7 @@ use super::{State, power_needs};
 use crate::context::{Context, Guest, READS, arguments};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Effect, Impact, Needs, Plan, Step};
-use crate::spec::{Risk, Spec};
+use crate::spec::Spec;
 use crate::tool::Object;
 use crate::words;
 
@@ -44,8 +44,6 @@ pub(super) struct Order<'a> {
     pub(super) spec: &'a Spec,
     /// "Start", "Shut down".
     pub(super) verb: &'a str,
-    /// Of each guest that something is done to.
-    pub(super) risk: Risk,
     pub(super) effect: Effect,
 }
 
@@ -112,13 +110,8 @@ impl Sorted {
 
     /// The plan, but for its undo and what is special about the operation.
     pub(super) fn plan(self, order: &Order<'_>) -> Plan {
-        let risk = if self.acts.is_empty() {
-            Risk::Change
-        } else {
-            order.risk
-        };
         let summary = self.summary(order.verb);
-        let mut plan = Plan::new(order.spec, &self.cluster, risk, summary);
+        let mut plan = Plan::new(order.spec, &self.cluster, summary);
         let mut needs = Vec::new();
         for (guest, state) in &self.already {
             needs.push(Needs::on(guest.at.acl_path(), "VM.Audit"));

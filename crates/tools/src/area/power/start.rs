@@ -91,7 +91,6 @@ impl Changes for StartVm {
         let mut plan = sorted.plan(&Order {
             spec: &Self::SPEC,
             verb: "Start",
-            risk: Risk::Change,
             effect: Effect::Changed,
         });
         if !plan.steps.is_empty() {

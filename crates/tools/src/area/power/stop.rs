@@ -125,7 +125,6 @@ impl Changes for StopVm {
         let mut plan = sorted.plan(&Order {
             spec: &Self::SPEC,
             verb: self.action.verb(),
-            risk: Risk::Disrupt,
             effect: Effect::Interrupted,
         });
         if plan.steps.is_empty() {

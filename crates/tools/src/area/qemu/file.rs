@@ -73,7 +73,7 @@ impl Changes for FileRead {
         let summary = format!("{says} on {}", guest.at.node);
         let asked = (Right::FileRead, "guest-file-open");
         let about = (&guest, &config);
-        let mut plan = vm::plan(&Self::SPEC, about, asked, Risk::Grant, summary).await?;
+        let mut plan = vm::plan(&Self::SPEC, about, asked, summary).await?;
         plan.impact
             .push(Impact::new(Effect::Kept, "file", file).note("what it holds is shown"));
         plan.undo = Undo::Impossible {
@@ -148,7 +148,7 @@ impl Changes for FileWrite {
         let summary = format!("{says} on {}", guest.at.node);
         let asked = (Right::FileWrite, "guest-file-open");
         let about = (&guest, &config);
-        let mut plan = vm::plan(&Self::SPEC, about, asked, Risk::Grant, summary).await?;
+        let mut plan = vm::plan(&Self::SPEC, about, asked, summary).await?;
         plan.impact
             .push(Impact::new(Effect::Changed, "file", file).note("what it held is overwritten"));
         plan.undo = Undo::Impossible {

@@ -174,7 +174,7 @@ impl Order {
         let (path, command) = self.command;
         let right = (Right::FileSystems, command);
         let about = (&guest, &config);
-        let mut plan = vm::plan(self.spec, about, right, self.spec.risk, summary).await?;
+        let mut plan = vm::plan(self.spec, about, right, summary).await?;
         let (effect, note) = self.effect;
         let id = guest.at.vmid.to_string();
         plan.impact.push(Impact::new(effect, "VM", id).note(note));

@@ -74,7 +74,7 @@ impl Changes for SetPassword {
         let summary = format!("{says} on {}", guest.at.node);
         let asked = (Right::Unrestricted, "guest-set-user-password");
         let about = (&guest, &config);
-        let mut plan = vm::plan(&Self::SPEC, about, asked, Risk::Grant, summary).await?;
+        let mut plan = vm::plan(&Self::SPEC, about, asked, summary).await?;
         plan.impact.push(
             Impact::new(Effect::Changed, "user", user).note("whoever has the password can log in"),
         );

@@ -6,7 +6,7 @@ use crate::agent::{Obstacle, Right};
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
 use crate::plan::Plan;
-use crate::spec::{Risk, Spec};
+use crate::spec::Spec;
 
 /// The VM; a container has no guest agent.
 pub(super) async fn vm(cx: &Context, vmid: Vmid, node: Option<&NodeName>) -> Result<Guest, Fault> {
@@ -27,10 +27,9 @@ pub(super) async fn plan(
     spec: &Spec,
     (guest, config): (&Guest, &GuestConfig),
     (right, command): (Right, &'static str),
-    risk: Risk,
     summary: String,
 ) -> Result<Plan, Fault> {
-    let mut plan = Plan::new(spec, &guest.cluster.name, risk, summary);
+    let mut plan = Plan::new(spec, &guest.cluster.name, summary);
     if let Some(obstacle) = Obstacle::to(command, guest, config).await? {
         plan.blockers.push(obstacle.blocker(guest));
     }

@@ -10,7 +10,6 @@ use crate::area::users::{self, Users};
 use crate::context::{Context, Guest};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
-use crate::spec::Risk;
 use crate::tool::Changes as _;
 use crate::words;
 
@@ -23,7 +22,6 @@ pub(super) async fn plan(args: &RollbackVm, name: &SnapName, cx: &Context) -> Re
     let mut plan = Plan::new(
         &RollbackVm::SPEC,
         &guest.cluster.name,
-        Risk::Destroy,
         format!(
             "Take {} on {} back to its snapshot {name}, {}",
             guest.label(),

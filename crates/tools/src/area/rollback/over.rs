@@ -7,7 +7,7 @@ use super::difference;
 use super::saved::Saved;
 use crate::area::power::{State, locked};
 use crate::area::snapshot::taken;
-use crate::area::volume::owner;
+use crate::volume::owner;
 use crate::context::Guest;
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact};

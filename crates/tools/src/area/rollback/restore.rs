@@ -15,7 +15,6 @@ use crate::area::users::{self, Users};
 use crate::context::{Cluster, Context, Guest, label};
 use crate::fault::{Fault, Kind};
 use crate::plan::{Check, Effect, Guard, Impact, Needs, Plan, Step, Target, Trace, Undo};
-use crate::spec::Risk;
 use crate::tool::Changes as _;
 
 /// What is restored, to where.
@@ -132,7 +131,6 @@ impl Restore<'_> {
         let mut plan = Plan::new(
             &RollbackVm::SPEC,
             &guest.cluster.name,
-            Risk::Destroy,
             format!(
                 "Replace {} on {} by its backup {}",
                 guest.label(),
@@ -160,7 +158,6 @@ impl Restore<'_> {
         let mut plan = Plan::new(
             &RollbackVm::SPEC,
             &cluster.name,
-            Risk::Change,
             format!(
                 "Restore {} as {label} on {}",
                 self.saved.label(),

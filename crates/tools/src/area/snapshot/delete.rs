@@ -63,7 +63,6 @@ impl Changes for DeleteSnapshot {
         let mut plan = Plan::new(
             &Self::SPEC,
             &guest.cluster.name,
-            Risk::Destroy,
             format!(
                 "Delete the snapshot {} of {} ({})",
                 self.snapshot,

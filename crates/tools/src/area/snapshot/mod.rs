@@ -92,7 +92,6 @@ impl Changes for SnapshotVm {
         let mut plan = Plan::new(
             &Self::SPEC,
             &guest.cluster.name,
-            Risk::Change,
             format!(
                 "Take the snapshot {name} of {}{memory} on {}",
                 guest.label(),

@@ -140,11 +140,6 @@ const UPDATE: Plain = change(
 )
 .takes(&[STORAGE, CONTENT, NODES, SHARED, DISABLE, PRUNE, UNSET])
 .strands("storage", &["disable", "nodes"])
-.grave_by(&[
-    ("prune_backups", &[], Risk::Destroy),
-    ("disable", &["1"], Risk::Disrupt),
-    ("nodes", &[], Risk::Disrupt),
-])
 .needs(MANAGE)
 .edits(THE_STORAGE.by_row())
 .examples(&[Example {

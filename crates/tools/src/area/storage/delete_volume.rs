@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::owners;
 use crate::area::users::Users;
-use crate::area::volume::{self, backup_of, last_part, storage};
+use crate::volume::{self, backup_of, last_part, storage};
 use crate::context::{Cluster, Context};
 use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
@@ -81,7 +81,7 @@ impl Changes for DeleteVolume {
             "Delete volume {volid} ({size}) from storage {}",
             self.storage
         );
-        let mut plan = Plan::new(&Self::SPEC, &cluster.name, Risk::Destroy, summary);
+        let mut plan = Plan::new(&Self::SPEC, &cluster.name, summary);
         plan.impact.push(impact(&volid, row, bytes));
         let mut needs = vec![self.own_needs(&volid)];
         needs.extend(owners::bind(cx, &cluster, owners_of(&volid, row), &mut plan).await?);

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::file_restore::whole_path;
 use super::owners;
-use crate::area::volume::backup_of;
+use crate::volume::backup_of;
 use crate::context::{Cluster, Context};
 use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
@@ -70,7 +70,7 @@ impl Changes for DownloadFileRestore {
             words::size(size),
             words::clip(&self.volume, 120)
         );
-        let mut plan = Plan::new(&Self::SPEC, &cluster.name, Risk::Grant, summary);
+        let mut plan = Plan::new(&Self::SPEC, &cluster.name, summary);
         plan.impact.push(
             Impact::new(Effect::Created, "file", file)
                 .bytes(Some(size))

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::fault::{Fault, Kind};
 use crate::plan::{Blocker, Check, Effect, Expect, Guard, Impact, Needs, Plan, Step, Trace, Undo};
 use crate::preview;
-use crate::spec::{Risk, Spec};
+use crate::spec::Spec;
 use crate::words;
 
 /// A request that overwrites disks.
@@ -63,7 +63,7 @@ impl Making {
             self.node,
             words::list(&self.disks)
         );
-        let mut plan = Plan::new(self.spec, &cluster.name, Risk::Destroy, summary);
+        let mut plan = Plan::new(self.spec, &cluster.name, summary);
         let mut expect = Vec::new();
         for device in &self.disks {
             let row = self.row(device, &rows)?;

@@ -83,7 +83,7 @@ impl Changes for Pruning {
             rows.len(),
             self.storage
         );
-        let mut plan = Plan::new(&Self::SPEC, &cluster.name, Risk::Destroy, summary);
+        let mut plan = Plan::new(&Self::SPEC, &cluster.name, summary);
         for volid in doomed.iter().filter_map(|row| row["volid"].as_str()) {
             let known = known.iter().find(|backup| backup.volid == volid);
             plan.impact.push(known.map_or_else(
@@ -126,7 +126,7 @@ impl Pruning {
             self.storage,
             doomed.len()
         );
-        let mut plan = Plan::new(&Self::SPEC, &cluster.name, Risk::Change, summary);
+        let mut plan = Plan::new(&Self::SPEC, &cluster.name, summary);
         // What would go comes first: a list that is cut must not lose it.
         let goes = |row: &&Value| row["mark"] == "remove";
         let (gone, kept): (Vec<_>, Vec<_>) = rows.iter().partition(goes);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pve::PropertyString;
 
-use crate::area::volume::last_part;
+use crate::volume::last_part;
 
 /// No storage holds a disk of so many bytes.
 pub(super) const ABSURD: u64 = 1 << 60;

@@ -7,7 +7,7 @@ use super::device::Drive;
 use super::edit::canonical;
 use super::keys::{self, Takes};
 use super::needs::is_bare;
-use super::verdict::GRANTS;
+use super::impact::GRANTS;
 
 /// Whether this value of a setting hands out power: over the guest by credentials and commands, over its node by scripts,
 /// directories, paths and devices.

@@ -18,7 +18,7 @@ mod subject;
 mod table;
 mod undo;
 mod value;
-mod verdict;
+mod impact;
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,6 @@ pub(super) use handout::hands_out_power;
 pub(crate) use handout::reaches_node;
 use keys::Takes;
 use subject::Subject;
-use verdict::Verdict;
 
 const NAME: &str = "update_proxmox_vm";
 
@@ -142,22 +141,14 @@ impl Changes for UpdateVm {
         let growths = grow::all(&subject, &self.grow, &edits)?;
         let regenerates = self.regenerate_cloudinit;
         one_identity(&subject, &edits, growths.len() + usize::from(regenerates))?;
-        let verdicts: Vec<_> = edits
-            .iter()
-            .map(|edit| Verdict::of(&subject, edit))
-            .collect();
-        let risks = verdicts.iter().map(|verdict| verdict.risk);
         let mut plan = Plan::new(
             &Self::SPEC,
             &subject.guest.cluster.name,
-            risks.max().unwrap_or(Risk::Change),
             summary(&subject, &edits, &growths, regenerates),
         );
-        plan.impact = verdicts
-            .into_iter()
-            .flat_map(|verdict| verdict.impact)
-            .collect();
-        plan.warnings = verdict::warnings(&subject, &edits, regenerates);
+        let impact = edits.iter().map(|edit| impact::impact(&subject, edit));
+        plan.impact = impact.flatten().collect();
+        plan.warnings = impact::warnings(&subject, &edits, regenerates);
         subject.guest.bind(&mut plan, &subject.config);
         plan.blockers = blockers(&subject, &edits);
         others::look(cx, &subject, &edits, &mut plan).await?;
@@ -259,7 +250,7 @@ fn blockers(subject: &Subject, edits: &[Edit]) -> Vec<Blocker> {
     if let Some(lock) = subject.config.lock() {
         blockers.push(locked(&subject.guest, &lock));
     }
-    if subject.running && edits.iter().any(verdict::becomes_template) {
+    if subject.running && edits.iter().any(impact::becomes_template) {
         blockers.push(Blocker::new(
             format!("{} runs, and a template never does", subject.guest.label()),
             "shut it down with stop_proxmox_vm first",

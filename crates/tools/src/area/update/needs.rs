@@ -6,7 +6,7 @@ use super::Subject;
 use super::device::Drive;
 use super::edit::Edit;
 use super::keys::Takes;
-use crate::area::volume::owner;
+use crate::volume::owner;
 use crate::plan::Needs;
 
 /// What one change takes. `Err` is what only root@pam may do, even with every privilege.

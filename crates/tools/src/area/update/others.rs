@@ -10,12 +10,11 @@ use super::Subject;
 use super::device::Drive;
 use super::edit::Edit;
 use crate::area::users::{self, OWN_DISK, Users};
-use crate::area::volume::owners;
+use crate::volume::owners;
 use crate::claim::Claim;
 use crate::context::{Context, Guest};
 use crate::fault::{Fault, Kind};
 use crate::plan::{Blocker, Effect, Impact, Plan};
-use crate::spec::Risk;
 
 /// Looks at the owners and the users of every volume that the changes remove, attach or copy.
 pub(super) async fn look(
@@ -42,7 +41,6 @@ pub(super) async fn look(
     let new: Vec<_> = drives.iter().filter(is_new).collect();
     for drive in &new {
         for (owner, config) in owners_of(&here, subject, &drive.volume).await? {
-            plan.risk = plan.risk.max(Risk::Destroy);
             plan.impact.push(
                 Impact::new(Effect::Destroyed, "disk", &drive.volume)
                     .bytes(drive.size())

@@ -87,7 +87,6 @@ async fn hibernation(guest: &Guest) -> Result<Plan, Fault> {
     let mut plan = Plan::new(
         &SuspendVm::SPEC,
         &guest.cluster.name,
-        Risk::Disrupt,
         format!("Hibernate {} on {}", guest.label(), guest.at.node),
     );
     guest.bind(&mut plan, &config);

@@ -100,13 +100,12 @@ impl Changes for MonitorCommand {
         let config = guest.config().await?;
         let state = State::of(&guest).await?;
         let looks = LOOKS.contains(&name);
-        let risk = if looks { Risk::Change } else { Risk::Grant };
         let says = format!(
             "Tell QEMU of {}: {}",
             guest.label(),
             words::clip(command, 120)
         );
-        let mut plan = Plan::new(&Self::SPEC, &guest.cluster.name, risk, says.clone());
+        let mut plan = Plan::new(&Self::SPEC, &guest.cluster.name, says.clone());
         guest.bind(&mut plan, &config);
         if !state.running {
             plan.blockers.push(Blocker::new(

@@ -69,17 +69,3 @@ async fn the_policy_knows_of_a_freeze_by_itself() {
     assert_eq!(policy("frozen").decide(&running), Decision::Run);
     assert_eq!(policy("thawed").decide(&stopped), Decision::Run);
 }
-
-/// Where nothing may be changed, what changes nothing may still be planned.
-#[tokio::test]
-async fn a_policy_that_only_looks_lets_a_look_through() {
-    let house = House::new().await;
-    let policy = Policy {
-        mode: Mode::ReadOnly,
-        ..Policy::default()
-    };
-    let mut plan = plan_of_start(&house, 105).await;
-    assert!(matches!(policy.decide(&plan), Decision::Deny(_)));
-    plan.risk = Risk::Read;
-    assert_eq!(policy.decide(&plan), Decision::Run);
-}

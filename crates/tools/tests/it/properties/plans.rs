@@ -352,6 +352,14 @@ fn undo() -> impl Strategy<Value = Undo> {
     ]
 }
 
+/// The same plan with another risk, as it would come back from the store: nobody but the engine sets it.
+fn judged(plan: &Plan, risk: Risk) -> Plan {
+    let mut stored = serde_json::to_value(plan).unwrap();
+    stored["risk"] = serde_json::json!(risk);
+    stored["judgements"] = serde_json::json!([{"risk": risk, "because": "a test"}]);
+    serde_json::from_value(stored).unwrap()
+}
+
 /// Any plan at all, with a step at least.
 pub(super) fn plan() -> impl Strategy<Value = Plan> {
     let risk = prop_oneof![
@@ -387,22 +395,15 @@ pub(super) fn plan() -> impl Strategy<Value = Plan> {
             undo,
             needs,
             targets,
-        )| Plan {
-            tool,
-            proper,
-            cluster,
-            summary,
-            risk,
-            steps,
-            guards,
-            impact,
-            warnings,
-            blockers,
-            undo,
-            needs,
-            targets,
-            names,
-            secrets: tools::plan::Secrets::default(),
+        )| {
+            let any = tools::registry::all().next().unwrap();
+            let mut plan = Plan::new(any.spec(), &cluster, summary);
+            (plan.tool, plan.proper) = (tool, proper);
+            (plan.steps, plan.guards, plan.impact) = (steps, guards, impact);
+            (plan.warnings, plan.blockers) = (warnings, blockers);
+            (plan.undo, plan.needs) = (undo, needs);
+            (plan.targets, plan.names) = (targets, names);
+            judged(&plan, risk)
         },
     )
 }

@@ -41,7 +41,7 @@ async fn no_example_does_worse_than_its_tool_declares() {
     for (tool, args) in super::changes() {
         let (name, declared) = (tool.spec().name, tool.spec().risk);
         match tool.run(object(args), &house.context()).await {
-            Ok(Ran::Plan(plan)) => assert!(plan.risk <= declared, "{name} {args}"),
+            Ok(Ran::Plan(plan)) => assert!(plan.risk() <= declared, "{name} {args}"),
             Ok(Ran::Answer(_)) => panic!("{name} {args}: no plan"),
             Err(fault) => panic!("{name} {args}: {fault}"),
         }

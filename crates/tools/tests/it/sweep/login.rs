@@ -219,7 +219,7 @@ async fn planning_twice_gives_the_same() {
             house.sim.advance(std::time::Duration::from_secs(90));
         }
         assert_eq!(plans[0].difference(&plans[1]), None, "{args}");
-        assert!(plans[0].risk <= tool.spec().risk, "{args}");
+        assert!(plans[0].risk() <= tool.spec().risk, "{args}");
     }
 }
 

@@ -58,12 +58,12 @@ async fn the_api_is_no_easier_than_the_tools() {
             continue;
         }
         compared += 1;
-        if raw.risk < Some(plan.risk) {
+        if raw.risk < Some(plan.risk()) {
             used.insert(("graver", name));
             if GRAVER.iter().all(|(known, _)| *known != name) {
                 wrong.push(format!(
                     "{name} {args}: risk {}, by the API {:?}",
-                    plan.risk.word(),
+                    plan.risk().word(),
                     raw.risk
                 ));
             }
@@ -113,7 +113,7 @@ async fn raw(house: &House, plan: &Plan) -> Raw {
         };
         match write_api().run(arguments, &house.context()).await {
             Ok(Ran::Plan(plan)) => {
-                raw.risk = raw.risk.max(Some(plan.risk));
+                raw.risk = raw.risk.max(Some(plan.risk()));
                 let guests = plan.targets.iter().map(|target| target.at.vmid.get());
                 raw.guests.extend(guests);
             }

@@ -61,7 +61,7 @@ async fn what_a_plan_takes_is_declared() {
                 continue;
             };
             let of = |most| privileges::of_tool(tool, most, &|name| known.contains(name));
-            let (declared, at_all) = (of(plan.risk), of(Risk::Grant));
+            let (declared, at_all) = (of(plan.risk()), of(Risk::Grant));
             let is_declared = |name: &str| {
                 declared.contains(name) || POWERS.contains(&name) && at_all.contains(name)
             };
@@ -69,7 +69,7 @@ async fn what_a_plan_takes_is_declared() {
             let missing: Vec<_> = taken.iter().filter(|name| !is_declared(name)).collect();
             if !missing.is_empty() {
                 let name = tool.spec().name;
-                wrong.insert(format!("{version} {name} {:?}: {missing:?}", plan.risk));
+                wrong.insert(format!("{version} {name} {:?}: {missing:?}", plan.risk()));
             }
         }
     }
@@ -193,7 +193,7 @@ async fn enough(most: Risk) {
         for example in changes(role) {
             let house = role.house().await;
             let plan = match planned(&house, example).await {
-                Some(plan) if plan.risk <= most => plan,
+                Some(plan) if plan.risk() <= most => plan,
                 _ => continue,
             };
             let (tool, args) = example;
@@ -233,7 +233,7 @@ async fn a_role_holds_nothing_that_nothing_needs() {
         for example in changes(&role) {
             if let Some(plan) = planned(&house, example)
                 .await
-                .filter(|plan| plan.risk <= role.most)
+                .filter(|plan| plan.risk() <= role.most)
             {
                 takes.push((example, named_in(&plan.needs)));
             }

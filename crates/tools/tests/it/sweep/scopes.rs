@@ -44,7 +44,7 @@ async fn whoever_may_operate_destroys_and_grants_nothing_by_any_tool() {
         let Ok(Ran::Plan(plan)) = tool.run(object(args), &house.context()).await else {
             continue;
         };
-        if plan.risk <= Risk::Disrupt {
+        if plan.risk() <= Risk::Disrupt {
             continue;
         }
         let reply = call(&house.engine, tool, args, Scope::Operate).await;
@@ -62,8 +62,8 @@ async fn no_plan_is_less_grave_than_its_tool_says_at_the_least() {
         let Ok(Ran::Plan(plan)) = tool.run(object(args), &house.context()).await else {
             continue;
         };
-        if plan.risk < tool.least_risk() {
-            let (name, risk) = (tool.spec().name, plan.risk.word());
+        if plan.risk() < tool.least_risk() {
+            let (name, risk) = (tool.spec().name, plan.risk().word());
             wrong.push(format!("{name} {args} is {risk}-risk"));
         }
     }

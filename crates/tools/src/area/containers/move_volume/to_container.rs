@@ -9,7 +9,6 @@ use crate::claim::Claim;
 use crate::context::{Context, Guest, arguments};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
-use crate::spec::Risk;
 use crate::tool::Changes;
 use crate::words;
 
@@ -34,7 +33,7 @@ pub(super) async fn plan(
     );
     let spec = &MoveVolume::SPEC;
     let cluster = &source.guest.cluster.name;
-    let mut plan = Plan::new(spec, cluster, Risk::Destroy, summary);
+    let mut plan = Plan::new(spec, cluster, summary);
     source.guest.bind(&mut plan, &source.config);
     target.guest.bind(&mut plan, &target.config);
     plan.blockers = blockers(source, &target).await?;

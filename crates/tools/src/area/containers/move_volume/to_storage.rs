@@ -11,7 +11,6 @@ use crate::area::users::{self, Users};
 use crate::context::arguments;
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
-use crate::spec::Risk;
 use crate::tool::Changes;
 use crate::words;
 
@@ -21,14 +20,14 @@ pub(super) async fn plan(
     delete: bool,
 ) -> Result<Plan, Fault> {
     let guest = &source.guest;
-    let (risk, original) = if delete {
-        (Risk::Destroy, "and destroy the original")
+    let original = if delete {
+        "and destroy the original"
     } else {
-        (Risk::Change, "and keep the original unused")
+        "and keep the original unused"
     };
     let summary = format!("Move {} to storage {storage} {original}", source.label());
     let spec = &MoveVolume::SPEC;
-    let mut plan = Plan::new(spec, &guest.cluster.name, risk, summary);
+    let mut plan = Plan::new(spec, &guest.cluster.name, summary);
     guest.bind(&mut plan, &source.config);
     plan.blockers = blockers(source, delete).await?;
     let there = storage_for(guest, storage, "rootdir").await?;

@@ -88,7 +88,7 @@ impl Changes for UploadToStorage {
             words::clip(&file.path, 200),
             words::size(file.size)
         );
-        let mut plan = Plan::new(&Self::SPEC, &cluster.name, Risk::Change, summary);
+        let mut plan = Plan::new(&Self::SPEC, &cluster.name, summary);
         plan.impact.push(impact(&volid, &file, &storage));
         plan.blockers.extend(taken(&volid, &rows));
         plan.blockers.extend(too_small(&file, &storage));

@@ -11,7 +11,6 @@ use crate::area::users::{self, Users};
 use crate::context::arguments;
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
-use crate::spec::Risk;
 use crate::tool::Changes as _;
 use crate::words;
 
@@ -33,16 +32,16 @@ pub(super) async fn plan(
         return Err(Fault::bad_input(message)
             .hint("name another storage, or another format to change it there"));
     }
-    let (risk, original) = if asked.delete_original {
-        (Risk::Destroy, "destroy the original")
+    let original = if asked.delete_original {
+        "destroy the original"
     } else {
-        (Risk::Change, "keep the original as unused")
+        "keep the original as unused"
     };
     let summary = format!(
         "Move {} from {from} to {storage} and {original}",
         source.label()
     );
-    let mut plan = Plan::new(&MoveDisk::SPEC, &guest.cluster.name, risk, summary);
+    let mut plan = Plan::new(&MoveDisk::SPEC, &guest.cluster.name, summary);
     guest.bind(&mut plan, &source.config);
     plan.needs = Needs::All(source.needs(storage.as_str()));
     plan.blockers = source.blockers();

@@ -7,7 +7,6 @@ use crate::area::power::locked;
 use crate::context::{Guest, arguments};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Trace, Undo};
-use crate::spec::Risk;
 use crate::tool::Changes as _;
 use crate::words;
 
@@ -24,7 +23,6 @@ pub(super) async fn plan(asked: &MoveDisk, source: &Source, target: &Guest) -> R
     let mut plan = Plan::new(
         &MoveDisk::SPEC,
         &guest.cluster.name,
-        Risk::Destroy,
         summary.clone(),
     );
     guest.bind(&mut plan, &source.config);

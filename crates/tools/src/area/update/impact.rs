@@ -10,9 +10,8 @@ use super::keys::Takes;
 use super::needs;
 use super::plug::{interrupts, waits};
 use crate::area::logins;
-use crate::area::volume::owner;
+use crate::volume::owner;
 use crate::plan::{Effect, Impact, parts};
-use crate::spec::Risk;
 use crate::words;
 
 /// Settings that hand out power: over the guest by credentials and commands, over the node by scripts and features.
@@ -28,39 +27,19 @@ pub(super) const GRANTS: &[&str] = &[
 /// Characters that a preview shows of a value that hands out nothing.
 const SHOWN: usize = 60;
 
-/// What one change means.
-#[derive(Debug)]
-pub(super) struct Verdict {
-    pub(super) risk: Risk,
-    pub(super) impact: Vec<Impact>,
-}
-
-impl Verdict {
-    pub(super) fn of(subject: &Subject, edit: &Edit) -> Self {
-        let lost = lost(subject, edit);
-        let interrupted = interrupts(subject, edit);
-        let grants = grants(subject, edit);
-        let risk = if grants {
-            Risk::Grant
-        } else if lost.is_some() {
-            Risk::Destroy
-        } else if interrupted.is_some() {
-            Risk::Disrupt
-        } else {
-            Risk::Change
-        };
-        let mut impact = vec![changed(subject, edit, grants)];
-        impact.extend(let_in(edit));
-        impact.extend(lost);
-        impact.extend(made(edit));
-        if let Some(why) = interrupted {
-            let at = &subject.guest.at;
-            impact.push(
-                Impact::new(Effect::Interrupted, at.kind.noun(), at.vmid.to_string()).note(why),
-            );
-        }
-        Self { risk, impact }
+/// What one change affects.
+pub(super) fn impact(subject: &Subject, edit: &Edit) -> Vec<Impact> {
+    let grants = grants(subject, edit);
+    let mut impact = vec![changed(subject, edit, grants)];
+    impact.extend(let_in(edit));
+    impact.extend(lost(subject, edit));
+    impact.extend(made(edit));
+    if let Some(why) = interrupts(subject, edit) {
+        let at = &subject.guest.at;
+        impact
+            .push(Impact::new(Effect::Interrupted, at.kind.noun(), at.vmid.to_string()).note(why));
     }
+    impact
 }
 
 /// Whether it hands out power: by its name, by sharing a directory of the node, or as what PVE leaves to root alone, such
@@ -210,7 +189,8 @@ fn lost_in_place(edit: &Edit, old: &Drive, new: &Drive) -> Option<Impact> {
 
 /// Whether what is written to a drive is thrown away when the VM stops.
 fn discards(drive: &Drive) -> bool {
-    matches!(drive.get("snapshot"), Some("1" | "on" | "yes" | "true"))
+    let snapshot = drive.get("snapshot");
+    snapshot.is_some_and(|text| crate::risk::flag(text) != Some(false))
 }
 
 /// Whether the guest is made a template, which it was not.

@@ -4,13 +4,13 @@ use pve::Vmid;
 
 /// The guest that a volume belongs to, as PVE itself tells it: by its directory where it has one (`102/data.qcow2`), by
 /// its name otherwise (`vm-105-disk-0`, `subvol-205-disk-0`). Images, templates and backups belong to none.
-pub(super) fn owner(volume: &str) -> Option<Vmid> {
+pub(crate) fn owner(volume: &str) -> Option<Vmid> {
     owners(volume).next()
 }
 
 /// Every guest that the place and the name of a volume speak of, the one that PVE goes by first. They differ in
 /// `102/vm-999-disk-0.qcow2`.
-pub(super) fn owners(volume: &str) -> impl Iterator<Item = Vmid> {
+pub(crate) fn owners(volume: &str) -> impl Iterator<Item = Vmid> {
     let mut parts = volume.rsplit(['/', ':']);
     let file = parts.next().unwrap_or_default();
     let directory = match parts.next() {
@@ -28,7 +28,7 @@ pub(super) fn owners(volume: &str) -> impl Iterator<Item = Vmid> {
 }
 
 /// The guest that a backup is of, by its name: `nas:backup/vzdump-qemu-105-….vma.zst`, `vault:backup/vm/105/2026-…Z`.
-pub(super) fn backup_of(volume: &str) -> Option<Vmid> {
+pub(crate) fn backup_of(volume: &str) -> Option<Vmid> {
     let name = match storage(volume) {
         Some(storage) => &volume[storage.len() + 1..],
         None => volume,
@@ -42,7 +42,7 @@ pub(super) fn backup_of(volume: &str) -> Option<Vmid> {
 
 /// Whether two names stand for one disk of a guest: a linked clone goes with and without the disk that it is based on, and
 /// a path of the node with no storage at all.
-pub(super) fn is_same(one: &str, other: &str) -> bool {
+pub(crate) fn is_same(one: &str, other: &str) -> bool {
     let same_place = match (storage(one), storage(other)) {
         (Some(one), Some(other)) => one == other,
         _ => true,
@@ -53,14 +53,14 @@ pub(super) fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// The storage that a volume is on; a path of the node is on none.
-pub(super) fn storage(volume: &str) -> Option<&str> {
+pub(crate) fn storage(volume: &str) -> Option<&str> {
     let (storage, _) = volume.split_once(':')?;
     // The names of some backups hold a time.
     (!storage.contains('/')).then_some(storage)
 }
 
 /// The name of the volume itself, without its storage and directories.
-pub(super) fn last_part(volume: &str) -> &str {
+pub(crate) fn last_part(volume: &str) -> &str {
     volume.rsplit(['/', ':']).next().unwrap_or_default()
 }
 

@@ -1,0 +1,23 @@
+//! One judgement for everything that is sent: what it can cost, and what it is about.
+//!
+//! Risk comes from the request, never from the tool that planned it: the table says what each method and
+//! each parameter can do, [`judge`] applies it, [`settle`] reads the facts that lower a risk and makes them guards.
+//! Nothing in here knows a tool.
+
+#[cfg(test)]
+mod coverage;
+mod facts;
+mod judge;
+mod path;
+mod property;
+mod row;
+mod setting;
+mod settle;
+mod subject;
+mod table;
+
+pub use judge::Judgement;
+pub(crate) use judge::{least_risk, node_power, worst_risk};
+pub(crate) use property::flag;
+pub(crate) use settle::{is_stopped, judge_plan, settle};
+pub(crate) use subject::{Subject, Use, Which, of_job, subjects};
