@@ -178,7 +178,10 @@ impl Bounds {
                 "this caller may change certain guests and nothing else, and this is about {what}"
             )));
         }
-        if plan.requests().any(|request| crate::risk::node_power(&request).is_some()) {
+        if plan
+            .requests()
+            .any(|request| crate::risk::node_power(&request).is_some())
+        {
             return Some(self.too_far(
                 "this caller may change certain guests, and this gives power over their node",
             ));

@@ -7,9 +7,9 @@ use pve::{Error, GuestConfig, GuestKind, Vmid, Volume};
 use serde_json::Value;
 
 use super::backups::{Backups, holds};
-use crate::volume::owner;
 use crate::context::Guest;
 use crate::plan::{Effect, Impact};
+use crate::volume::owner;
 
 /// What was found, and what could not be looked at.
 #[derive(Debug, Default)]

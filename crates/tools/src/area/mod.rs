@@ -50,7 +50,6 @@ pub use api::left_to;
 pub use ops::document as findings_document;
 pub(crate) use power::State;
 
-
 /// Every area's tools, in the order of the documentation.
 pub const ALL: &[&[&dyn Tool]] = &[
     INVENTORY,

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use futures_util::{StreamExt as _, stream};
 use pve::{GuestConfig, NodeName, Resource, ResourceKind, Vmid};
 
-use crate::volume::{is_same, owner, storage};
 use crate::context::{Cluster, Guest, READS};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Effect, Impact, Plan};
+use crate::volume::{is_same, owner, storage};
 use crate::words;
 
 /// How many guests that could not be read a warning names.
@@ -121,8 +121,12 @@ fn doubt(unread: &[Guest], plan: &mut Plan) {
         return;
     }
     plan.impact.push(
-        Impact::new(Effect::Destroyed, "data", "of guests that could not be read")
-            .note("they may use these disks, too"),
+        Impact::new(
+            Effect::Destroyed,
+            "data",
+            "of guests that could not be read",
+        )
+        .note("they may use these disks, too"),
     );
     for guest in unread.iter().filter(|guest| is_tagged(guest)) {
         plan.blockers.push(Blocker::new(

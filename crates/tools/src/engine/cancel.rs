@@ -216,6 +216,7 @@ fn stop_plan(cluster: &str, upid: &Upid, of: &str) -> Plan {
     };
     plan.steps
         .push(Step::request(says, Request::delete(path)).after(check));
+    crate::risk::judge_plan(&mut plan);
     plan
 }
 

@@ -284,10 +284,9 @@ pub(super) fn leased_guest(plan: &Plan) -> Option<String> {
     };
     let identity = plan.guards.iter().find_map(|guard| match guard {
         Guard::SameGuest { identity, .. } => serde_json::to_string(identity).ok(),
-        Guard::VmidFree(_)
-        | Guard::NextVmid(_)
-        | Guard::Stopped(_)
-        | Guard::SameRows { .. } => None,
+        Guard::VmidFree(_) | Guard::NextVmid(_) | Guard::Stopped(_) | Guard::SameRows { .. } => {
+            None
+        }
     })?;
     tool.spec()
         .special

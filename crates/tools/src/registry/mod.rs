@@ -7,6 +7,8 @@ mod names;
 mod off;
 pub mod privileges;
 mod reach;
+#[cfg(test)]
+mod risks;
 
 use std::fmt;
 use std::sync::OnceLock;

@@ -16,7 +16,12 @@ fn unnamed(schema: &Schema) -> Vec<String> {
         match rows_of(method).as_slice() {
             [row] => missing.extend(unnamed_parameters(method, row)),
             [] => missing.push(format!("{} {}", method.verb, method.path)),
-            several => missing.push(format!("{} {}: {} rows", method.verb, method.path, several.len())),
+            several => missing.push(format!(
+                "{} {}: {} rows",
+                method.verb,
+                method.path,
+                several.len()
+            )),
         }
     }
     missing
@@ -69,7 +74,10 @@ fn unnamed_keys(parameter: &Parameter, at: &str, named: &dyn Fn(&str) -> bool) -
 
 #[test]
 fn every_method_parameter_and_key_of_every_version_is_named() {
-    for (version, schema) in ["8.4", "9.1", "9.2"].into_iter().zip(crate::reference::schemas()) {
+    for (version, schema) in ["8.4", "9.1", "9.2"]
+        .into_iter()
+        .zip(crate::reference::schemas())
+    {
         let missing = unnamed(&schema);
         println!("PVE {version}: {} not named", missing.len());
         assert!(missing.is_empty(), "PVE {version}: {missing:#?}");

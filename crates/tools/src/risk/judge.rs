@@ -39,8 +39,8 @@ impl Judgement {
     }
 }
 
-/// Parameters whose values have several lines by nature, or are judged with theirs.
-const MULTILINE: &[&str] = &["comment", "comments", "comments6", "description", "notes", "notes-template", "vms"];
+/// Parameters whose values have several lines by nature.
+const MULTILINE: &[&str] = &["comments", "comments6", "description", "notes"];
 
 /// Why an action costs what it costs. Never empty.
 pub(crate) fn judge(action: &Action, facts: &Facts) -> Vec<Judgement> {
@@ -79,6 +79,44 @@ pub(crate) fn worst_risk(request: &Request) -> Risk {
     judged.map(|it| it.risk).max().unwrap_or(Risk::Grant)
 }
 
+/// The worst that a method can do with these parameters, each with the only values that it takes or with any.
+#[cfg(test)]
+pub(crate) fn worst_of_method(verb: pve::Method, path: &str, params: &[(&str, Vec<&str>)]) -> Risk {
+    let Some((row, _)) = table::find(verb, path) else {
+        return Risk::Grant;
+    };
+    let of_param = |(name, values): &(&str, Vec<&str>)| -> Risk {
+        let name = name.replace("[n]", "0");
+        let Some(rule) = row.rule(&name) else {
+            return Risk::Grant;
+        };
+        let risk = |found: Option<Finding>| found.map_or(Risk::Read, |finding| finding.risk);
+        match (&rule.level, values.as_slice()) {
+            (Level::By(_), []) => Risk::Grant,
+            (level @ (Level::By(_) | Level::On(..) | Level::Off(..)), values @ [_, ..]) => {
+                let each = values.iter().map(|value| risk(of_value(level, value)));
+                each.max().unwrap_or(Risk::Read)
+            }
+            (Level::Setting(_), _) => Risk::Grant,
+            // Any setting that the method has.
+            (Level::Unsets, _) => {
+                let rules = row.rules.iter().flat_map(|rules| rules.iter());
+                let each = rules.map(|rule| risk(worst_of(&rule.level)));
+                each.max().unwrap_or(Risk::Read)
+            }
+            (level, _) => risk(worst_of(level)),
+        }
+    };
+    let worst = params.iter().map(of_param).max().unwrap_or(Risk::Read);
+    let any = params
+        .iter()
+        .map(|(name, _)| ((*name).to_owned(), "x".to_owned()));
+    let any: Vec<_> = any.collect();
+    let together = row.whole.and_then(|whole| whole(&Params(&any)));
+    let together = together.map_or(Risk::Read, |finding| finding.risk);
+    row.base.max(worst).max(together)
+}
+
 /// The node that a request gives power over by what it makes of a guest there: rules about the guest alone do not allow
 /// that.
 pub(crate) fn node_power(request: &Request) -> Option<String> {
@@ -97,7 +135,12 @@ pub(crate) fn least_risk(verb: pve::Method, path: &str) -> Risk {
 fn guest(path: &ApiPath, request: &Request) -> Option<Vmid> {
     let in_path = path.value("vmid").map(str::to_owned);
     let is_new = matches!(path.template, "/nodes/{node}/qemu" | "/nodes/{node}/lxc");
-    let named = || request.param("vmid").filter(|_| is_new).map(Value::to_string);
+    let named = || {
+        request
+            .param("vmid")
+            .filter(|_| is_new)
+            .map(Value::to_string)
+    };
     in_path.or_else(named)?.parse().ok()
 }
 
@@ -127,9 +170,10 @@ impl Judged<'_> {
                 }
             }
         }
-        let hidden = request.params.iter().filter(|(_, value)| {
-            matches!(value, Value::Hole(_) | Value::Filled(_))
-        });
+        let hidden = request
+            .params
+            .iter()
+            .filter(|(_, value)| matches!(value, Value::Hole(_) | Value::Filled(_)));
         seen.extend(hidden.map(|(name, _)| (name.clone(), String::new())));
         let together = self.row.whole.and_then(|whole| whole(&Params(&seen)));
         all.extend(together.map(|it| Judgement {
@@ -146,7 +190,10 @@ impl Judged<'_> {
     fn base(&self) -> Judgement {
         let base = Judgement::new(self.row.base, self.row.why);
         let is_of_guest = self.path.value("vmid").is_some();
-        match self.guest.filter(|_| is_of_guest && self.row.base != Risk::Grant) {
+        match self
+            .guest
+            .filter(|_| is_of_guest && self.row.base != Risk::Grant)
+        {
             Some(guest) if self.facts.created.contains(&guest) && base.risk > Risk::Change => {
                 Judgement {
                     risk: Risk::Change,
@@ -172,10 +219,18 @@ impl Judged<'_> {
         let Some(rule) = self.row.rule(name) else {
             return vec![unknown(name)];
         };
-        if text.contains(['\n', '\r', '\0']) && !MULTILINE.contains(&name) {
-            return named(name, found(Risk::Grant, "has a line break, which can add lines to a file of PVE"))
-                .into_iter()
-                .collect();
+        // PVE writes some values to its files as they are, where a new line begins another setting.
+        let has_lines = text.contains('\n') && !MULTILINE.contains(&name);
+        if has_lines || text.contains(['\r', '\0']) {
+            return named(
+                name,
+                found(
+                    Risk::Grant,
+                    "has a line break, which can add lines to a file of PVE",
+                ),
+            )
+            .into_iter()
+            .collect();
         }
         match &rule.level {
             Level::Unsets => {
@@ -205,7 +260,10 @@ impl Judged<'_> {
 
     fn credential(&self, name: &str, why: &'static str) -> Option<Judgement> {
         let mut judgement = named(name, found(Risk::Grant, why))?;
-        if let Some(guest) = self.guest.filter(|guest| self.facts.created.contains(guest)) {
+        if let Some(guest) = self
+            .guest
+            .filter(|guest| self.facts.created.contains(guest))
+        {
             judgement.risk = Risk::Change;
             judgement.relies_on.push(Fact::CreatedByThisPlan(guest));
         }
@@ -246,9 +304,8 @@ impl Judged<'_> {
             return;
         }
         let guests = self.interrupted(request);
-        let stopped = |guest: &Vmid| {
-            self.facts.stopped.contains(guest) || self.facts.created.contains(guest)
-        };
+        let stopped =
+            |guest: &Vmid| self.facts.stopped.contains(guest) || self.facts.created.contains(guest);
         if !guests.is_empty() && guests.iter().all(stopped) {
             judgement.risk = Risk::Change;
             let facts = guests.into_iter().map(|guest| {
@@ -276,7 +333,10 @@ fn interrupted(path: &ApiPath, request: &Request) -> Vec<Vmid> {
         return Vec::new();
     }
     let text = |name: &str| request.param(name).map(Value::to_string);
-    if ["all", "exclude", "pool"].iter().any(|name| text(name).is_some()) {
+    if ["all", "exclude", "pool"]
+        .iter()
+        .any(|name| text(name).is_some())
+    {
         return Vec::new();
     }
     let named = text("vmid").unwrap_or_default();
@@ -337,7 +397,9 @@ fn of_value(level: &Level, text: &str) -> Option<Finding> {
         Level::By(judge) => judge(text),
         Level::Properties(properties) => in_properties(properties, text),
         Level::Credential(why) => found(Risk::Grant, why),
-        Level::Setting(_) | Level::Unsets => found(Risk::Grant, "cannot be judged by its value alone"),
+        Level::Setting(_) | Level::Unsets => {
+            found(Risk::Grant, "cannot be judged by its value alone")
+        }
     }
 }
 
@@ -357,7 +419,10 @@ fn in_properties(properties: &Properties, text: &str) -> Option<Finding> {
 fn of_key(properties: &Properties, key: &str, value: &str) -> Option<Finding> {
     match properties.keys.iter().find(|rule| rule.names(key)) {
         Some(rule) => of_value(&rule.level, value),
-        None => found(Risk::Grant, "has a key that the risk table of oxmox does not know"),
+        None => found(
+            Risk::Grant,
+            "has a key that the risk table of oxmox does not know",
+        ),
     }
 }
 
@@ -366,9 +431,12 @@ pub(crate) fn worst_of(level: &Level) -> Option<Finding> {
     match level {
         Level::Is(risk, why) | Level::On(risk, why) | Level::Off(risk, why) => found(*risk, why),
         Level::Credential(why) => found(Risk::Grant, why),
-        Level::Properties(properties) => {
-            worst(properties.keys.iter().map(|rule: &Rule| worst_of(&rule.level)))
-        }
+        Level::Properties(properties) => worst(
+            properties
+                .keys
+                .iter()
+                .map(|rule: &Rule| worst_of(&rule.level)),
+        ),
         // Every such function judges the empty text as the default of PVE.
         Level::By(judge) => judge(""),
         Level::Setting(judge) => judge(&Setting {

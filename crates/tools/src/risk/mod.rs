@@ -17,6 +17,8 @@ mod subject;
 mod table;
 
 pub use judge::Judgement;
+#[cfg(test)]
+pub(crate) use judge::worst_of_method;
 pub(crate) use judge::{least_risk, node_power, worst_risk};
 pub(crate) use property::flag;
 pub(crate) use settle::{is_stopped, judge_plan, settle};

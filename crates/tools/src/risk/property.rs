@@ -72,7 +72,8 @@ mod tests {
 
     #[test]
     fn every_part_is_there_also_what_is_said_twice() {
-        let read: Vec<_> = parts("local-lvm:1,volume=local-lvm:vm-101-disk-0,,ssd=1,x=,=y").collect();
+        let read: Vec<_> =
+            parts("local-lvm:1,volume=local-lvm:vm-101-disk-0,,ssd=1,x=,=y").collect();
         assert_eq!(
             read,
             [

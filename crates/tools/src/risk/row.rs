@@ -180,10 +180,7 @@ pub(crate) const fn credential(names: &'static [&'static str], why: &'static str
 }
 
 /// These do what the function finds.
-pub(crate) const fn by(
-    names: &'static [&'static str],
-    judge: fn(&str) -> Option<Finding>,
-) -> Rule {
+pub(crate) const fn by(names: &'static [&'static str], judge: fn(&str) -> Option<Finding>) -> Rule {
     Rule {
         names,
         level: Level::By(judge),

@@ -17,9 +17,8 @@ use crate::spec::Risk;
 pub(super) fn knows_key(setting: &str, key: &str) -> bool {
     match setting.trim_end_matches(|c: char| c.is_ascii_digit()) {
         "net" => card::KNOWN.contains(&key),
-        "efidisk" | "ide" | "mp" | "rootfs" | "sata" | "scsi" | "tpmstate" | "unused" | "virtio" => {
-            drive::SAFE.contains(&key) || drive::JUDGED.contains(&key)
-        }
+        "efidisk" | "ide" | "mp" | "rootfs" | "sata" | "scsi" | "tpmstate" | "unused"
+        | "virtio" => drive::SAFE.contains(&key) || drive::JUDGED.contains(&key),
         _ => true,
     }
 }
@@ -112,7 +111,8 @@ pub(crate) fn left_to_root(setting: &Setting<'_>) -> Option<Finding> {
 /// Features of a container: nesting alone is what PVE's own dialog sets for a new unprivileged container.
 pub(crate) fn features(setting: &Setting<'_>) -> Option<Finding> {
     let new = setting.new.filter(|_| !setting.stays())?;
-    let is_nesting = |part: Part<'_>| matches!(part, Part::Pair("nesting", value) if flag(value).is_some());
+    let is_nesting =
+        |part: Part<'_>| matches!(part, Part::Pair("nesting", value) if flag(value).is_some());
     if setting.old == Old::New && parts(new).all(is_nesting) {
         return None;
     }
@@ -121,8 +121,17 @@ pub(crate) fn features(setting: &Setting<'_>) -> Option<Finding> {
 
 /// What of a device that is passed through says only how the guest sees it.
 const HARMLESS_OF_DEVICE: &[&str] = &[
-    "device-id", "legacy-igd", "mapping", "mdev", "pcie", "rombar", "sub-device-id", "sub-vendor-id", "usb3",
-    "vendor-id", "x-vga",
+    "device-id",
+    "legacy-igd",
+    "mapping",
+    "mdev",
+    "pcie",
+    "rombar",
+    "sub-device-id",
+    "sub-vendor-id",
+    "usb3",
+    "vendor-id",
+    "x-vga",
 ];
 
 /// Devices of the node: `host` names one; a `mapping` was defined by an administrator.
@@ -209,12 +218,19 @@ pub(crate) fn template(setting: &Setting<'_>) -> Option<Finding> {
     if was.is_some() && was == becomes {
         return None;
     }
-    found(Risk::Destroy, "makes the guest a template, or a template a guest")
+    found(
+        Risk::Destroy,
+        "makes the guest a template, or a template a guest",
+    )
 }
 
 /// Tags: the tag `protected` is a person's mark that the guest is not to be destroyed.
 pub(crate) fn tags(setting: &Setting<'_>) -> Option<Finding> {
-    let protects = |tags: &str| list(tags).iter().any(|tag| tag.eq_ignore_ascii_case("protected"));
+    let protects = |tags: &str| {
+        list(tags)
+            .iter()
+            .any(|tag| tag.eq_ignore_ascii_case("protected"))
+    };
     let was = match setting.old {
         Old::Unknown => true,
         Old::Unset | Old::New => false,
@@ -234,7 +250,10 @@ pub(crate) fn container_memory(setting: &Setting<'_>) -> Option<Finding> {
     let figure = |text: &str| text.parse::<u64>().ok();
     match (setting.was().and_then(figure), setting.new.and_then(figure)) {
         (Some(was), Some(becomes)) if becomes >= was => None,
-        _ => found(Risk::Disrupt, "programs in the running container can be killed for want of memory"),
+        _ => found(
+            Risk::Disrupt,
+            "programs in the running container can be killed for want of memory",
+        ),
     }
 }
 
@@ -279,12 +298,22 @@ pub(crate) mod tests {
 
     #[test]
     fn a_host_device_is_a_grant_also_beside_a_mapping() {
-        for new in ["host=1-2", "1-2", "mapping=key,host=1-2", "host=1-2,mapping=key", "usb3=1"] {
+        for new in [
+            "host=1-2",
+            "1-2",
+            "mapping=key,host=1-2",
+            "host=1-2,mapping=key",
+            "usb3=1",
+        ] {
             assert_eq!(risk(device(&set(Old::Unset, new))), Risk::Grant, "{new}");
         }
         for new in ["mapping=key", "spice", "host=spice,usb3=1"] {
             assert_eq!(risk(device(&set(Old::Unset, new))), Risk::Read, "{new}");
-            assert_eq!(risk(device(&set(Old::Unknown, new))), Risk::Disrupt, "{new}");
+            assert_eq!(
+                risk(device(&set(Old::Unknown, new))),
+                Risk::Disrupt,
+                "{new}"
+            );
         }
         assert_eq!(risk(device(&unset(Old::Is("mapping=key")))), Risk::Disrupt);
     }
@@ -293,7 +322,12 @@ pub(crate) mod tests {
     fn nesting_alone_is_no_grant_for_a_new_container() {
         assert_eq!(risk(features(&set(Old::New, "nesting=1"))), Risk::Read);
         assert_eq!(risk(features(&set(Old::Unset, "nesting=1"))), Risk::Grant);
-        for new in ["nesting=1,keyctl=1", "mount=nfs;ext4,mknod=1", "fuse=1", "nesting=x"] {
+        for new in [
+            "nesting=1,keyctl=1",
+            "mount=nfs;ext4,mknod=1",
+            "fuse=1",
+            "nesting=x",
+        ] {
             assert_eq!(risk(features(&set(Old::New, new))), Risk::Grant, "{new}");
         }
         assert_eq!(risk(features(&set(Old::Unknown, "nesting=1"))), Risk::Grant);
@@ -309,15 +343,24 @@ pub(crate) mod tests {
         assert_eq!(risk(protection(&set(Old::Is("0"), "ON"))), Risk::Read);
         assert_eq!(risk(tags(&set(Old::Is("a;Protected"), "a"))), Risk::Destroy);
         assert_eq!(risk(tags(&set(Old::Is("a"), "b"))), Risk::Read);
-        assert_eq!(risk(tags(&set(Old::Is("protected"), "x,PROTECTED"))), Risk::Read);
+        assert_eq!(
+            risk(tags(&set(Old::Is("protected"), "x,PROTECTED"))),
+            Risk::Read
+        );
     }
 
     #[test]
     fn values_that_reach_the_node_are_grants() {
         assert_eq!(risk(serial(&set(Old::Unset, "/dev/ttyS0"))), Risk::Grant);
         assert_eq!(risk(serial(&set(Old::Unset, "socket"))), Risk::Read);
-        assert_eq!(risk(rng(&set(Old::Unset, "source=/dev/hwrng"))), Risk::Grant);
-        assert_eq!(risk(rng(&set(Old::Unset, "source=/dev/urandom,period=1"))), Risk::Read);
+        assert_eq!(
+            risk(rng(&set(Old::Unset, "source=/dev/hwrng"))),
+            Risk::Grant
+        );
+        assert_eq!(
+            risk(rng(&set(Old::Unset, "source=/dev/urandom,period=1"))),
+            Risk::Read
+        );
         assert_eq!(risk(console_mode(&set(Old::Unset, "shell"))), Risk::Grant);
         assert_eq!(risk(console_mode(&set(Old::Unknown, "tty"))), Risk::Read);
         assert_eq!(risk(unprivileged(&set(Old::Is("1"), "0"))), Risk::Grant);
@@ -337,9 +380,21 @@ pub(crate) mod tests {
 
     #[test]
     fn less_memory_interrupts_a_container() {
-        assert_eq!(risk(container_memory(&set(Old::Is("1024"), "512"))), Risk::Disrupt);
-        assert_eq!(risk(container_memory(&set(Old::Is("512"), "1024"))), Risk::Read);
-        assert_eq!(risk(container_memory(&set(Old::Unknown, "1024"))), Risk::Disrupt);
-        assert_eq!(risk(container_memory(&unset(Old::Is("512")))), Risk::Disrupt);
+        assert_eq!(
+            risk(container_memory(&set(Old::Is("1024"), "512"))),
+            Risk::Disrupt
+        );
+        assert_eq!(
+            risk(container_memory(&set(Old::Is("512"), "1024"))),
+            Risk::Read
+        );
+        assert_eq!(
+            risk(container_memory(&set(Old::Unknown, "1024"))),
+            Risk::Disrupt
+        );
+        assert_eq!(
+            risk(container_memory(&unset(Old::Is("512")))),
+            Risk::Disrupt
+        );
     }
 }

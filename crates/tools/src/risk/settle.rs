@@ -70,7 +70,9 @@ fn created_by(plan: &Plan, step: &Step) -> Option<Vmid> {
         (pve::Method::Post, ["", "nodes", _, "qemu" | "lxc", _, "clone"]) => "newid",
         _ => return None,
     };
-    let forces = request.param("force").is_some_and(|force| flag(&force.to_string()) != Some(false));
+    let forces = request
+        .param("force")
+        .is_some_and(|force| flag(&force.to_string()) != Some(false));
     let vmid: Vmid = request.param(name)?.to_string().parse().ok()?;
     let free = [Guard::VmidFree(vmid), Guard::NextVmid(vmid)];
     let is_free = plan.guards.iter().any(|guard| free.contains(guard));

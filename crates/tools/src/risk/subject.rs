@@ -88,7 +88,8 @@ impl Asked<'_> {
     }
 
     fn is_on(&self, name: &str) -> bool {
-        self.text(name).is_some_and(|text| flag(&text) != Some(false))
+        self.text(name)
+            .is_some_and(|text| flag(&text) != Some(false))
     }
 
     fn ids(&self, name: &str) -> Vec<Vmid> {
@@ -99,7 +100,11 @@ impl Asked<'_> {
     /// The guest in the path, by whatever name: an id, an HA resource, a replication job.
     fn in_path(&self) -> Vec<Subject> {
         let destroys = self.request.method == Method::Delete;
-        let use_ = if destroys { Use::Destroys } else { Use::Changes };
+        let use_ = if destroys {
+            Use::Destroys
+        } else {
+            Use::Changes
+        };
         let names = ["vmid", "sid"].into_iter();
         let mut found: Vec<_> = names
             .filter_map(|name| self.path.value(name))
@@ -107,7 +112,12 @@ impl Asked<'_> {
             .map(|vmid| one(vmid, use_))
             .collect();
         let is_replication = self.path.template.contains("/replication/");
-        if let Some(vmid) = self.path.value("id").filter(|_| is_replication).and_then(vmid_in) {
+        if let Some(vmid) = self
+            .path
+            .value("id")
+            .filter(|_| is_replication)
+            .and_then(vmid_in)
+        {
             found.push(one(vmid, use_));
         }
         if self.path.template.ends_with("/clone") {
@@ -141,8 +151,12 @@ impl Asked<'_> {
         if !is_backup {
             return found;
         }
-        let prunes = ["maxfiles", "prune-backups"].iter().any(|name| self.text(name).is_some())
-            || self.text("remove").is_some_and(|text| flag(&text) == Some(true));
+        let prunes = ["maxfiles", "prune-backups"]
+            .iter()
+            .any(|name| self.text(name).is_some())
+            || self
+                .text("remove")
+                .is_some_and(|text| flag(&text) == Some(true));
         let use_ = if prunes { Use::Destroys } else { Use::Reads };
         let node = self.path.value("node").map(str::to_owned);
         let on = node.or_else(|| self.text("node"));
@@ -184,7 +198,9 @@ impl Asked<'_> {
                 _ => volume.to_owned(),
             };
             let removes = self.request.method == Method::Delete
-                || self.text("protected").is_some_and(|text| flag(&text) != Some(true));
+                || self
+                    .text("protected")
+                    .is_some_and(|text| flag(&text) != Some(true));
             let use_ = if removes { Use::Destroys } else { Use::Reads };
             found.extend(owners_of(&volume).map(|vmid| one(vmid, use_)));
         }
@@ -197,7 +213,8 @@ impl Asked<'_> {
                 continue;
             }
             let text = value.to_string();
-            let is_archive = matches!(name.as_str(), "archive" | "ostemplate") && !text.contains(":vztmpl/");
+            let is_archive =
+                matches!(name.as_str(), "archive" | "ostemplate") && !text.contains(":vztmpl/");
             if is_archive && owners_of(&text).next().is_none() {
                 found.push(Subject {
                     which: Which::Unknown(crate::words::clip(&text, 80)),
@@ -207,7 +224,11 @@ impl Asked<'_> {
             for part in text.split([',', ';', '\0']) {
                 let (key, volume) = part.split_once('=').unwrap_or((name, part));
                 let is_name = volume.contains(':') || volume.starts_with('/');
-                let use_ = if SOURCES.contains(&key) { Use::Reads } else { Use::Destroys };
+                let use_ = if SOURCES.contains(&key) {
+                    Use::Reads
+                } else {
+                    Use::Destroys
+                };
                 let others = owners_of(volume).filter(|vmid| is_name && Some(*vmid) != own);
                 found.extend(others.map(|vmid| one(vmid, use_)));
             }
@@ -218,15 +239,20 @@ impl Asked<'_> {
     /// Guests that a whole node, a storage or the access tree takes along.
     fn selected(&self) -> Vec<Subject> {
         let on = self.path.value("node").map(str::to_owned);
-        let names_some = ["vmid", "vms"].iter().any(|name| !self.ids(name).is_empty());
+        let names_some = ["vmid", "vms"]
+            .iter()
+            .any(|name| !self.ids(name).is_empty());
         let which = match (self.request.method, self.path.template) {
             (Method::Put, "/access/acl") => return self.given_access(),
             // A list of nothing is no list to PVE: it means all of them.
             _ if names_some => return Vec::new(),
             (
                 Method::Post,
-                "/nodes/{node}/status" | "/nodes/{node}/stopall" | "/nodes/{node}/suspendall"
-                | "/nodes/{node}/migrateall" | "/nodes/{node}/startall",
+                "/nodes/{node}/status"
+                | "/nodes/{node}/stopall"
+                | "/nodes/{node}/suspendall"
+                | "/nodes/{node}/migrateall"
+                | "/nodes/{node}/startall",
             ) => all(Vec::new(), on, Use::Changes),
             (Method::Post, path) if path.starts_with("/cluster/bulk-action/guest/") => {
                 all(Vec::new(), None, Use::Changes)
@@ -249,15 +275,20 @@ impl Asked<'_> {
     /// Rights on a path of the access tree hold for all below it.
     fn given_access(&self) -> Vec<Subject> {
         let path = self.text("path").unwrap_or_default();
-        let propagates = self.text("propagate").is_none_or(|text| flag(&text) != Some(false));
+        let propagates = self
+            .text("propagate")
+            .is_none_or(|text| flag(&text) != Some(false));
         let words: Vec<_> = path.split('/').filter(|word| !word.is_empty()).collect();
         let which = match words.as_slice() {
             [] | ["vms"] if propagates => return vec![all(Vec::new(), None, Use::Reads)],
             ["vms", vmid, ..] => {
-                return vmid_in(vmid).map(|vmid| one(vmid, Use::Reads)).into_iter().collect();
+                return vmid_in(vmid)
+                    .map(|vmid| one(vmid, Use::Reads))
+                    .into_iter()
+                    .collect();
             }
             ["pool"] if propagates => Which::AnyPool,
-            ["pool", name @ ..] => Which::Pool(name.join("/")),
+            ["pool", name @ ..] if !name.is_empty() => Which::Pool(name.join("/")),
             _ => return Vec::new(),
         };
         vec![Subject {
@@ -323,10 +354,22 @@ mod tests {
 
     #[test]
     fn the_source_of_a_restore_is_a_subject() {
-        let restore = |archive: &str| Request::post("/nodes/pve1/qemu").with("vmid", "5020").with("archive", archive);
+        let restore = |archive: &str| {
+            Request::post("/nodes/pve1/qemu")
+                .with("vmid", "5020")
+                .with("archive", archive)
+        };
         let source = [(100, Use::Reads)];
-        assert_eq!(uses(restore("vault:backup/vm/100/2026-11-14T01:00:05Z")), source);
-        assert_eq!(uses(restore("nas:backup/vzdump-qemu-100-2026_11_08-03_00_02.vma.zst")), source);
+        assert_eq!(
+            uses(restore("vault:backup/vm/100/2026-11-14T01:00:05Z")),
+            source
+        );
+        assert_eq!(
+            uses(restore(
+                "nas:backup/vzdump-qemu-100-2026_11_08-03_00_02.vma.zst"
+            )),
+            source
+        );
         let strange = subjects(&restore("nas:backup/x.vma"));
         assert!(matches!(strange[0].which, Which::Unknown(_)), "{strange:?}");
     }
@@ -336,11 +379,19 @@ mod tests {
         let config = |value: &str| Request::put("/nodes/pve1/qemu/105/config").with("scsi1", value);
         let own = (105, Use::Changes);
         assert_eq!(uses(config("local-lvm:8")), [own]);
-        assert_eq!(uses(config("local-lvm:1,volume=local-lvm:vm-101-disk-0")), [(101, Use::Destroys), own]);
-        assert_eq!(uses(config("local-lvm:0,import-from=nas:101/vm-101-disk-0.raw")), [(101, Use::Reads), own]);
+        assert_eq!(
+            uses(config("local-lvm:1,volume=local-lvm:vm-101-disk-0")),
+            [(101, Use::Destroys), own]
+        );
+        assert_eq!(
+            uses(config("local-lvm:0,import-from=nas:101/vm-101-disk-0.raw")),
+            [(101, Use::Reads), own]
+        );
         let delete = Request::delete("/nodes/pve1/storage/nas/content/nas:101%2Fvm-101-disk-0.raw");
         assert_eq!(uses(delete), [(101, Use::Destroys)]);
-        let unprotect = Request::put("/nodes/pve1/storage/nas/content/backup%2Fvzdump-qemu-100-2026.vma").with("protected", false);
+        let unprotect =
+            Request::put("/nodes/pve1/storage/nas/content/backup%2Fvzdump-qemu-100-2026.vma")
+                .with("protected", false);
         assert_eq!(uses(unprotect), [(100, Use::Destroys)]);
     }
 
@@ -352,10 +403,15 @@ mod tests {
         };
         assert_eq!(job("vmid", "101"), [one(vmid(101), Use::Reads)]);
         assert_eq!(job("all", "1"), [all(vec![], None, Use::Reads)]);
-        assert_eq!(job("exclude", "101 102"), [all(vec![vmid(101), vmid(102)], None, Use::Reads)]);
+        assert_eq!(
+            job("exclude", "101 102"),
+            [all(vec![vmid(101), vmid(102)], None, Use::Reads)]
+        );
         let pool = Which::Pool("lab".to_owned());
         assert_eq!(job("pool", "lab")[0].which, pool);
-        let prunes = Request::post("/cluster/backup").with("vmid", "101").with("prune-backups", "keep-last=1");
+        let prunes = Request::post("/cluster/backup")
+            .with("vmid", "101")
+            .with("prune-backups", "keep-last=1");
         assert_eq!(uses(prunes), [(101, Use::Destroys)]);
         let change = subjects(&Request::put("/cluster/backup/nightly").with("enabled", false));
         assert!(matches!(change[0].which, Which::Job(_)), "{change:?}");
@@ -380,7 +436,10 @@ mod tests {
         };
         assert_eq!(acl("/vms/100", "0"), [one(vmid(100), Use::Reads)]);
         assert_eq!(acl("//vms//100/", "1"), [one(vmid(100), Use::Reads)]);
-        assert_eq!(acl("/pool/a/b", "1")[0].which, Which::Pool("a/b".to_owned()));
+        assert_eq!(
+            acl("/pool/a/b", "1")[0].which,
+            Which::Pool("a/b".to_owned())
+        );
         assert_eq!(acl("/pool", "1")[0].which, Which::AnyPool);
         assert!(acl("/pool", "Off").is_empty() && acl("/", "0").is_empty());
         assert_eq!(acl("/", "1"), [all(vec![], None, Use::Reads)]);
@@ -391,7 +450,10 @@ mod tests {
     fn ha_and_replication_name_guests() {
         let ha = Request::post("/cluster/ha/resources/vm:105/migrate").with("node", "pve2");
         assert_eq!(uses(ha), [(105, Use::Changes)]);
-        assert_eq!(uses(Request::delete("/cluster/replication/105-0")), [(105, Use::Destroys)]);
+        assert_eq!(
+            uses(Request::delete("/cluster/replication/105-0")),
+            [(105, Use::Destroys)]
+        );
         let add = Request::post("/cluster/ha/resources").with("sid", "ct:200");
         assert_eq!(uses(add), [(200, Use::Changes)]);
     }

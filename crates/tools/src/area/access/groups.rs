@@ -75,7 +75,7 @@ const UPDATE: Plain = change(
 }]);
 
 const DELETE: Plain = change(
-    (Toolset::Access, Risk::Destroy),
+    (Toolset::Access, Risk::Grant),
     "delete_group",
     "Delete a group",
     Method::Delete,

@@ -76,7 +76,7 @@ const UPDATE: Plain = change(
 }]);
 
 const DELETE: Plain = change(
-    (Toolset::Access, Risk::Destroy),
+    (Toolset::Access, Risk::Grant),
     "delete_role",
     "Delete a role",
     Method::Delete,

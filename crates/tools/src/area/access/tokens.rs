@@ -81,7 +81,7 @@ const CREATE: Plain = change(
 }]);
 
 const DELETE: Plain = change(
-    (Toolset::Access, Risk::Destroy),
+    (Toolset::Access, Risk::Grant),
     "delete_user_token",
     "Delete an API token",
     Method::Delete,

@@ -126,7 +126,7 @@ const UPDATE: Plain = change(
 ]);
 
 const DELETE: Plain = change(
-    (Toolset::Access, Risk::Destroy),
+    (Toolset::Access, Risk::Grant),
     "delete_user",
     "Delete a user",
     Method::Delete,

@@ -33,6 +33,8 @@ impl Declared {
     /// Makes the plan one about the guests from which it takes a storage.
     pub(super) async fn bind(&self, cluster: &Arc<Cluster>, plan: &mut Plan) -> Result<(), Fault> {
         let risk = Risk::Destroy;
-        self.tool.bind_stranded(&self.values, cluster, risk, plan).await
+        self.tool
+            .bind_stranded(&self.values, cluster, risk, plan)
+            .await
     }
 }

@@ -12,11 +12,11 @@ use super::declared::Declared;
 use super::sent::Sent;
 use super::{ha, risk, wide};
 use crate::area::users::Users;
-use crate::volume::{backup_of, is_same, owners, storage};
 use crate::context::{Cluster, Context, Guest};
 use crate::fault::Fault;
 use crate::plan::{Blocker, Effect, Impact, Needs, Plan, Target, parts};
 use crate::spec::Risk;
+use crate::volume::{backup_of, is_same, owners, storage};
 
 /// Parameters whose volumes are only read.
 const SOURCES: &[&str] = &["archive", "import-from", "ostemplate", "source"];

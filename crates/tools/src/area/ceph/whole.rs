@@ -92,7 +92,7 @@ const SET_FLAG: Plain = change(
     "/cluster/ceph/flags/{flag}",
 )
 .says(
-    "Sets or clears one of Ceph's cluster-wide flags, at once.\n\nnoout before a node's maintenance keeps Ceph from moving data meanwhile; clear it afterwards. pause stops all reads and writes, so that every guest on Ceph hangs: it asks for a confirmation. get_ceph_flags shows them. Needs Sys.Modify and Sys.Audit on /. Undo: this tool with the old value.",
+    "Sets or clears one of Ceph's cluster-wide flags, at once.\n\nnoout before a node's maintenance keeps Ceph from moving data meanwhile; clear it afterwards. pause stops all reads and writes, so that every guest on Ceph hangs. Returns a `confirm` value first; repeat the call with it. get_ceph_flags shows them. Needs Sys.Modify and Sys.Audit on /. Undo: this tool with the old value.",
 )
 .takes(&[FLAG, flag("value", "True sets it, false clears it.").required()])
 .needs(Need::All(&[

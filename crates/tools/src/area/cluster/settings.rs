@@ -38,14 +38,14 @@ const GET_OPTIONS: Plain = read(
 }]);
 
 const UPDATE_OPTIONS: Plain = change(
-    (Toolset::Cluster, Risk::Change),
+    (Toolset::Cluster, Risk::Grant),
     "update_cluster_options",
     "Change the cluster's options",
     Method::Put,
     "/cluster/options",
 )
 .says(
-    "Changes options of the whole cluster, or with delete sets them back to PVE's default.\n\nget_cluster_options shows them; those not listed here (migration, bwlimit, tag-style …) go by write_proxmox_api on /cluster/options. They hold at once; running guests keep their keyboard until they are started anew. Needs Sys.Modify and Sys.Audit on /. Undo: the same call with the old values.",
+    "Changes options of the whole cluster, or with delete sets them back to PVE's default.\n\nget_cluster_options shows them; those not listed here (migration, bwlimit, tag-style …) go by write_proxmox_api on /cluster/options. A person must approve http_proxy and whatever weakens access or encryption. They hold at once; running guests keep their keyboard until they are started anew. Needs Sys.Modify and Sys.Audit on /. Undo: the same call with the old values.",
 )
 .takes(&[
     text("keyboard", "Default layout of consoles, as en-us."),

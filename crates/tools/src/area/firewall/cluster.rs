@@ -42,14 +42,14 @@ const GET_OPTIONS: Plain = read(
 }]);
 
 const SET_OPTIONS: Plain = change(
-    (Toolset::Firewall, Risk::Disrupt),
+    (Toolset::Firewall, Risk::Grant),
     "set_cluster_firewall_options",
     "Change the cluster's firewall options",
     Method::Put,
     "/cluster/firewall/options",
 )
 .says(
-    "Switches the firewall of the whole cluster on or off, or sets its policies.\n\nSwitching it on with policy_in DROP cuts off everything that no rule accepts, this connection included; PVE itself only keeps ports 8006 and 22 open from the nodes' own network. Put rules in first with create_cluster_firewall_rule. It asks for a confirmation. Needs Sys.Modify and Sys.Audit on /. Undo: the same call with the old values.",
+    "Switches the firewall of the whole cluster on or off, or sets its policies.\n\nSwitching it on with policy_in DROP cuts off everything that no rule accepts, this connection included; PVE itself only keeps ports 8006 and 22 open from the nodes' own network. Put rules in first with create_cluster_firewall_rule. A person must approve what switches it off or accepts more; the rest returns a `confirm` value first. Needs Sys.Modify and Sys.Audit on /. Undo: the same call with the old values.",
 )
 .takes(&[
     whole("enable", "1 switches it on, 0 off.").within(0, 1),
@@ -105,7 +105,7 @@ const CREATE_RULE: Plain = adding(
     RULES,
 )
 .says(
-    "Adds a rule to the cluster's firewall, in force on every node at once and in first place, before all others.\n\nPVE takes no other place: update_cluster_firewall_rule with moveto moves it. Anything but ACCEPT can cut off the nodes and asks for a confirmation. For one guest use create_vm_firewall_rule or create_container_firewall_rule. Needs Sys.Modify and Sys.Audit on /. Undo: delete_cluster_firewall_rule with pos 0.",
+    "Adds a rule to the cluster's firewall, in force on every node at once and in first place, before all others.\n\nPVE takes no other place: update_cluster_firewall_rule with moveto moves it. A person must approve a rule that accepts; one that drops or rejects can cut the nodes off and returns a `confirm` value first. For one guest use create_vm_firewall_rule or create_container_firewall_rule. Needs Sys.Modify and Sys.Audit on /. Undo: delete_cluster_firewall_rule with pos 0.",
 )
 .takes(&[
     ACTION.required(),
@@ -135,14 +135,14 @@ const CREATE_RULE: Plain = adding(
 ]);
 
 const UPDATE_RULE: Plain = change(
-    (Toolset::Firewall, Risk::Disrupt),
+    (Toolset::Firewall, Risk::Grant),
     "update_cluster_firewall_rule",
     "Change a firewall rule of the cluster",
     Method::Put,
     ONE_RULE,
 )
 .says(
-    "Changes a rule of the cluster's firewall, or with moveto alone moves it before the rule that is at that place now.\n\nAll nodes take it up at once; a wrong one can cut them off, so it asks for a confirmation. If the list changed since it was looked at, nothing is sent. list_cluster_firewall_rules has the places. Needs Sys.Modify and Sys.Audit on /. Undo: the same call with the old values.",
+    "Changes a rule of the cluster's firewall, or with moveto alone moves it before the rule that is at that place now.\n\nAll nodes take it up at once; a wrong one can open them or cut them off. A person must approve all but a comment. If the list changed since it was looked at, nothing is sent. list_cluster_firewall_rules has the places. Needs Sys.Modify and Sys.Audit on /. Undo: the same call with the old values.",
 )
 .takes(&[
     POS,

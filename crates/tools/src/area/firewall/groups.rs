@@ -78,7 +78,7 @@ const CREATE_RULE: Plain = adding(
     ONE_GROUP,
 )
 .says(
-    "Adds a rule to a security group, in first place; it is in force at once wherever the group is used.\n\nget_firewall_group_rules shows what is there. Anything but ACCEPT can cut off the guests that use the group and asks for a confirmation. For one guest alone use create_vm_firewall_rule. Needs Sys.Modify and Sys.Audit on /. Undo: write_proxmox_api with DELETE on /cluster/firewall/groups/GROUP/0.",
+    "Adds a rule to a security group, in first place; it is in force at once wherever the group is used.\n\nget_firewall_group_rules shows what is there. A person must approve a rule that accepts; one that drops or rejects can cut guests off and returns a `confirm` value first. For one guest alone use create_vm_firewall_rule. Needs Sys.Modify and Sys.Audit on /. Undo: write_proxmox_api with DELETE on /cluster/firewall/groups/GROUP/0.",
 )
 .takes(&[
     GROUP,

@@ -58,14 +58,14 @@ const GET_VM_OPTIONS: Plain = read(
 }]);
 
 const SET_VM_OPTIONS: Plain = change(
-    (Toolset::Firewall, Risk::Disrupt),
+    (Toolset::Firewall, Risk::Grant),
     "set_vm_firewall_options",
     "Change a VM's firewall options",
     Method::Put,
     "/nodes/{node}/qemu/{vmid}/firewall/options",
 )
 .says(
-    "Switches a VM's firewall on or off, or sets its policies and filters; a running VM feels it at once.\n\nIncoming packets that no rule accepts are dropped once it is on, so put rules in first with create_vm_firewall_rule. It can cut the VM off and asks for a confirmation. Needs VM.Config.Network and VM.Audit on /vms/VMID. Undo: the same call with the old values.",
+    "Switches a VM's firewall on or off, or sets its policies and filters; a running VM feels it at once.\n\nIncoming packets that no rule accepts are dropped once it is on, so put rules in first with create_vm_firewall_rule. A person must approve what switches it off or accepts more; the rest can cut the VM off and returns a `confirm` value first. Needs VM.Config.Network and VM.Audit on /vms/VMID. Undo: the same call with the old values.",
 )
 .takes(&[
     VM,
@@ -107,7 +107,7 @@ const CREATE_VM_RULE: Plain = adding(
     VM_RULES,
 )
 .says(
-    "Adds a firewall rule to one VM, in first place and in force at once if its firewall is on.\n\nlist_vm_firewall_rules shows the others, set_vm_firewall_options switches the firewall. Anything but ACCEPT can cut the VM off and asks for a confirmation. A container takes create_container_firewall_rule. Needs VM.Config.Network and VM.Audit on /vms/VMID. Undo: write_proxmox_api with DELETE on /nodes/NODE/qemu/VMID/firewall/rules/0.",
+    "Adds a firewall rule to one VM, in first place and in force at once if its firewall is on.\n\nlist_vm_firewall_rules shows the others, set_vm_firewall_options switches the firewall. A person must approve a rule that accepts; one that drops or rejects can cut the VM off and returns a `confirm` value first. A container takes create_container_firewall_rule. Needs VM.Config.Network and VM.Audit on /vms/VMID. Undo: write_proxmox_api with DELETE on /nodes/NODE/qemu/VMID/firewall/rules/0.",
 )
 .takes(&[VM, ACTION.required(), TYPE, ENABLE.otherwise("1"), SOURCE, DEST, PROTO, DPORT, MACRO, COMMENT])
 .needs(MODIFY)
@@ -166,7 +166,7 @@ const CREATE_CONTAINER_RULE: Plain = adding(
     CONTAINER_RULES,
 )
 .says(
-    "Adds a firewall rule to one container, in first place and in force at once if its firewall is on.\n\nlist_container_firewall_rules shows the others. Anything but ACCEPT can cut the container off and asks for a confirmation. A VM takes create_vm_firewall_rule. Needs VM.Config.Network and VM.Audit on /vms/VMID. Undo: write_proxmox_api with DELETE on /nodes/NODE/lxc/VMID/firewall/rules/0.",
+    "Adds a firewall rule to one container, in first place and in force at once if its firewall is on.\n\nlist_container_firewall_rules shows the others. A person must approve a rule that accepts; one that drops or rejects can cut the container off and returns a `confirm` value first. A VM takes create_vm_firewall_rule. Needs VM.Config.Network and VM.Audit on /vms/VMID. Undo: write_proxmox_api with DELETE on /nodes/NODE/lxc/VMID/firewall/rules/0.",
 )
 .takes(&[
     CONTAINER,

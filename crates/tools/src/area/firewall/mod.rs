@@ -50,10 +50,10 @@ const RULE: &[&str] = &[
     "iface", "log", "comment",
 ];
 
-/// A tool that adds a rule to the list at this path. Whatever lets nothing through can cut somebody off, and asks.
+/// A tool that adds a rule to the list at this path.
 const fn adding(name: &'static str, title: &'static str, list: &'static str) -> Plain {
     change(
-        (Toolset::Firewall, Risk::Disrupt),
+        (Toolset::Firewall, Risk::Grant),
         name,
         title,
         Method::Post,

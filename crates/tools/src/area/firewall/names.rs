@@ -46,14 +46,14 @@ const LIST_ALIASES: Plain = read(
 }]);
 
 const CREATE_ALIAS: Plain = change(
-    (Toolset::Firewall, Risk::Change),
+    (Toolset::Firewall, Risk::Grant),
     "create_firewall_alias",
     "Create a firewall alias",
     Method::Post,
     ALIASES,
 )
 .says(
-    "Creates an alias: a name for an address or network, which rules can use as source or dest.\n\nFor several addresses under one name use create_firewall_ipset. It changes nothing until a rule names it. Needs Sys.Modify and Sys.Audit on /. Undo: delete_firewall_alias.",
+    "Creates an alias: a name for an address or network, which rules can use as source or dest.\n\nFor several addresses under one name use create_firewall_ipset. It changes nothing until a rule names it. A person must approve the name local_network, which decides who reaches the nodes. Needs Sys.Modify and Sys.Audit on /. Undo: delete_firewall_alias.",
 )
 .takes(&[ALIAS, text("cidr", "Address or network, as 10.0.0.0/8.").required(), COMMENT])
 .needs(MODIFY)
@@ -132,14 +132,14 @@ const LIST_ENTRIES: Plain = read(
 }]);
 
 const ADD_ENTRY: Plain = change(
-    (Toolset::Firewall, Risk::Disrupt),
+    (Toolset::Firewall, Risk::Grant),
     "add_firewall_ipset_entry",
     "Add an address to an IP set",
     Method::Post,
     ONE_SET,
 )
 .says(
-    "Adds an address, a network or an alias to an IP set; every rule that uses the set takes it up at once.\n\nWhere such a rule drops, or in the set blacklist, that cuts the address off, so it asks for a confirmation. list_firewall_ipset_entries shows what is in it. Needs Sys.Modify and Sys.Audit on /. Undo: delete_firewall_ipset_entry.",
+    "Adds an address, a network or an alias to an IP set; every rule that uses the set takes it up at once.\n\nA rule that accepts lets the address in, one that drops cuts it off. A person must approve it; you cannot confirm it yourself. list_firewall_ipset_entries shows what is in it. Needs Sys.Modify and Sys.Audit on /. Undo: delete_firewall_ipset_entry.",
 )
 .takes(&[
     SET,

@@ -32,14 +32,14 @@ const GET_OPTIONS: Plain = read(
 }]);
 
 const SET_OPTIONS: Plain = change(
-    (Toolset::Firewall, Risk::Disrupt),
+    (Toolset::Firewall, Risk::Grant),
     "set_node_firewall_options",
     "Change a node's firewall options",
     Method::Put,
     "/nodes/{node}/firewall/options",
 )
 .says(
-    "Switches the firewall of one node on or off, or sets what it logs and tracks.\n\nIt holds for the node itself, not for its guests; set_cluster_firewall_options is the switch for all nodes. Switching it can open the node or cut it off, so it asks for a confirmation. Needs Sys.Modify and Sys.Audit on /nodes/NODE. Undo: the same call with the old values.",
+    "Switches the firewall of one node on or off, or sets what it logs and tracks.\n\nIt holds for the node itself, not for its guests; set_cluster_firewall_options is the switch for all nodes. A person must approve what opens the node; the rest can cut it off and returns a `confirm` value first. Needs Sys.Modify and Sys.Audit on /nodes/NODE. Undo: the same call with the old values.",
 )
 .takes(&[
     NODE,

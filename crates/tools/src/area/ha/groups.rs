@@ -74,7 +74,7 @@ const UPDATE: Plain = change(
     "/cluster/ha/groups/{group}",
 )
 .says(
-    "Changes an HA group before PVE 9. New nodes or restrictions make HA move the guests of the group at once, so that it asks for a confirmation.\n\nPVE 9 has rules instead, under /cluster/ha/rules. list_ha_resources shows whom it concerns. Needs Sys.Console and Sys.Audit on /. Undo: the same call with the old values.",
+    "Changes an HA group before PVE 9. New nodes or restrictions make HA move the guests of the group at once, and return a `confirm` value first.\n\nPVE 9 has rules instead, under /cluster/ha/rules. list_ha_resources shows whom it concerns. Needs Sys.Console and Sys.Audit on /. Undo: the same call with the old values.",
 )
 .takes(&[GROUP, NODES, STAY, RESTRICTED, COMMENT, UNSET])
 .needs(MANAGE)

@@ -106,7 +106,7 @@ const UPDATE: Plain = change(
     "/cluster/ha/resources/{sid}",
 )
 .says(
-    "Changes how HA looks after a guest: the state it is kept in, how often HA restarts or relocates it.\n\nState stopped and disabled stop the guest and ask for a confirmation; ignored makes HA leave it alone. PVE 9 refuses group: there rules say which nodes. get_ha_resource shows it. Needs Sys.Console and Sys.Audit on /, VM.Audit on the guest. Undo: the same call with the old values.",
+    "Changes how HA looks after a guest: the state it is kept in, how often HA restarts or relocates it.\n\nState stopped and disabled stop the guest; ignored makes HA leave it alone. All but a comment returns a `confirm` value first; repeat the call with it. PVE 9 refuses group: there rules say which nodes. get_ha_resource shows it. Needs Sys.Console and Sys.Audit on /, VM.Audit on the guest. Undo: the same call with the old values.",
 )
 .takes(&[SID, GROUP, RELOCATES, RESTARTS, STATE, COMMENT, UNSET])
 .about("sid")
@@ -143,14 +143,14 @@ const DELETE: Plain = change(
 }]);
 
 const MIGRATE: Plain = change(
-    (Toolset::Ha, Risk::Change),
+    (Toolset::Ha, Risk::Disrupt),
     "migrate_ha_resource",
     "Migrate an HA resource",
     Method::Post,
     "/cluster/ha/resources/{sid}/migrate",
 )
 .says(
-    "Asks HA to move a guest to another node, a running VM live; containers are restarted on the way.\n\nmigrate_proxmox_vm does the same and first checks disks and devices. HA rules may move other guests along or bring it back. relocate_ha_resource stops it meanwhile. Waits until HA shows it there. Needs Sys.Console and Sys.Audit on /, VM.Audit on the guest. Undo: the same call with the old node.",
+    "Asks HA to move a guest to another node, a running VM live; containers are restarted on the way.\n\nmigrate_proxmox_vm does the same and first checks disks and devices. HA rules may move other guests along or bring it back. relocate_ha_resource stops it meanwhile. Waits until HA shows it there. Returns a `confirm` value first; repeat the call with it. Needs Sys.Console and Sys.Audit on /, VM.Audit on the guest. Undo: the same call with the old node.",
 )
 .takes(&[SID, TARGET])
 .about("sid")

@@ -136,11 +136,7 @@ impl Changes for MigrateVm {
         if let Some(storage) = &how.storage {
             warnings.extend(route.check_storage(storage).await?);
         }
-        let mut plan = Plan::new(
-            &Self::SPEC,
-            &scene.guest.cluster.name,
-            route.summary(why),
-        );
+        let mut plan = Plan::new(&Self::SPEC, &scene.guest.cluster.name, route.summary(why));
         plan.blockers = self.blockers(&route);
         scene.guest.bind(&mut plan, &scene.config);
         plan.targets.extend(route.along());

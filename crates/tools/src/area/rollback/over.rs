@@ -7,10 +7,10 @@ use super::difference;
 use super::saved::Saved;
 use crate::area::power::{State, locked};
 use crate::area::snapshot::taken;
-use crate::volume::owner;
 use crate::context::Guest;
 use crate::fault::Fault;
 use crate::plan::{Blocker, Check, Effect, Expect, Impact};
+use crate::volume::owner;
 
 /// Settings that a restore writes as they are in the backup.
 const TELLING: &[&str] = &[

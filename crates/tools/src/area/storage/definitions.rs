@@ -90,14 +90,14 @@ const GET: Plain = read(
 }]);
 
 const CREATE: Plain = change(
-    (Toolset::Storage, Risk::Change),
+    (Toolset::Storage, Risk::Grant),
     "create_storage",
     "Define a storage",
     Method::Post,
     "/storage",
 )
 .says(
-    "Defines a storage for the cluster, over something that exists: a directory, an NFS export, a volume group, a ZFS pool, a PBS datastore. No disk is formatted; create_directory_storage, create_lvm and create_zfs_pool do that.\n\nsearch_storage_server finds exports, get_node_storage_scan pools. Each type takes its own arguments; PVE names those it lacks. Needs Datastore.Allocate on /storage and Datastore.Audit on the new one. Undo: delete_storage.",
+    "Defines a storage for the cluster, over something that exists: a directory, an NFS export, a volume group, a ZFS pool, a PBS datastore. No disk is formatted; create_directory_storage, create_lvm and create_zfs_pool do that.\n\nsearch_storage_server finds exports, get_node_storage_scan pools. Each type takes its own arguments; PVE names those it lacks. A person must approve it; you cannot confirm it yourself. Needs Datastore.Allocate on /storage and Datastore.Audit on the new one. Undo: delete_storage.",
 )
 .takes(&[
     STORAGE,
@@ -129,14 +129,14 @@ const CREATE: Plain = change(
 }]);
 
 const UPDATE: Plain = change(
-    (Toolset::Storage, Risk::Destroy),
+    (Toolset::Storage, Risk::Grant),
     "update_storage",
     "Change a storage definition",
     Method::Put,
     "/storage/{storage}",
 )
 .says(
-    "Changes a storage's definition: what it may hold, on which nodes, its retention; with disable, takes it out of use.\n\nGuests with disks there go on running, but can no longer be started, backed up or moved once it is disabled or not on their node; with prune_backups the next backups delete older ones: it asks for a confirmation then. get_storage_config shows all options. Needs Datastore.Allocate on /storage and Datastore.Audit on /storage/NAME; VM.Audit on /vms to see the guests. Undo: the same call with the old values.",
+    "Changes a storage's definition: what it may hold, on which nodes, its retention; with disable, takes it out of use.\n\nGuests with disks there go on running, but can no longer be started, backed up or moved once it is disabled or not on their node; with prune_backups the next backups delete older ones. A person must approve a new retention; the rest returns a `confirm` value first. get_storage_config shows all options. Needs Datastore.Allocate on /storage and Datastore.Audit on /storage/NAME; VM.Audit on /vms to see the guests. Undo: the same call with the old values.",
 )
 .takes(&[STORAGE, CONTENT, NODES, SHARED, DISABLE, PRUNE, UNSET])
 .strands("storage", &["disable", "nodes"])

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use super::owners;
 use crate::area::users::Users;
-use crate::volume::{self, backup_of, last_part, storage};
 use crate::context::{Cluster, Context};
 use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
@@ -18,6 +17,7 @@ use crate::plan::{Blocker, Check, Effect, Expect, Impact, Needs, Plan, Step, Tra
 use crate::preview;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
+use crate::volume::{self, backup_of, last_part, storage};
 use crate::words;
 
 /// Deletes one volume from a storage for good: an ISO image, a template, a backup, or a disk that no guest uses.

@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use super::file_restore::whole_path;
 use super::owners;
-use crate::volume::backup_of;
 use crate::context::{Cluster, Context};
 use crate::deed::Deed;
 use crate::fault::{Fault, Kind};
@@ -18,6 +17,7 @@ use crate::plan::{Action, Download, Effect, Impact, Needs, Plan, Step, Undo};
 use crate::preview;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
+use crate::volume::backup_of;
 use crate::words;
 
 /// Gets one file out of a backup on PBS storage and keeps it on the machine that oxmox runs on.

@@ -5,9 +5,9 @@ use pve::GuestKind;
 
 use super::device::Drive;
 use super::edit::canonical;
+use super::impact::GRANTS;
 use super::keys::{self, Takes};
 use super::needs::is_bare;
-use super::impact::GRANTS;
 
 /// Whether this value of a setting hands out power: over the guest by credentials and commands, over its node by scripts,
 /// directories, paths and devices.
@@ -17,26 +17,6 @@ pub(in crate::area) fn hands_out_power(kind: GuestKind, name: &str, value: &str)
         return false;
     };
     GRANTS.contains(&name) || is_over_node(key.takes, value)
-}
-
-/// Whether this value of a setting hands out power over the guest's node, and not over the guest alone.
-pub(crate) fn reaches_node(kind: GuestKind, name: &str, value: &str) -> bool {
-    /// Settings that PVE leaves to root alone, and that reach no further than the guest.
-    const OF_GUEST: &[&str] = &[
-        "affinity",
-        "amd-sev",
-        "arch",
-        "hugepages",
-        "intel-tdx",
-        "keephugepages",
-        "spice_enhancements",
-        "vmgenid",
-    ];
-    let name = canonical(kind, name);
-    let Ok(key) = keys::find(kind, name) else {
-        return false;
-    };
-    !OF_GUEST.contains(&name) && is_over_node(key.takes, value)
 }
 
 fn is_over_node(takes: Takes, value: &str) -> bool {

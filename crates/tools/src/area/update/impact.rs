@@ -10,8 +10,8 @@ use super::keys::Takes;
 use super::needs;
 use super::plug::{interrupts, waits};
 use crate::area::logins;
-use crate::volume::owner;
 use crate::plan::{Effect, Impact, parts};
+use crate::volume::owner;
 use crate::words;
 
 /// Settings that hand out power: over the guest by credentials and commands, over the node by scripts and features.

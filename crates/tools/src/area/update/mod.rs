@@ -9,6 +9,7 @@ mod edit;
 mod fit;
 mod grow;
 mod handout;
+mod impact;
 mod keys;
 mod needs;
 mod others;
@@ -18,7 +19,6 @@ mod subject;
 mod table;
 mod undo;
 mod value;
-mod impact;
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,6 @@ use crate::tool::Changes;
 use edit::{Edit, Settings};
 use grow::Growth;
 pub(super) use handout::hands_out_power;
-pub(crate) use handout::reaches_node;
 use keys::Takes;
 use subject::Subject;
 

@@ -6,8 +6,8 @@ use super::Subject;
 use super::device::Drive;
 use super::edit::Edit;
 use super::keys::Takes;
-use crate::volume::owner;
 use crate::plan::Needs;
+use crate::volume::owner;
 
 /// What one change takes. `Err` is what only root@pam may do, even with every privilege.
 pub(super) fn of(subject: &Subject, edit: &Edit) -> Result<Vec<Needs>, String> {

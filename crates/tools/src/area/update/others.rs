@@ -10,11 +10,11 @@ use super::Subject;
 use super::device::Drive;
 use super::edit::Edit;
 use crate::area::users::{self, OWN_DISK, Users};
-use crate::volume::owners;
 use crate::claim::Claim;
 use crate::context::{Context, Guest};
 use crate::fault::{Fault, Kind};
 use crate::plan::{Blocker, Effect, Impact, Plan};
+use crate::volume::owners;
 
 /// Looks at the owners and the users of every volume that the changes remove, attach or copy.
 pub(super) async fn look(

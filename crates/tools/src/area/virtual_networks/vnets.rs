@@ -51,14 +51,14 @@ const GET: Plain = read(Toolset::Sdn, "get_sdn_vnet", "Show a virtual network", 
     }]);
 
 const CREATE: Plain = change(
-    (Toolset::Sdn, Risk::Change),
+    (Toolset::Sdn, Risk::Grant),
     "create_sdn_vnet",
     "Create a virtual network",
     Method::Post,
     VNETS,
 )
 .says(
-    "Configures a virtual network in a zone; guests can be plugged into it by its name once apply_sdn_changes was called.\n\nZones of type vlan, vxlan and evpn need a tag, simple ones take none. list_sdn_zones has the zones, create_sdn_subnet gives it addresses. Nothing runs before it is applied. Needs SDN.Allocate on /sdn/zones/ZONE. Undo: delete_sdn_vnet.",
+    "Configures a virtual network in a zone; guests can be plugged into it by its name once apply_sdn_changes was called.\n\nZones of type vlan, vxlan and evpn need a tag, simple ones take none. list_sdn_zones has the zones, create_sdn_subnet gives it addresses. Nothing runs before it is applied. A person must approve vlanaware. Needs SDN.Allocate on /sdn/zones/ZONE. Undo: delete_sdn_vnet.",
 )
 .takes(&[
     VNET,
@@ -75,7 +75,7 @@ const CREATE: Plain = change(
 }]);
 
 const UPDATE: Plain = change(
-    (Toolset::Sdn, Risk::Change),
+    (Toolset::Sdn, Risk::Grant),
     "update_sdn_vnet",
     "Change a virtual network",
     Method::Put,

@@ -99,14 +99,14 @@ const VOLUMES: Plain = read(
 }]);
 
 const CREATE: Plain = change(
-    (Toolset::Backup, Risk::Change),
+    (Toolset::Backup, Risk::Grant),
     "create_backup_job",
     "Create a backup job",
     Method::Post,
     "/cluster/backup",
 )
 .says(
-    "Creates a job that backs guests up by a schedule: those in vmid, or all of them.\n\nFor one backup now use backup_proxmox_vm. Without prune_backups the storage's own rule decides what is kept. Mode suspend and stop interrupt the guests at each run. Needs Sys.Modify and Sys.Audit on /, Datastore.Allocate on the storage. Undo: delete_backup_job with the id that list_backup_jobs then shows.",
+    "Creates a job that backs guests up by a schedule: those in vmid, or all of them.\n\nFor one backup now use backup_proxmox_vm. Without prune_backups the storage's own rule decides what is kept. Mode suspend and stop interrupt the guests at each run. With prune_backups each run deletes older backups, which a person must approve. Needs Sys.Modify and Sys.Audit on /, Datastore.Allocate on the storage. Undo: delete_backup_job with the id that list_backup_jobs then shows.",
 )
 .takes(&[
     text("storage", "Where to.").required(),
@@ -133,14 +133,14 @@ const CREATE: Plain = change(
 }]);
 
 const UPDATE: Plain = change(
-    (Toolset::Backup, Risk::Change),
+    (Toolset::Backup, Risk::Grant),
     "update_backup_job",
     "Change a backup job",
     Method::Put,
     "/cluster/backup/{id}",
 )
 .says(
-    "Changes a backup job: when it runs, which guests it saves, where to, or whether it runs at all (enabled false).\n\nvmid, all_guests and a pool replace each other. What is left out stays; delete clears settings. Existing backups stay as they are. get_backup_job shows it. Needs Sys.Modify and Sys.Audit on /, Datastore.Allocate on a new storage. Undo: the same call with the old values.",
+    "Changes a backup job: when it runs, which guests it saves, where to, or whether it runs at all (enabled false).\n\nvmid, all_guests and a pool replace each other. What is left out stays; delete clears settings. Existing backups stay as they are. A person must approve other guests, another schedule or storage, and enabled: guests can lose their backups by it. get_backup_job shows it. Needs Sys.Modify and Sys.Audit on /, Datastore.Allocate on a new storage. Undo: the same call with the old values.",
 )
 .takes(&[
     JOB,

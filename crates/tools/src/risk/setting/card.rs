@@ -9,9 +9,38 @@ use crate::spec::Risk;
 
 /// Keys of a card: for VMs also the models, which are written with the address.
 pub(super) const KNOWN: &[&str] = &[
-    "bridge", "e1000", "e1000-82540em", "e1000-82544gc", "e1000-82545em", "e1000e", "firewall", "gw", "gw6",
-    "host-managed", "hwaddr", "i82551", "i82557b", "i82559er", "ip", "ip6", "link_down", "macaddr", "model", "mtu",
-    "name", "ne2k_isa", "ne2k_pci", "pcnet", "queues", "rate", "rtl8139", "tag", "trunks", "type", "virtio", "vmxnet3",
+    "bridge",
+    "e1000",
+    "e1000-82540em",
+    "e1000-82544gc",
+    "e1000-82545em",
+    "e1000e",
+    "firewall",
+    "gw",
+    "gw6",
+    "host-managed",
+    "hwaddr",
+    "i82551",
+    "i82557b",
+    "i82559er",
+    "ip",
+    "ip6",
+    "link_down",
+    "macaddr",
+    "model",
+    "mtu",
+    "name",
+    "ne2k_isa",
+    "ne2k_pci",
+    "pcnet",
+    "queues",
+    "rate",
+    "rtl8139",
+    "tag",
+    "trunks",
+    "type",
+    "virtio",
+    "vmxnet3",
 ];
 
 /// A network card that is added changes nothing for others; one that is changed or removed interrupts the guest, and one
@@ -31,7 +60,9 @@ pub(crate) fn card(setting: &Setting<'_>) -> Option<Finding> {
     let old = setting.was().map(properties);
     let is_guarded = |card: &BTreeMap<&str, &str>| card.get("firewall").and_then(|it| flag(it));
     let was_guarded = old.as_ref().is_none_or(|old| is_guarded(old) == Some(true));
-    let is_open = new.as_ref().is_some_and(|new| is_guarded(new) != Some(true));
+    let is_open = new
+        .as_ref()
+        .is_some_and(|new| is_guarded(new) != Some(true));
     if was_guarded && is_open {
         return found(Risk::Grant, "switches the firewall of a network card off");
     }
@@ -74,8 +105,14 @@ mod tests {
         assert_eq!(to(&format!("{OLD},tag=20")), Risk::Disrupt);
         assert_eq!(to(&format!("{OLD},link_down=1")), Risk::Disrupt);
         assert_eq!(risk(card(&unset(Old::Is(OLD)))), Risk::Disrupt);
-        assert_eq!(risk(card(&set(Old::Unset, "virtio,bridge=vmbr0"))), Risk::Read);
-        assert_eq!(risk(card(&set(Old::Unset, "virtio,bridge=vmbr0,up=/bin/sh"))), Risk::Grant);
+        assert_eq!(
+            risk(card(&set(Old::Unset, "virtio,bridge=vmbr0"))),
+            Risk::Read
+        );
+        assert_eq!(
+            risk(card(&set(Old::Unset, "virtio,bridge=vmbr0,up=/bin/sh"))),
+            Risk::Grant
+        );
     }
 
     #[test]

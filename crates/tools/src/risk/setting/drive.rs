@@ -11,18 +11,76 @@ const VOLUME: &[&str] = &["file", "volume"];
 
 /// Keys that can neither lose data nor reach beyond the guest, whatever their value.
 pub(super) const SAFE: &[&str] = &[
-    "acl", "aio", "bps", "bps_max_length", "bps_rd", "bps_rd_length", "bps_rd_max_length", "bps_wr", "bps_wr_length",
-    "bps_wr_max_length", "cyls", "detect_zeroes", "discard", "efitype", "format", "heads", "iops", "iops_max",
-    "iops_max_length", "iops_rd", "iops_rd_length", "iops_rd_max", "iops_rd_max_length", "iops_wr", "iops_wr_length",
-    "iops_wr_max", "iops_wr_max_length", "iothread", "keepattrs", "mbps", "mbps_max", "mbps_rd", "mbps_rd_max",
-    "mbps_wr", "mbps_wr_max", "model", "mountoptions", "ms-cert", "pre-enrolled-keys", "product", "queues", "quota",
-    "rerror", "ro", "scsiblock", "secs", "serial", "size", "ssd", "trans", "vendor", "version", "werror", "wwn",
+    "acl",
+    "aio",
+    "bps",
+    "bps_max_length",
+    "bps_rd",
+    "bps_rd_length",
+    "bps_rd_max_length",
+    "bps_wr",
+    "bps_wr_length",
+    "bps_wr_max_length",
+    "cyls",
+    "detect_zeroes",
+    "discard",
+    "efitype",
+    "format",
+    "heads",
+    "iops",
+    "iops_max",
+    "iops_max_length",
+    "iops_rd",
+    "iops_rd_length",
+    "iops_rd_max",
+    "iops_rd_max_length",
+    "iops_wr",
+    "iops_wr_length",
+    "iops_wr_max",
+    "iops_wr_max_length",
+    "iothread",
+    "keepattrs",
+    "mbps",
+    "mbps_max",
+    "mbps_rd",
+    "mbps_rd_max",
+    "mbps_wr",
+    "mbps_wr_max",
+    "model",
+    "mountoptions",
+    "ms-cert",
+    "pre-enrolled-keys",
+    "product",
+    "queues",
+    "quota",
+    "rerror",
+    "ro",
+    "scsiblock",
+    "secs",
+    "serial",
+    "size",
+    "ssd",
+    "trans",
+    "vendor",
+    "version",
+    "werror",
+    "wwn",
 ];
 
 /// Keys that are looked at below.
 #[cfg(test)]
 pub(super) const JUDGED: &[&str] = &[
-    "backup", "cache", "file", "idmap", "import-from", "media", "mp", "replicate", "shared", "snapshot", "volume",
+    "backup",
+    "cache",
+    "file",
+    "idmap",
+    "import-from",
+    "media",
+    "mp",
+    "replicate",
+    "shared",
+    "snapshot",
+    "volume",
 ];
 
 /// A drive of a VM.
@@ -70,11 +128,16 @@ fn judge(setting: &Setting<'_>) -> Option<Finding> {
             Part::Malformed(_) => findings.push(found(Risk::Grant, "cannot be read")),
         }
     }
-    findings.extend(volumes.iter().map(|volume| named(setting, volume)));
+    let attached = setting.was().and_then(volume_of);
+    let new_ones = volumes.iter().filter(|volume| attached != Some(**volume));
+    findings.extend(new_ones.map(|volume| named(setting, volume)));
     findings.push(match volumes.as_slice() {
         [volume] => replaced(setting, Some(volume)),
         [] => found(Risk::Grant, "names no volume"),
-        _ => found(Risk::Grant, "names two volumes, and which one counts depends on the version of PVE"),
+        _ => found(
+            Risk::Grant,
+            "names two volumes, and which one counts depends on the version of PVE",
+        ),
     });
     worst(findings)
 }
@@ -83,12 +146,13 @@ fn judge(setting: &Setting<'_>) -> Option<Finding> {
 fn property(setting: &Setting<'_>, key: &str, value: &str) -> Option<Finding> {
     let is_on = flag(value) != Some(false);
     // Unset and unknown count as on: PVE's default for both.
-    let may_have_had = !setting.is_added()
-        && before(setting, key).is_none_or(|old| flag(old) != Some(false));
+    let may_have_had =
+        !setting.is_added() && before(setting, key).is_none_or(|old| flag(old) != Some(false));
     match key {
-        "snapshot" if is_on && before(setting, key).and_then(flag) != Some(true) => {
-            found(Risk::Destroy, "discards what is written to the disk at every stop")
-        }
+        "snapshot" if is_on && before(setting, key).and_then(flag) != Some(true) => found(
+            Risk::Destroy,
+            "discards what is written to the disk at every stop",
+        ),
         "backup" if flag(value) != Some(true) && may_have_had => {
             found(Risk::Destroy, "leaves the volume out of backups")
         }
@@ -96,7 +160,10 @@ fn property(setting: &Setting<'_>, key: &str, value: &str) -> Option<Finding> {
             found(Risk::Destroy, "ends the replication of the volume")
         }
         "cache" if value.eq_ignore_ascii_case("unsafe") && before(setting, key) != Some(value) => {
-            found(Risk::Destroy, "can lose what was written when the node fails")
+            found(
+                Risk::Destroy,
+                "can lose what was written when the node fails",
+            )
         }
         "media" if value.eq_ignore_ascii_case("cdrom") => None,
         "shared" if is_on && before(setting, key).and_then(flag) != Some(true) => {
@@ -124,7 +191,8 @@ fn named(setting: &Setting<'_>, volume: &str) -> Option<Finding> {
     if volume.eq_ignore_ascii_case("none") {
         return None;
     }
-    let Some(storage) = storage(volume).filter(|it| !it.is_empty() && !volume.starts_with('/')) else {
+    let Some(storage) = storage(volume).filter(|it| !it.is_empty() && !volume.starts_with('/'))
+    else {
         return over_node("gives the guest a disk or directory of the node");
     };
     let name = &volume[storage.len() + 1..];
@@ -137,11 +205,16 @@ fn named(setting: &Setting<'_>, volume: &str) -> Option<Finding> {
     if owners.peek().is_none() {
         return found(Risk::Grant, "names a volume whose owner is not known");
     }
-    let is_own = setting.vmid.is_some_and(|own| owners.all(|owner| owner == own));
+    let is_own = setting
+        .vmid
+        .is_some_and(|own| owners.all(|owner| owner == own));
     if is_own {
         return None;
     }
-    found(Risk::Destroy, "attaches a volume of another guest, which can then be overwritten")
+    found(
+        Risk::Destroy,
+        "attaches a volume of another guest, which can then be overwritten",
+    )
 }
 
 /// A disk that is copied from somewhere else.
@@ -167,7 +240,10 @@ fn replaced(setting: &Setting<'_>, new: Option<&str>) -> Option<Finding> {
     if new == Some(volume) {
         let becomes_medium = setting.new.is_some_and(is_medium) && !is_medium(old);
         return if becomes_medium {
-            found(Risk::Destroy, "turns a disk into a medium, which is not kept when it is taken out")
+            found(
+                Risk::Destroy,
+                "turns a disk into a medium, which is not kept when it is taken out",
+            )
         } else {
             None
         };
@@ -211,7 +287,11 @@ mod tests {
     fn a_disk_that_discards_its_data_destroys_however_the_flag_is_written() {
         for flag in ["1", "on", "ON", "yes", "TRUE", "maybe"] {
             let new = format!("local-lvm:vm-105-disk-0,snapshot={flag}");
-            assert_eq!(risk(drive(&set(Old::Is(DISK), &new))), Risk::Destroy, "{flag}");
+            assert_eq!(
+                risk(drive(&set(Old::Is(DISK), &new))),
+                Risk::Destroy,
+                "{flag}"
+            );
         }
         let off = "local-lvm:vm-105-disk-0,snapshot=No";
         assert_eq!(risk(drive(&set(Old::Is(DISK), off))), Risk::Read);
@@ -243,42 +323,87 @@ mod tests {
         }
         assert_eq!(new("local-lvm:vm-101-disk-0"), Risk::Destroy);
         assert_eq!(new("nas:105/vm-999-disk-0.raw"), Risk::Destroy);
-        assert_eq!(new("local-lvm:0,import-from=nas:101/vm-101-disk-0.raw"), Risk::Read);
+        assert_eq!(
+            new("local-lvm:0,import-from=nas:101/vm-101-disk-0.raw"),
+            Risk::Read
+        );
     }
 
     #[test]
     fn a_disk_that_is_replaced_or_taken_out_destroys() {
-        assert_eq!(risk(drive(&set(Old::Is(DISK), "local-lvm:8"))), Risk::Destroy);
-        assert_eq!(risk(drive(&set(Old::Unknown, "local-lvm:8"))), Risk::Destroy);
+        assert_eq!(
+            risk(drive(&set(Old::Is(DISK), "local-lvm:8"))),
+            Risk::Destroy
+        );
+        assert_eq!(
+            risk(drive(&set(Old::Unknown, "local-lvm:8"))),
+            Risk::Destroy
+        );
         assert_eq!(risk(drive(&unset(Old::Is(DISK)))), Risk::Destroy);
-        assert_eq!(risk(unused(&unset(Old::Is("local-lvm:vm-105-disk-3")))), Risk::Destroy);
+        assert_eq!(
+            risk(unused(&unset(Old::Is("local-lvm:vm-105-disk-3")))),
+            Risk::Destroy
+        );
         let iso = "nas:iso/debian.iso,media=cdrom,size=1G";
-        assert_eq!(risk(drive(&set(Old::Is(iso), "none,media=cdrom"))), Risk::Read);
+        assert_eq!(
+            risk(drive(&set(Old::Is(iso), "none,media=cdrom"))),
+            Risk::Read
+        );
         assert_eq!(risk(drive(&unset(Old::Is(iso)))), Risk::Read);
         let faster = "local-lvm:vm-105-disk-0,size=8G,iothread=1";
         assert_eq!(risk(drive(&set(Old::Is(DISK), faster))), Risk::Read);
+        let foreign = "local-lvm:vm-100-disk-0,size=8G";
+        let discards = format!("{foreign},discard=on");
+        assert_eq!(risk(drive(&set(Old::Is(foreign), &discards))), Risk::Read);
         let medium = "local-lvm:vm-105-disk-0,media=cdrom";
         assert_eq!(risk(drive(&set(Old::Is(DISK), medium))), Risk::Destroy);
     }
 
     #[test]
     fn less_protection_of_data_destroys() {
-        for change in ["backup=0", "backup=OFF", "replicate=no", "cache=unsafe", "shared=1"] {
+        for change in [
+            "backup=0",
+            "backup=OFF",
+            "replicate=no",
+            "cache=unsafe",
+            "shared=1",
+        ] {
             let new = format!("local-lvm:vm-105-disk-0,{change}");
-            assert_eq!(risk(drive(&set(Old::Is(DISK), &new))), Risk::Destroy, "{change}");
+            assert_eq!(
+                risk(drive(&set(Old::Is(DISK), &new))),
+                Risk::Destroy,
+                "{change}"
+            );
         }
         let left_out = "local-lvm:vm-105-disk-0,backup=0";
         let still = "local-lvm:vm-105-disk-0,backup=0,ssd=1";
         assert_eq!(risk(drive(&set(Old::Is(left_out), still))), Risk::Read);
-        assert_eq!(risk(drive(&set(Old::Unset, "local-lvm:8,backup=0"))), Risk::Read);
+        assert_eq!(
+            risk(drive(&set(Old::Unset, "local-lvm:8,backup=0"))),
+            Risk::Read
+        );
     }
 
     #[test]
     fn a_volume_mounted_in_a_running_container_interrupts() {
-        assert_eq!(risk(mount(&set(Old::Unset, "local-lvm:4,mp=/etc"))), Risk::Disrupt);
-        assert_eq!(risk(mount(&set(Old::New, "local-lvm:4,mp=/data"))), Risk::Read);
+        assert_eq!(
+            risk(mount(&set(Old::Unset, "local-lvm:4,mp=/etc"))),
+            Risk::Disrupt
+        );
+        assert_eq!(
+            risk(mount(&set(Old::New, "local-lvm:4,mp=/data"))),
+            Risk::Read
+        );
         assert_eq!(risk(mount(&set(Old::Unset, "/etc,mp=/host"))), Risk::Grant);
-        assert_eq!(risk(mount(&set(Old::Unset, "local-lvm:4,mp=/x,idmap=u:0:0:1"))), Risk::Grant);
-        assert_eq!(risk(mount(&unset(Old::Is("local-lvm:subvol-105-disk-1,mp=/data")))), Risk::Destroy);
+        assert_eq!(
+            risk(mount(&set(Old::Unset, "local-lvm:4,mp=/x,idmap=u:0:0:1"))),
+            Risk::Grant
+        );
+        assert_eq!(
+            risk(mount(&unset(Old::Is(
+                "local-lvm:subvol-105-disk-1,mp=/data"
+            )))),
+            Risk::Destroy
+        );
     }
 }

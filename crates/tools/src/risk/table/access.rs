@@ -1,9 +1,10 @@
-//! Users, groups, roles, ACLs, tokens, realms and logins: every change of these is a grant.
+//! Users, groups, roles, ACLs, tokens, realms and logins: every change of these is a grant, but for what only describes
+//! them.
 
 use pve::Method::{Delete, Post, Put};
 
-use crate::risk::row::{Row, Rule, UNSETS, row, safe};
-use crate::spec::Risk::Grant;
+use crate::risk::row::{Row, Rule, UNSETS, is, row, safe};
+use crate::spec::Risk::{Change, Grant};
 
 /// The settings of a realm. Each decides who can log in, or with what.
 const REALM: &[Rule] = &[safe(&[
@@ -67,7 +68,26 @@ const USER: &[Rule] = &[safe(&[
     "userid",
 ])];
 
-const TOKEN: &[Rule] = &[safe(&["comment", "expire", "privsep", "regenerate"])];
+/// What of a user decides whether and as whom somebody logs in, and who is told.
+const CHANGED_USER: &[Rule] = &[
+    is(
+        &["append", "email", "enable", "expire", "groups", "keys"],
+        Grant,
+        "changes who can log in, or with which privileges",
+    ),
+    safe(&["comment", "firstname", "lastname"]),
+];
+
+const TOKEN: &[Rule] = &[safe(&["comment", "expire", "privsep"])];
+
+const CHANGED_TOKEN: &[Rule] = &[
+    is(
+        &["expire", "privsep", "regenerate"],
+        Grant,
+        "changes what an API token may do, for how long, or its secret",
+    ),
+    safe(&["comment"]),
+];
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
@@ -80,8 +100,8 @@ pub(super) const ROWS: &[Row] = &[
     row(Post, &["/access/domains/{realm}/sync"], (Grant, "creates and deletes users and groups as the realm's server lists them"), &[
         &[safe(&["dry-run", "enable-new", "full", "purge", "remove-vanished", "scope"])],
     ]),
-    row(Post, &["/access/groups"], (Grant, "creates a group of users"), &[&[safe(&["comment", "groupid"])]]),
-    row(Put, &["/access/groups/{groupid}"], (Grant, "changes a group of users"), &[&[safe(&["comment"])]]),
+    row(Post, &["/access/groups"], (Change, "creates an empty group of users"), &[&[safe(&["comment", "groupid"])]]),
+    row(Put, &["/access/groups/{groupid}"], (Change, "describes a group of users"), &[&[safe(&["comment"])]]),
     row(Delete, &["/access/groups/{groupid}"], (Grant, "deletes a group of users and its permissions"), &[]),
     row(Post, &["/access/openid/auth-url"], (Grant, "begins a login"), &[&[safe(&["realm", "redirect-url"])]]),
     row(Post, &["/access/openid/login"], (Grant, "logs a user in"), &[&[safe(&["code", "redirect-url", "state"])]]),
@@ -107,10 +127,10 @@ pub(super) const ROWS: &[Row] = &[
         &[safe(&["authid", "path", "port", "privs", "vncticket"])],
     ]),
     row(Post, &["/access/users"], (Grant, "creates a user"), &[USER]),
-    row(Put, &["/access/users/{userid}"], (Grant, "changes a user"), &[USER]),
+    row(Put, &["/access/users/{userid}"], (Change, "changes a user"), &[CHANGED_USER]),
     row(Delete, &["/access/users/{userid}"], (Grant, "deletes a user with its tokens and permissions"), &[]),
     row(Put, &["/access/users/{userid}/unlock-tfa"], (Grant, "unlocks a user's second factors"), &[]),
     row(Post, &["/access/users/{userid}/token/{tokenid}"], (Grant, "creates an API token"), &[TOKEN]),
-    row(Put, &["/access/users/{userid}/token/{tokenid}"], (Grant, "changes an API token"), &[TOKEN, &[UNSETS]]),
+    row(Put, &["/access/users/{userid}/token/{tokenid}"], (Change, "changes an API token"), &[CHANGED_TOKEN, &[UNSETS]]),
     row(Delete, &["/access/users/{userid}/token/{tokenid}"], (Grant, "revokes an API token"), &[]),
 ];

@@ -12,7 +12,11 @@ use crate::spec::Risk::{Change, Destroy, Disrupt, Grant};
 const BACKUP: &[Rule] = &[
     by(&["mode"], mode),
     by(&["prune-backups"], retention),
-    by(&["exclude-path"], exclusion),
+    is(
+        &["exclude-path"],
+        Destroy,
+        "leaves files out of backups that replace complete ones",
+    ),
     is(&["maxfiles"], Destroy, "older backups are deleted"),
     on(&["remove"], Destroy, "older backups are deleted"),
     // Not a disruption, which counts as a change if the named guests are stopped: backups of other guests end.
@@ -159,21 +163,6 @@ pub(super) fn retention(text: &str) -> Option<Finding> {
     }
 }
 
-/// A path that is left out. PVE writes it unchecked to the file of the jobs, where a line break begins another setting.
-fn exclusion(path: &str) -> Option<Finding> {
-    if path.contains(['\n', '\r']) {
-        found(
-            Grant,
-            "adds settings to the job, such as a script that runs as root",
-        )
-    } else {
-        found(
-            Destroy,
-            "leaves files out of backups that replace complete ones",
-        )
-    }
-}
-
 /// The switch of a job. The request does not tell what the job does when it runs.
 fn enabled(text: &str) -> Option<Finding> {
     if flag(text) == Some(true) {
@@ -243,16 +232,6 @@ mod tests {
                 "{prunes}"
             );
         }
-    }
-
-    #[test]
-    fn line_break_in_an_excluded_path_is_a_grant() {
-        assert_eq!(exclusion("/tmp/?*").map(|it| it.risk), Some(Destroy));
-        assert_eq!(exclusion("").map(|it| it.risk), Some(Destroy));
-        assert_eq!(
-            exclusion("/tmp\n\tscript /root/x").map(|it| it.risk),
-            Some(Grant)
-        );
     }
 
     #[test]

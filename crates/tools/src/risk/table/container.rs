@@ -8,8 +8,21 @@ use crate::spec::Risk;
 /// Settings of a container, as they are sent when it is created and when it is changed.
 pub(super) const SETTINGS: &[Rule] = &[
     safe(&[
-        "arch", "console", "cores", "cpulimit", "cpuunits", "debug", "description", "hostname", "nameserver", "onboot",
-        "ostype", "searchdomain", "swap", "timezone", "tty",
+        "arch",
+        "console",
+        "cores",
+        "cpulimit",
+        "cpuunits",
+        "debug",
+        "description",
+        "hostname",
+        "nameserver",
+        "onboot",
+        "ostype",
+        "searchdomain",
+        "swap",
+        "timezone",
+        "tty",
     ]),
     properties(&["startup"], &STARTUP),
     setting(&["memory"], judge::container_memory),
@@ -24,5 +37,9 @@ pub(super) const SETTINGS: &[Rule] = &[
     setting(&["unprivileged"], judge::unprivileged),
     setting(&["entrypoint", "env"], judge::commands),
     setting(&["dev[n]", "hookscript"], judge::node_power),
-    is(&["lock"], Risk::Grant, "locks or unlocks the container for PVE's own tasks"),
+    is(
+        &["lock"],
+        Risk::Grant,
+        "locks or unlocks the container for PVE's own tasks",
+    ),
 ];

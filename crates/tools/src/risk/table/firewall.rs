@@ -27,15 +27,14 @@ const MATCH: &[&str] = &[
 /// Parameters of a new rule, whose effect is judged together.
 const NEW_RULE: &[Rule] = &[
     safe(MATCH),
-    by(&["comment"], comment),
+    safe(&["comment"]),
     safe(&["digest", "log", "pos"]),
 ];
 
 const RULE: &[Rule] = &[
     is(MATCH, Grant, OPENS),
     is(&["moveto"], Grant, OPENS),
-    by(&["comment"], comment),
-    safe(&["digest", "log"]),
+    safe(&["comment", "digest", "log"]),
 ];
 
 /// PVE puts a new rule before all others, and leaves it disabled unless it is told to enable it.
@@ -48,18 +47,6 @@ fn new_rule(params: &Params<'_>) -> Option<Finding> {
     match params.text("action") {
         Some("DROP" | "REJECT") if is_plain => found(Disrupt, SHUTS),
         _ => found(Grant, "opens the firewall"),
-    }
-}
-
-/// A comment. PVE writes it unchecked to the firewall's file, where a line break begins another rule.
-fn comment(text: &str) -> Option<Finding> {
-    if text.contains(['\n', '\r']) {
-        found(
-            Grant,
-            "adds lines to the firewall's file, such as a rule that opens it",
-        )
-    } else {
-        None
     }
 }
 
@@ -211,12 +198,12 @@ pub(super) const ROWS: &[Row] = &[
     ], (Change, "changes options of the firewall"), &[OPTIONS, &[UNSETS]]).later(),
     // Security groups
     row(Post, &["/cluster/firewall/groups"], (Change, "creates an empty security group"), &[
-        &[by(&["comment"], comment), safe(&["digest", "group", "rename"])],
+        &[safe(&["comment", "digest", "group", "rename"])],
     ]).whole(group),
     row(Delete, &["/cluster/firewall/groups/{group}"], (Destroy, "deletes a security group"), &[]),
     // Aliases
     row(Post, &["/cluster/firewall/aliases"], (Change, "names an address"), &[
-        &[by(&["name"], alias), by(&["comment"], comment), safe(&["cidr"])],
+        &[by(&["name"], alias), safe(&["cidr", "comment"])],
     ]),
     row(Post, &["/nodes/{node}/{guest}/firewall/aliases"], (Grant, SHADOWS), &[&[safe(&["cidr", "comment", "name"])]]),
     row(Put, &["/cluster/firewall/aliases/{name}", "/nodes/{node}/{guest}/firewall/aliases/{name}"],
@@ -227,7 +214,7 @@ pub(super) const ROWS: &[Row] = &[
         (Destroy, "deletes an alias: rules with it no longer match"), &[DIGEST]),
     // IP sets
     row(Post, &["/cluster/firewall/ipset"], (Change, "creates an empty IP set"), &[
-        &[by(&["comment"], comment), safe(&["digest", "name", "rename"])],
+        &[safe(&["comment", "digest", "name", "rename"])],
     ]).whole(ipset),
     row(Post, &["/nodes/{node}/{guest}/firewall/ipset"], (Grant, SHADOWS), &[&[safe(&["comment", "digest", "name", "rename"])]]),
     row(Delete, &["/cluster/firewall/ipset/{name}", "/nodes/{node}/{guest}/firewall/ipset/{name}"],
@@ -276,14 +263,6 @@ mod tests {
         }
         assert_eq!(of(Some("1"), "group", "DROP"), Some(Grant));
         assert_eq!(whole(new_rule, &[("enable", "1")]), Some(Grant));
-    }
-
-    #[test]
-    fn comment_with_a_line_break_is_a_rule() {
-        for calm in ["", "web server", "# 1"] {
-            assert_eq!(comment(calm), None, "{calm}");
-        }
-        assert_eq!(comment("x\nIN ACCEPT").map(|it| it.risk), Some(Grant));
     }
 
     #[test]

@@ -13,11 +13,20 @@ use crate::volume::{backup_of, storage};
 
 const INSIDE: &str = "acts inside the guest";
 const TUNNEL: &str = "is one end of a migration";
-const LOCKS: &[Rule] = &[is(&["skiplock"], Grant, "ignores that PVE has locked the guest")];
+const LOCKS: &[Rule] = &[is(
+    &["skiplock"],
+    Grant,
+    "ignores that PVE has locked the guest",
+)];
 /// Parameters that PVE's nodes send each other during a migration.
 const MIGRATION: &[Rule] = &[is(
     &[
-        "migratedfrom", "migration_network", "migration_type", "nets-host-mtu", "stateuri", "targetstorage",
+        "migratedfrom",
+        "migration_network",
+        "migration_type",
+        "nets-host-mtu",
+        "stateuri",
+        "targetstorage",
         "with-conntrack-state",
     ],
     Grant,
@@ -28,14 +37,32 @@ const MIGRATION: &[Rule] = &[is(
 const CONFIG: &[Rule] = &[
     UNSETS,
     safe(&["background_delay", "digest", "revert"]),
-    on(&["force"], Destroy, "removes volumes for good instead of detaching them"),
+    on(
+        &["force"],
+        Destroy,
+        "removes volumes for good instead of detaching them",
+    ),
 ];
 const NEW: &[Rule] = &[
-    safe(&["bwlimit", "ha-managed", "ignore-unpack-errors", "live-restore", "pool", "restore", "start", "storage", "unique", "vmid"]),
+    safe(&[
+        "bwlimit",
+        "ha-managed",
+        "ignore-unpack-errors",
+        "live-restore",
+        "pool",
+        "restore",
+        "start",
+        "storage",
+        "unique",
+        "vmid",
+    ]),
     on(&["force"], Destroy, "overwrites a guest that is there"),
     by(&["archive"], backup),
     by(&["ostemplate"], template),
-    credential(&["password", "ssh-public-keys"], "gives access to the guest"),
+    credential(
+        &["password", "ssh-public-keys"],
+        "gives access to the guest",
+    ),
 ];
 
 #[rustfmt::skip]
@@ -128,14 +155,17 @@ fn backup(archive: &str) -> Option<Finding> {
     }
     match (storage(archive), backup_of(archive)) {
         (Some(_), Some(_)) => None,
-        _ => found(Grant, "restores a backup of a guest that its name does not tell"),
+        _ => found(
+            Grant,
+            "restores a backup of a guest that its name does not tell",
+        ),
     }
 }
 
 /// The template that a container is created from, or the backup that it is restored from.
 fn template(template: &str) -> Option<Finding> {
-    let is_template = storage(template)
-        .is_some_and(|storage| template[storage.len()..].starts_with(":vztmpl/"));
+    let is_template =
+        storage(template).is_some_and(|storage| template[storage.len()..].starts_with(":vztmpl/"));
     if is_template && !template.starts_with('/') {
         return None;
     }
@@ -156,7 +186,13 @@ fn new_container(params: &Params<'_>) -> Option<Finding> {
 
 /// New credentials for what a backup holds.
 fn restored_with_access(params: &Params<'_>) -> Option<Finding> {
-    const ACCESS: &[&str] = &["cipassword", "ciuser", "password", "ssh-public-keys", "sshkeys"];
+    const ACCESS: &[&str] = &[
+        "cipassword",
+        "ciuser",
+        "password",
+        "ssh-public-keys",
+        "sshkeys",
+    ];
     let is_restored = params.text("archive").is_some() || params.is_on("restore");
     if is_restored && ACCESS.iter().any(|name| params.text(name).is_some()) {
         return found(Grant, "gives access to what a backup holds");
@@ -167,7 +203,10 @@ fn restored_with_access(params: &Params<'_>) -> Option<Finding> {
 fn migration_type(kind: &str) -> Option<Finding> {
     match kind {
         "secure" => None,
-        _ => found(Grant, "sends the guest's memory over the network unencrypted"),
+        _ => found(
+            Grant,
+            "sends the guest's memory over the network unencrypted",
+        ),
     }
 }
 
@@ -204,8 +243,16 @@ mod tests {
 
     #[test]
     fn a_guest_is_restored_from_a_backup_of_a_known_guest() {
-        assert_eq!(risk(backup("nas:backup/vzdump-qemu-105-2026_11_08-03_00_02.vma.zst")), Risk::Read);
-        assert_eq!(risk(backup("vault:backup/vm/100/2026-11-14T01:00:05Z")), Risk::Read);
+        assert_eq!(
+            risk(backup(
+                "nas:backup/vzdump-qemu-105-2026_11_08-03_00_02.vma.zst"
+            )),
+            Risk::Read
+        );
+        assert_eq!(
+            risk(backup("vault:backup/vm/100/2026-11-14T01:00:05Z")),
+            Risk::Read
+        );
         for unknown in ["-", "/root/x.vma", "nas:backup/x.vma", "x", ""] {
             assert_eq!(risk(backup(unknown)), Grant, "{unknown}");
         }
@@ -216,13 +263,19 @@ mod tests {
     #[test]
     fn a_new_container_is_privileged_unless_it_says_otherwise() {
         let with = |params: &[(&str, &str)]| {
-            let owned: Vec<_> = params.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            let owned: Vec<_> = params
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect();
             risk(new_container(&Params(&owned)))
         };
         assert_eq!(with(&[]), Grant);
         assert_eq!(with(&[("unprivileged", "0")]), Grant);
         assert_eq!(with(&[("unprivileged", "Yes")]), Risk::Read);
-        assert_eq!(with(&[("unprivileged", "1"), ("password", "x")]), Risk::Read);
+        assert_eq!(
+            with(&[("unprivileged", "1"), ("password", "x")]),
+            Risk::Read
+        );
         assert_eq!(with(&[("restore", "1")]), Risk::Read);
         assert_eq!(with(&[("restore", "1"), ("unprivileged", "0")]), Grant);
         assert_eq!(with(&[("restore", "1"), ("password", "x")]), Grant);

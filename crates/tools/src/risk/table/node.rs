@@ -2,7 +2,7 @@
 
 use pve::Method::{Delete, Get, Post, Put};
 
-use crate::risk::row::{Finding, Row, Rule, UNSETS, by, found, is, on, row, safe};
+use crate::risk::row::{Row, Rule, UNSETS, is, on, row, safe};
 use crate::spec::Risk::{Change, Destroy, Disrupt, Grant};
 
 const CONFIG: &[Rule] = &[
@@ -32,18 +32,14 @@ const INTERFACE: &[Rule] = &[
         Grant,
         "passes options to Open vSwitch unchecked, which can open it to others",
     ),
-    by(
-        &[
-            "bridge_ports",
-            "bridge_vids",
-            "ovs_bonds",
-            "ovs_ports",
-            "slaves",
-        ],
-        names,
-    ),
-    by(&["comments", "comments6"], comment),
     safe(&[
+        "bridge_ports",
+        "bridge_vids",
+        "comments",
+        "comments6",
+        "ovs_bonds",
+        "ovs_ports",
+        "slaves",
         "address",
         "address6",
         "autostart",
@@ -66,27 +62,6 @@ const INTERFACE: &[Rule] = &[
         "vlan-raw-device",
     ]),
 ];
-
-const ADDS_LINE: &str =
-    "adds lines to the network configuration, such as a command that runs as root";
-
-/// A list of names. PVE takes any white space between them and can write it unchanged to /etc/network/interfaces.
-fn names(list: &str) -> Option<Finding> {
-    if list.contains(['\n', '\r']) {
-        found(Grant, ADDS_LINE)
-    } else {
-        None
-    }
-}
-
-/// A comment. PVE begins each of its lines with `#`, but only a line feed ends a line for PVE.
-fn comment(text: &str) -> Option<Finding> {
-    if text.contains('\r') {
-        found(Grant, ADDS_LINE)
-    } else {
-        None
-    }
-}
 
 const MANY: &[Rule] = &[safe(&[
     "force",
@@ -188,26 +163,3 @@ pub(super) const ROWS: &[Row] = &[
     row(Post, &["/nodes/{node}/spiceshell", "/nodes/{node}/termproxy", "/nodes/{node}/vncshell"], (Grant, "opens a shell on the node"), &[SHELL]),
     row(Get, &["/nodes/{node}/vncwebsocket"], (Grant, "connects to a shell on the node"), &[&[safe(&["port", "vncticket"])]]),
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn list_of_interfaces_stays_on_one_line() {
-        for calm in ["", "eno1", "eno1 eno2", "eno1,eno2;eno3"] {
-            assert_eq!(names(calm), None, "{calm}");
-        }
-        for injects in ["eno1\n\tup reboot", "eno1\rup x"] {
-            assert_eq!(names(injects).map(|it| it.risk), Some(Grant), "{injects:?}");
-        }
-    }
-
-    #[test]
-    fn lines_of_a_comment_end_with_line_feeds() {
-        for calm in ["", "uplink", "first\nsecond"] {
-            assert_eq!(comment(calm), None, "{calm}");
-        }
-        assert_eq!(comment("x\r\tup reboot").map(|it| it.risk), Some(Grant));
-    }
-}

@@ -7,7 +7,12 @@ use crate::spec::Risk;
 const AGENT: Properties = Properties {
     default: Some("enabled"),
     keys: &[safe(&[
-        "enabled", "freeze-fs", "freeze-fs-on-backup", "fstrim_cloned_disks", "guest-fsfreeze", "type",
+        "enabled",
+        "freeze-fs",
+        "freeze-fs-on-backup",
+        "fstrim_cloned_disks",
+        "guest-fsfreeze",
+        "type",
     ])],
 };
 const AUDIO: Properties = Properties {
@@ -17,7 +22,14 @@ const AUDIO: Properties = Properties {
 const CPU: Properties = Properties {
     default: Some("cputype"),
     keys: &[safe(&[
-        "cputype", "flags", "guest-phys-bits", "hidden", "hv-vendor-id", "level", "phys-bits", "reported-model",
+        "cputype",
+        "flags",
+        "guest-phys-bits",
+        "hidden",
+        "hv-vendor-id",
+        "level",
+        "phys-bits",
+        "reported-model",
     ])],
 };
 const ADDRESS: Properties = Properties {
@@ -26,7 +38,13 @@ const ADDRESS: Properties = Properties {
 };
 pub(super) const MACHINE: Properties = Properties {
     default: Some("type"),
-    keys: &[safe(&["aw-bits", "enable-s3", "enable-s4", "type", "viommu"])],
+    keys: &[safe(&[
+        "aw-bits",
+        "enable-s3",
+        "enable-s4",
+        "type",
+        "viommu",
+    ])],
 };
 const MEMORY: Properties = Properties {
     default: Some("current"),
@@ -39,7 +57,14 @@ const NUMA: Properties = Properties {
 const SMBIOS: Properties = Properties {
     default: None,
     keys: &[safe(&[
-        "base64", "family", "manufacturer", "product", "serial", "sku", "uuid", "version",
+        "base64",
+        "family",
+        "manufacturer",
+        "product",
+        "serial",
+        "sku",
+        "uuid",
+        "version",
     ])],
 };
 pub(super) const STARTUP: Properties = Properties {
@@ -58,10 +83,43 @@ const WATCHDOG: Properties = Properties {
 /// Settings of a VM, as they are sent when it is created and when it is changed.
 pub(super) const SETTINGS: &[Rule] = &[
     safe(&[
-        "acpi", "allow-ksm", "autostart", "balloon", "bios", "boot", "bootdisk", "citype", "ciupgrade", "cores",
-        "cpulimit", "cpuunits", "description", "freeze", "hotplug", "import-working-storage", "keyboard", "kvm",
-        "localtime", "migrate_downtime", "migrate_speed", "name", "nameserver", "numa", "onboot", "ostype", "reboot",
-        "scsihw", "searchdomain", "shares", "smp", "sockets", "startdate", "tablet", "tdf", "vcpus", "vmstatestorage",
+        "acpi",
+        "allow-ksm",
+        "autostart",
+        "balloon",
+        "bios",
+        "boot",
+        "bootdisk",
+        "citype",
+        "ciupgrade",
+        "cores",
+        "cpulimit",
+        "cpuunits",
+        "description",
+        "freeze",
+        "hotplug",
+        "import-working-storage",
+        "keyboard",
+        "kvm",
+        "localtime",
+        "migrate_downtime",
+        "migrate_speed",
+        "name",
+        "nameserver",
+        "numa",
+        "onboot",
+        "ostype",
+        "reboot",
+        "scsihw",
+        "searchdomain",
+        "shares",
+        "smp",
+        "sockets",
+        "startdate",
+        "tablet",
+        "tdf",
+        "vcpus",
+        "vmstatestorage",
     ]),
     properties(&["agent"], &AGENT),
     properties(&["audio0"], &AUDIO),
@@ -75,7 +133,18 @@ pub(super) const SETTINGS: &[Rule] = &[
     properties(&["vga"], &VGA),
     properties(&["watchdog"], &WATCHDOG),
     setting(&["net[n]"], judge::card),
-    setting(&["cdrom", "efidisk0", "ide[n]", "sata[n]", "scsi[n]", "tpmstate0", "virtio[n]"], judge::drive),
+    setting(
+        &[
+            "cdrom",
+            "efidisk0",
+            "ide[n]",
+            "sata[n]",
+            "scsi[n]",
+            "tpmstate0",
+            "virtio[n]",
+        ],
+        judge::drive,
+    ),
     setting(&["unused[n]"], judge::unused),
     setting(&["vmstate"], judge::saved_state),
     setting(&["hostpci[n]", "usb[n]"], judge::device),
@@ -85,11 +154,36 @@ pub(super) const SETTINGS: &[Rule] = &[
     setting(&["tags"], judge::tags),
     setting(&["template"], judge::template),
     setting(&["cicustom"], judge::commands),
-    setting(&["args", "hookscript", "ivshmem", "parallel[n]", "virtiofs[n]"], judge::node_power),
     setting(
-        &["affinity", "amd-sev", "arch", "hugepages", "intel-tdx", "keephugepages", "spice_enhancements", "vmgenid"],
+        &[
+            "args",
+            "hookscript",
+            "ivshmem",
+            "parallel[n]",
+            "virtiofs[n]",
+        ],
+        judge::node_power,
+    ),
+    setting(
+        &[
+            "affinity",
+            "amd-sev",
+            "arch",
+            "hugepages",
+            "intel-tdx",
+            "keephugepages",
+            "spice_enhancements",
+            "vmgenid",
+        ],
         judge::left_to_root,
     ),
-    credential(&["cipassword", "ciuser", "sshkeys"], "gives access to the guest"),
-    is(&["lock"], Risk::Grant, "locks or unlocks the guest for PVE's own tasks"),
+    credential(
+        &["cipassword", "ciuser", "sshkeys"],
+        "gives access to the guest",
+    ),
+    is(
+        &["lock"],
+        Risk::Grant,
+        "locks or unlocks the guest for PVE's own tasks",
+    ),
 ];

@@ -7,14 +7,25 @@ use tools::policy::Mode;
 use crate::house::House;
 
 #[tokio::test]
-async fn what_lets_in_is_done_and_what_keeps_out_is_asked_about() {
+async fn a_rule_that_opens_is_a_grant_and_one_that_shuts_interrupts() {
     let house = House::new().await;
-    let rule = |action: &str| json!({"vmid": 100, "type": "in", "action": action}).to_string();
-    let opened = house.call("create_vm_firewall_rule", &rule("ACCEPT")).await;
-    assert_eq!(opened.unwrap().data["status"], "applied");
-    let closed = house.call("create_vm_firewall_rule", &rule("DROP")).await;
-    assert_eq!(closed.unwrap().data["status"], "needs_confirmation");
-    assert_eq!(house.writes().len(), 1);
+    let rule = |action: &str, enable: u8| {
+        json!({"vmid": 100, "type": "in", "action": action, "enable": enable}).to_string()
+    };
+    for (action, risk) in [("ACCEPT", "grant"), ("DROP", "disrupt")] {
+        let asked = house
+            .call("create_vm_firewall_rule", &rule(action, 1))
+            .await;
+        let asked = asked.unwrap();
+        assert_eq!(asked.data["status"], "needs_confirmation", "{}", asked.text);
+        assert_eq!(asked.data["risk"], risk, "{}", asked.text);
+    }
+    assert_eq!(house.writes(), [""; 0]);
+    // A rule that is not enabled lets nothing through and holds nothing up.
+    let idle = house
+        .call("create_vm_firewall_rule", &rule("ACCEPT", 0))
+        .await;
+    assert_eq!(idle.unwrap().data["status"], "applied");
 }
 
 #[tokio::test]

@@ -2,7 +2,6 @@
 
 use tools::plan::Plan;
 use tools::policy::{Decision, Mode, Policy};
-use tools::spec::Risk;
 use tools::tool::Ran;
 
 use crate::house::{Furnish, House, object};

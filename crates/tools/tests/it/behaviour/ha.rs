@@ -29,10 +29,14 @@ async fn a_guest_is_named_by_its_kind() {
 }
 
 #[tokio::test]
-async fn only_what_stops_a_guest_asks() {
+async fn what_can_stop_a_guest_asks() {
     let house = House::new().await;
     for (args, status) in [
-        (r#"{"sid": "vm:102", "max_restart": 1}"#, "applied"),
+        (r#"{"sid": "vm:102", "comment": "mail"}"#, "applied"),
+        (
+            r#"{"sid": "vm:102", "max_restart": 1}"#,
+            "needs_confirmation",
+        ),
         (
             r#"{"sid": "vm:102", "state": "stopped"}"#,
             "needs_confirmation",

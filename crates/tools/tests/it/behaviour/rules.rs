@@ -133,7 +133,7 @@ async fn a_backup_job_is_about_the_guests_that_it_saves() {
         raw(
             "POST",
             "/cluster/backup",
-            job(json!({"all": 1, "prune-backups": "keep-last=1"})),
+            job(json!({"all": 1, "mode": "stop"})),
         ),
         // What a job has been about so far counts, too.
         (

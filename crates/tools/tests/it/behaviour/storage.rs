@@ -150,7 +150,7 @@ async fn a_look_at_what_would_be_pruned_sends_nothing_and_says_so() {
 async fn what_a_change_of_a_storage_does_goes_by_its_settings() {
     let house = House::new().await;
     for (settings, risk) in [
-        (r#""content": "images,backup""#, "change"),
+        (r#""content": "images,backup""#, "disrupt"),
         (r#""disable": false"#, "change"),
         (r#""disable": true"#, "disrupt"),
         (r#""nodes": "pve1""#, "disrupt"),

@@ -20,11 +20,7 @@ pub(super) async fn plan(asked: &MoveDisk, source: &Source, target: &Guest) -> R
         return Err(Fault::bad_input(message).hint("send a target_disk that it does not have"));
     }
     let summary = format!("Give {} to {} as {key}", source.label(), target.label());
-    let mut plan = Plan::new(
-        &MoveDisk::SPEC,
-        &guest.cluster.name,
-        summary.clone(),
-    );
+    let mut plan = Plan::new(&MoveDisk::SPEC, &guest.cluster.name, summary.clone());
     guest.bind(&mut plan, &source.config);
     target.bind(&mut plan, &config);
     plan.needs = needs(source, target);

@@ -125,11 +125,11 @@ async fn the_risk_is_that_of_the_settings() {
     for (args, expected) in [
         (json!({"vmid": 105, "set": {"cores": 4}}), "change"),
         (
-            json!({"vmid": 105, "set": {"net0": "virtio,bridge=vmbr0,link_down=1"}}),
+            json!({"vmid": 105, "set": {"net0": "virtio,bridge=vmbr0,firewall=1,link_down=1"}}),
             "change",
         ),
         (
-            json!({"vmid": 100, "set": {"net0": "virtio,bridge=vmbr0,link_down=1"}}),
+            json!({"vmid": 100, "set": {"net0": "virtio,bridge=vmbr0,firewall=1,link_down=1"}}),
             "disrupt",
         ),
         (
