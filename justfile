@@ -48,3 +48,7 @@ mutants *options:
 # Packages of the debug binary, judged; `packaging/release` builds the real ones
 package:
     .ci/run build package
+
+# What a schema that PVE serves (apidoc.js) has that the risk table does not name
+pve-diff schema:
+    OXMOX_NEW_SCHEMA={{ absolute_path(schema) }} cargo test -q -p oxmox-tools --lib risk::coverage::a_new_schema_is_compared -- --nocapture

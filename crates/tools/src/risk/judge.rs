@@ -426,6 +426,11 @@ fn of_key(properties: &Properties, key: &str, value: &str) -> Option<Finding> {
     }
 }
 
+/// What a value does, where its level looks at nothing else.
+pub(crate) fn value_risk(level: &Level, text: &str) -> Option<Risk> {
+    of_value(level, text).map(|finding| finding.risk)
+}
+
 /// The worst that any value of a parameter does.
 pub(crate) fn worst_of(level: &Level) -> Option<Finding> {
     match level {

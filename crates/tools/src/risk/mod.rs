@@ -6,6 +6,7 @@
 
 #[cfg(test)]
 mod coverage;
+mod danger;
 mod facts;
 mod judge;
 mod path;
@@ -16,6 +17,7 @@ mod settle;
 mod subject;
 mod table;
 
+pub use danger::{Danger, dangers};
 pub use judge::Judgement;
 #[cfg(test)]
 pub(crate) use judge::worst_of_method;

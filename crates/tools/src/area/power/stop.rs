@@ -94,6 +94,8 @@ impl Changes for StopVm {
         Deed::agent(&["shutdown", "suspend-disk", "suspend-hybrid", "suspend-ram"]),
         Deed::post("/nodes/{}/stopall"),
         Deed::post("/nodes/{}/suspendall"),
+        // A node that is shut down stops its guests first.
+        Deed::post("/nodes/{}/status"),
         Deed::post("/cluster/bulk-action/guest/shutdown"),
         Deed::post("/cluster/bulk-action/guest/suspend"),
         Deed::post("/cluster/ha/resources").when(STOPPED),

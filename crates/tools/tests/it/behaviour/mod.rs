@@ -6,6 +6,7 @@ mod agent;
 mod agreed;
 mod api;
 mod at_prompt;
+mod attacks;
 mod backup;
 mod backup_meanwhile;
 mod backup_rule;

@@ -3,11 +3,12 @@
 mod arguments;
 mod asked;
 mod audit;
+mod dangers;
 mod declared;
 mod deeds;
 mod examples;
 mod faults;
-mod full;
+pub(crate) mod full;
 mod hints;
 mod hostile;
 mod login;
