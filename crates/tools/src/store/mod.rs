@@ -9,6 +9,7 @@ mod freeze;
 mod handles;
 mod lease;
 mod life;
+mod limits;
 mod looks;
 mod meta;
 mod outcomes;
