@@ -18,7 +18,7 @@
 //! | [`hold`] | what the calls under way are about to make |
 //! | `agent` | the guest agent inside a VM |
 //! | `plain` | tools that are one method of PVE's API each, as data |
-//! | [`fault`], [`words`], [`clean`] | what callers read |
+//! | [`fault`], [`words`], [`clean`], [`echo`] | what callers read |
 //! | [`area`] | the tools |
 
 mod agent;
@@ -30,6 +30,7 @@ pub mod claim;
 pub mod clean;
 pub mod context;
 pub mod deed;
+pub mod echo;
 pub mod engine;
 pub mod fault;
 pub mod filter;

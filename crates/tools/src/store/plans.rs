@@ -222,7 +222,7 @@ impl Store {
             caller: stored.caller.clone(),
             cluster: Some(stored.plan.cluster.clone()),
             tool: stored.plan.tool.clone(),
-            summary: stored.plan.summary.clone(),
+            summary: crate::echo::summary(&stored.plan.summary),
             risk: stored.plan.risk,
             digest: stored.digest.clone(),
         })?;

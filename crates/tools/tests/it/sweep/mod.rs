@@ -5,6 +5,7 @@ mod asked;
 mod audit;
 mod declared;
 mod deeds;
+mod echo;
 mod examples;
 mod faults;
 mod full;
