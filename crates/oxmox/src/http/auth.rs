@@ -105,7 +105,8 @@ impl Door {
             async move {
                 let live = door.limiter.live.borrow().clone();
                 match door.find(&brought, None, &live).await {
-                    Ok(_) | Err(Refusal::Trouble | Refusal::TooMuch(_)) => true,
+                    Ok(_) | Err(Refusal::TooMuch(_)) => true,
+                    Err(Refusal::Trouble) => door.trusts_store().await,
                     Err(Refusal::Missing | Refusal::Wrong | Refusal::NoScope) => false,
                 }
             }
@@ -150,6 +151,13 @@ impl Door {
         let store = self.engine.store().await.map_err(|_| Refusal::Trouble)?;
         let has_tokens = store.has_tokens().await.map_err(|_| Refusal::Trouble)?;
         Ok(!has_tokens)
+    }
+
+    /// Whether tokens that the store knew before may still count. Not once its file was replaced or removed: they may have
+    /// been revoked since, and nobody can tell.
+    async fn trusts_store(&self) -> bool {
+        let store = self.engine.store().await;
+        store.is_ok_and(tools::store::Store::is_in_place)
     }
 
     /// Who would be let in now. `None`: that cannot be looked up just now.

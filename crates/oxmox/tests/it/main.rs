@@ -20,4 +20,5 @@ mod raw;
 mod replicas;
 mod server;
 mod setup;
+mod store_replaced;
 mod syslog;

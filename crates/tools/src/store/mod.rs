@@ -13,6 +13,7 @@ mod limits;
 mod looks;
 mod meta;
 mod outcomes;
+mod place;
 mod plans;
 mod postgres;
 mod sessions;
@@ -38,6 +39,7 @@ use crate::fault::{Fault, Kind};
 use crate::keys::Keys;
 use database::{Database, Purpose, Transaction, Trouble};
 use life::{Life, Sessions};
+use place::Place;
 use postgres::Postgres;
 use sqlite::Sqlite;
 use threads::Threads;
@@ -55,6 +57,8 @@ const CONNECTIONS: usize = 6;
 pub struct Store {
     threads: Threads,
     life: Life,
+    /// The file that it is in, where it is one.
+    place: Option<Place>,
     /// Who is told of each entry of the audit trail.
     copyist: Option<Copyist>,
     /// Seals approvals and links audit entries.
@@ -94,7 +98,17 @@ impl Store {
             return Err(meta::other_keys(dir));
         }
         let life = Life::Files(dir.join("workers"));
-        Ok(Self::on(vec![Box::new(database)], keys, life))
+        let place = database.place().cloned();
+        Ok(Self {
+            place,
+            ..Self::on(vec![Box::new(database)], keys, life)
+        })
+    }
+
+    /// Whether it is still where it was opened. A store whose file was replaced or removed reads and writes nothing, and
+    /// what was read from it before may not hold any more: tokens may have been revoked.
+    pub fn is_in_place(&self) -> bool {
+        self.place.as_ref().is_none_or(Place::is_kept)
     }
 
     /// A store that ends with the process.
@@ -153,6 +167,7 @@ impl Store {
         Self {
             threads: Threads::start(databases),
             life,
+            place: None,
             copyist: None,
             keys,
         }

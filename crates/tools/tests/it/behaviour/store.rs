@@ -352,3 +352,32 @@ async fn a_trail_is_read_from_either_end() {
     let (page, last) = store.audit_before(1).await.unwrap();
     assert!(page.is_empty() && last.is_none());
 }
+
+#[tokio::test]
+async fn change_is_refused_once_the_file_of_the_store_was_replaced_or_removed() {
+    let replace = |file: &std::path::Path| {
+        let copy = file.with_extension("copy");
+        std::fs::copy(file, &copy).unwrap();
+        std::fs::rename(copy, file).unwrap();
+    };
+    let remove = |file: &std::path::Path| std::fs::remove_file(file).unwrap();
+    for swap in [&replace as &dyn Fn(&std::path::Path), &remove] {
+        let dir = tempfile::tempdir().unwrap();
+        let house = crate::house::House::furnished(crate::house::Furnish {
+            state: tools::engine::State::Dir(dir.path().to_owned()),
+            ..crate::house::Furnish::default()
+        })
+        .await;
+        let set = |cores: u8| format!(r#"{{"vmid": 105, "set": {{"cores": {cores}}}}}"#);
+        let done = house.call("update_proxmox_vm", &set(3)).await.unwrap();
+        assert_eq!(done.data["status"], "applied");
+        let before = house.writes();
+        let store = house.engine.store().await.unwrap();
+        assert!(store.is_in_place());
+        swap(&dir.path().join("oxmox.db"));
+        assert!(!store.is_in_place());
+        let fault = house.call("update_proxmox_vm", &set(4)).await.unwrap_err();
+        assert!(fault.message.contains("replaced or removed"), "{fault}");
+        assert_eq!(house.writes(), before);
+    }
+}
