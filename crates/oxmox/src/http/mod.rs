@@ -6,7 +6,7 @@
 //! | `service` | all of it together, from the first look at the address to the end |
 //! | `accept`, `crowd`, `impatient`, `tls` | connections, how many, for how long, and their certificate |
 //! | `origin` | whom a request was meant for, and which page sent it |
-//! | `auth`, `oauth` | who calls |
+//! | `auth`, `admission`, `oauth` | who calls, and whether they still may |
 //! | `estate` | who acts by their own token of PVE |
 //! | `limit` | how much each may ask for |
 //! | `held` | what ends with an answer |
@@ -16,6 +16,7 @@
 //! | `health`, `metrics` | how the process is, and what it has done |
 
 mod accept;
+mod admission;
 mod auth;
 mod crowd;
 mod estate;
@@ -36,6 +37,7 @@ mod tls;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+pub(crate) use admission::Admission;
 use auth::{Door, authenticate};
 use axum::body::Body;
 use axum::extract::Request;
@@ -150,6 +152,7 @@ fn router(
         .layer(middleware::from_fn_with_state(sessions, keep_apart))
         .layer(middleware::from_fn_with_state(behalf, estate::act))
         .layer(middleware::from_fn_with_state(reach, oauth::reach::check))
+        .layer(middleware::from_fn(auth::recheck))
         .layer(middleware::from_fn_with_state(limiter.clone(), limit))
         .layer(middleware::from_fn_with_state(door.clone(), authenticate));
     // Whoever comes here has little to send, and counts by address unless they are signed in.

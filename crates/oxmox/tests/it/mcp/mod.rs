@@ -17,6 +17,7 @@ mod pace;
 mod page;
 mod reload;
 mod resources;
+mod revoked;
 mod rights;
 mod sessions;
 mod subscriptions;
