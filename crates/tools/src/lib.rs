@@ -10,7 +10,7 @@
 //! | [`context`], [`begun`], [`claim`], [`filter`] | what a tool may look at, and how a caller picks from it |
 //! | [`plan`], [`preview`], [`outcome`] | a change before, shown, and after |
 //! | [`engine`], [`policy`] | the one place that sends, and what it may send |
-//! | [`store`], [`keys`], [`baseline`] | what outlives a call |
+//! | [`store`], [`keys`], [`private_file`], [`baseline`] | what outlives a call |
 //! | [`rights`] | what the tokens may do, and which tools are of no use for that |
 //! | [`search`] | finding a method or a tool by what people call it |
 //! | [`keyboard`], [`screen`], [`picture`] | what consoles need: keys, screens, PNG |
@@ -48,6 +48,7 @@ mod plain;
 pub mod plan;
 pub mod policy;
 pub mod preview;
+pub mod private_file;
 #[cfg(test)]
 mod reference;
 pub mod registry;

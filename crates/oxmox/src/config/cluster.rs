@@ -244,12 +244,10 @@ impl ClusterConfig {
         }
     }
 
-    /// What `pve::connect` takes. The secret stays where it is until the cluster is asked for something; what a person should
-    /// hear about it is said now.
-    pub fn settings(&self, environment: &Environment, warnings: &mut Vec<String>) -> Settings {
-        let mut secret = |source: &SecretSource, what: &str| {
+    /// What `pve::connect` takes. The secret stays where it is until the cluster is asked for something.
+    pub fn settings(&self, environment: &Environment) -> Settings {
+        let secret = |source: &SecretSource, what: &str| {
             let what = format!("the {what} of cluster {}", self.name);
-            warnings.extend(source.warnings(&what));
             let limit = self.prefers.secret_timeout;
             if let SecretSource::Held(_) = source
                 && let Ok(secret) = source.read((&what, self.login.key()), environment, limit)

@@ -265,13 +265,9 @@ impl Config {
     }
 
     /// Where plans, approvals and the audit trail are. Fetches the password of a database.
-    pub fn state(
-        &self,
-        environment: &Environment,
-        warnings: &mut Vec<String>,
-    ) -> Result<State, Fault> {
+    pub fn state(&self, environment: &Environment) -> Result<State, Fault> {
         match &self.store {
-            Some(store) => store.state(&self.state_dir, environment, warnings),
+            Some(store) => store.state(&self.state_dir, environment),
             None => Ok(State::Dir(self.state_dir.clone())),
         }
     }
@@ -296,6 +292,15 @@ impl Config {
         let of_store = self.store.as_ref().and_then(StoreConfig::secret_file);
         let files = secrets.chain(key).chain(of_store);
         files.map(Path::to_owned).collect()
+    }
+
+    /// Fails if another user of this machine may read or change a file with a key or a secret.
+    pub fn check_private_files(&self) -> Result<(), Fault> {
+        let key = self.state_dir.join("key");
+        let files = self.secret_files().into_iter().chain([key]);
+        files
+            .into_iter()
+            .try_for_each(|file| secret_file::check_rights(&file))
     }
 }
 

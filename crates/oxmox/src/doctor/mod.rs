@@ -94,7 +94,7 @@ pub fn patients(
         .map(|cluster| Patient {
             name: cluster.name.clone(),
             // Who may read a file that holds a secret is told by itself.
-            settings: Ok(cluster.settings(environment, &mut Vec::new())),
+            settings: Ok(cluster.settings(environment)),
             is_new: false,
         })
         .collect())

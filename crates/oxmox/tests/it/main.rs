@@ -16,6 +16,7 @@ mod help;
 mod kept;
 mod killed;
 mod mcp;
+mod private;
 mod raw;
 mod replicas;
 mod server;
