@@ -10,6 +10,7 @@
 //! | `estate` | who acts by their own token of PVE |
 //! | `limit` | how much each may ask for |
 //! | `held` | what ends with an answer |
+//! | `repeated` | messages that say something twice |
 //! | `sessions` | whose a session of a 2025 client is |
 //! | `telemetry` | the calls as spans of OpenTelemetry |
 //! | `fetch` | one request to another server |
@@ -28,6 +29,7 @@ mod limit;
 mod metrics;
 mod oauth;
 mod origin;
+mod repeated;
 mod service;
 mod sessions;
 mod settings;
@@ -152,6 +154,7 @@ fn router(
         .layer(middleware::from_fn_with_state(sessions, keep_apart))
         .layer(middleware::from_fn_with_state(behalf, estate::act))
         .layer(middleware::from_fn_with_state(reach, oauth::reach::check))
+        .layer(middleware::from_fn(repeated::refuse))
         .layer(middleware::from_fn(auth::recheck))
         .layer(middleware::from_fn_with_state(limiter.clone(), limit))
         .layer(middleware::from_fn_with_state(door.clone(), authenticate));

@@ -23,7 +23,7 @@ use tools::registry::Registry;
 #[cfg(feature = "conformance")]
 use super::conformance;
 use super::peer::{Context, caller, is_stateless};
-use super::{Server, call, complete, prompts, resources};
+use super::{Server, call, complete, prompts, repeated, resources};
 
 /// What is told to every model that has this server.
 const INSTRUCTIONS: &str = "\
@@ -327,6 +327,9 @@ impl ServerHandler for Server {
         ctx: Context,
     ) -> Result<CustomResult, ErrorData> {
         let method = tools::words::clip(&request.method, MOST);
+        if method == repeated::METHOD {
+            return Err(repeated::error());
+        }
         if is_stateless(&ctx) && REMOVED.contains(&method.as_str()) {
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None));
         }
