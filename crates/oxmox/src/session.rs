@@ -82,6 +82,7 @@ fn engine(
         connected,
         Setup {
             toolsets: config.toolsets.clone(),
+            choices: config.choices,
             policy: config.policy(),
             state,
             clock: Arc::new(now),

@@ -219,6 +219,7 @@ fn data(status: StatusCode, value: &serde_json::Value) -> Response<Body> {
 fn engine_of_nothing() -> Arc<Engine> {
     let setup = tools::engine::Setup {
         toolsets: vec![tools::spec::Toolset::Core],
+        choices: tools::registry::Choices::default(),
         policy: tools::policy::Policy::default(),
         state: tools::engine::State::Memory,
         clock: Arc::new(|| 0),

@@ -23,3 +23,4 @@ mod server;
 mod setup;
 mod store_replaced;
 mod syslog;
+mod variables;

@@ -18,8 +18,7 @@ async fn scene() -> (Sim, Machine) {
         .with("PROXMOX_HOST", &sim.addr().to_string())
         .with("PROXMOX_FINGERPRINT", sim.fingerprint())
         .with("PROXMOX_USER", "root@pam")
-        .with("PROXMOX_PASSWORD", ROOT_PASSWORD)
-        .with("OXMOX_MODE", "trusted");
+        .with("PROXMOX_PASSWORD", ROOT_PASSWORD);
     (sim, machine)
 }
 

@@ -66,7 +66,7 @@ use crate::hold::{Held, Holds};
 use crate::meter::Meter;
 use crate::plan::Plan;
 use crate::policy::{Decision, Policy};
-use crate::registry::{Extras, Registry};
+use crate::registry::{Choices, Extras, Registry};
 use crate::rights::Rights;
 use crate::spec::{Risk, Toolset};
 use crate::store::{Copyist, Store};
@@ -88,6 +88,7 @@ pub struct Engine {
     writers: BTreeMap<String, pve::Writer>,
     clusters: Vec<Arc<Cluster>>,
     toolsets: Vec<Toolset>,
+    choices: Choices,
     /// One for each thing that a caller may do at worst, made when it is first needed.
     registries: Arc<[OnceLock<Arc<Registry>>; 3]>,
     /// All clusters that are configured, whichever of them this engine reaches: what is offered is the same for all.
@@ -174,7 +175,9 @@ impl Engine {
     /// A read on a person's behalf, by any tool: which toolsets are switched on is about what models are offered.
     pub async fn look(self: &Arc<Self>, call: Call, talk: &dyn Talk) -> Result<Rendered, Fault> {
         let reads = |tool: &&'static dyn Tool| {
-            tool.spec().name == call.tool && tool.spec().risk == Risk::Read && !tool.relays()
+            let is_offered = self.choices.allow(tool.spec().name);
+            let is_meant = tool.spec().name == call.tool && is_offered;
+            is_meant && tool.spec().risk == Risk::Read && !tool.relays()
         };
         match crate::registry::all().find(reads) {
             Some(tool) => {

@@ -93,6 +93,7 @@ fn engine_with(sim: &sim::Sim, state: State, policy: Policy) -> Arc<Engine> {
 fn setup(state: State, policy: Policy) -> Setup {
     Setup {
         toolsets: Toolset::ALL.to_vec(),
+        choices: tools::registry::Choices::default(),
         policy,
         state,
         clock: Arc::new(|| 1_800_000_000),
