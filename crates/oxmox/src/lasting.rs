@@ -1,7 +1,7 @@
 //! Answers that go on: streams of events. Who they are for is looked at when they begin, and again while they last.
 
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -17,14 +17,18 @@ pub(crate) fn while_true<H>(
 where
     H: Future<Output = bool> + Send,
 {
-    let end = async move {
+    until(body, async move {
         loop {
             tokio::time::sleep(look_again).await;
             if !holds().await {
                 return;
             }
         }
-    };
+    })
+}
+
+/// The answer, until `end`.
+pub(crate) fn until(body: Body, end: impl Future<Output = ()> + Send + 'static) -> Body {
     Body::new(Lasting {
         body,
         end: Box::pin(end),
@@ -44,10 +48,10 @@ impl hyper::body::Body for Lasting {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(cx) {
-            return Poll::Ready(frame);
+        // An answer that is all there ends by itself; one that always has more must end, too.
+        if self.body.is_end_stream() || self.end.as_mut().poll(cx).is_pending() {
+            return Pin::new(&mut self.body).poll_frame(cx);
         }
-        ready!(self.end.as_mut().poll(cx));
         // Whoever makes the rest of it sees that nobody listens. What is empty is never pending.
         self.body = Body::empty();
         Poll::Ready(None)

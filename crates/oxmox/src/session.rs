@@ -27,14 +27,13 @@ pub struct Session {
 impl Session {
     /// Over the configured clusters. Connects to nothing and fetches no secret of theirs; without a cluster every call says what to configure.
     pub fn configured(config: &mut Config, environment: &Environment) -> Result<Self, Fault> {
+        config.check_private_files()?;
         let mut settings = Vec::new();
         for cluster in &config.clusters {
-            let of_cluster = cluster.settings(environment, &mut config.warnings);
+            let of_cluster = cluster.settings(environment);
             settings.push((cluster.name.clone(), of_cluster));
         }
-        let mut warnings = Vec::new();
-        let state = config.state(environment, &mut warnings)?;
-        config.warnings.append(&mut warnings);
+        let state = config.state(environment)?;
         Ok(Self {
             engine: engine(config, settings.clone(), state, "oxmox approve")?,
             simulator: None,
@@ -83,6 +82,7 @@ fn engine(
         connected,
         Setup {
             toolsets: config.toolsets.clone(),
+            choices: config.choices,
             policy: config.policy(),
             state,
             clock: Arc::new(now),

@@ -40,7 +40,7 @@ use policy::{Next, Retries};
 pub(crate) use reply::Answer;
 use reply::Reply;
 use session::{Session, Signature};
-pub(crate) use upgrade::Socket;
+pub(crate) use upgrade::{ControlFlood, Socket};
 use upload::Upload;
 use veil::Veil;
 use wire::Wire;

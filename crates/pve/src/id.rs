@@ -24,11 +24,33 @@ impl IdError {
     }
 }
 
+/// As much of a wrong identifier as an error repeats.
+fn clip(text: &str) -> std::borrow::Cow<'_, str> {
+    const MOST: usize = 64;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use schemars::JsonSchema;
 
     use super::*;
+
+    #[test]
+    fn error_repeats_the_beginning_of_a_long_text() {
+        let long = "x".repeat(3_000_000);
+        let errors = [
+            long.parse::<Vmid>().map(drop),
+            long.parse::<GuestKind>().map(drop),
+            NodeName::new(&long).map(drop),
+        ];
+        for error in errors {
+            assert!(error.unwrap_err().to_string().len() < 400);
+        }
+    }
 
     #[test]
     fn schemas_are_plain() {

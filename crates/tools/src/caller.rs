@@ -29,6 +29,16 @@ impl Caller {
     }
 }
 
+/// The account that the limits on waiting plans count for: a token's name, or the transport of a caller without one. The
+/// name that a client gives itself (`http:NAME`, `stdio:NAME`) is not part of it: a client can change that at any time.
+/// Names of tokens have no colon.
+pub fn account(name: &str) -> &str {
+    match name.split_once(':') {
+        Some((transport @ ("http" | "stdio"), _)) => transport,
+        _ => name,
+    }
+}
+
 /// Whether two names may be one person's. "cli:anna" is anna at a terminal, "oauth:anna@example.com" what an OAuth server
 /// calls her, and "anna" her own token. Where two people are asked for it is better to take two for one than one for two:
 /// a third can still say yes.
@@ -256,6 +266,21 @@ impl fmt::Display for Bounds {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn account_of_a_caller_without_token_is_its_transport() {
+        for (name, expected) in [
+            ("http:one", "http"),
+            ("http:two:three", "http"),
+            ("stdio:one", "stdio"),
+            ("stdio", "stdio"),
+            ("ci", "ci"),
+            ("oauth:anna@example.com", "oauth:anna@example.com"),
+            ("cli:anna", "cli:anna"),
+        ] {
+            assert_eq!(account(name), expected);
+        }
+    }
 
     #[test]
     fn a_person_is_one_by_whatever_door_they_come() {

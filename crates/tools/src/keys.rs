@@ -2,11 +2,14 @@
 //! They live in a file beside the database, never in it.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
+
+use crate::fault::{Fault, Kind};
+use crate::private_file;
 
 /// Both keys. Has no `Debug`: nothing prints them.
 #[derive(Clone)]
@@ -17,20 +20,26 @@ pub struct Keys {
 
 impl Keys {
     /// From the file, which is made on first use and readable by its owner only.
-    pub fn load(file: &Path) -> std::io::Result<Self> {
-        match fs::read(file) {
-            Ok(root) if root.len() == 32 => Ok(Self::derive(&root)),
-            Ok(root) => Err(std::io::Error::other(format!(
-                "{} holds {} bytes where a key has 32; it was not written by oxmox",
-                file.display(),
+    /// Refused where others may read or change it, or own it.
+    pub fn load(file: &Path) -> Result<Self, Fault> {
+        let unusable = |why: std::io::Error| {
+            let what = format!("the key {} cannot be used: {why}", file.display());
+            Fault::new(Kind::Internal, what)
+        };
+        match read(file) {
+            Ok(Ok(root)) if root.len() == 32 => Ok(Self::derive(&root)),
+            Ok(Ok(root)) => Err(unusable(std::io::Error::other(format!(
+                "it holds {} bytes where a key has 32; it was not written by oxmox",
                 root.len()
-            ))),
+            )))),
+            Ok(Err(fault)) => Err(fault),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                create(file)?;
+                create(file).map_err(unusable)?;
                 // Another process may have been first; what is in the file counts.
-                Ok(Self::derive(&fs::read(file)?))
+                let root = read(file).map_err(unusable)??;
+                Ok(Self::derive(&root))
             }
-            Err(error) => Err(error),
+            Err(error) => Err(unusable(error)),
         }
     }
 
@@ -71,6 +80,17 @@ impl Keys {
     pub fn link(&self, previous: &str, entry: &str) -> String {
         hex(&mac(&self.audit, &[previous.as_bytes(), entry.as_bytes()]))
     }
+}
+
+/// What is in the file, if that is private. The file that is read is the one that was checked.
+fn read(path: &Path) -> std::io::Result<Result<Vec<u8>, Fault>> {
+    let mut file = fs::File::open(path)?;
+    if let Err(fault) = private_file::check(path, &file.metadata()?) {
+        return Ok(Err(fault));
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(Ok(bytes))
 }
 
 fn create(file: &Path) -> std::io::Result<()> {

@@ -11,7 +11,7 @@
 //! | [`plan`], [`preview`], [`outcome`] | a change before, shown, and after |
 //! | [`risk`], [`policy`] | what a change can cost, and whether it may run |
 //! | [`engine`] | the one place that sends |
-//! | [`store`], [`keys`], [`baseline`] | what outlives a call |
+//! | [`store`], [`keys`], [`private_file`], [`baseline`] | what outlives a call |
 //! | [`rights`] | what the tokens may do, and which tools are of no use for that |
 //! | [`search`] | finding a method or a tool by what people call it |
 //! | [`keyboard`], [`screen`], [`picture`] | what consoles need: keys, screens, PNG |
@@ -20,7 +20,7 @@
 //! | [`hold`] | what the calls under way are about to make |
 //! | `agent` | the guest agent inside a VM |
 //! | `plain` | tools that are one method of PVE's API each, as data |
-//! | [`fault`], [`words`], [`clean`] | what callers read |
+//! | [`fault`], [`words`], [`clean`], [`echo`] | what callers read |
 //! | [`area`] | the tools |
 
 mod agent;
@@ -32,6 +32,7 @@ pub mod claim;
 pub mod clean;
 pub mod context;
 pub mod deed;
+pub mod echo;
 pub mod engine;
 pub mod fault;
 pub mod filter;
@@ -50,6 +51,7 @@ mod plain;
 pub mod plan;
 pub mod policy;
 pub mod preview;
+pub mod private_file;
 #[cfg(test)]
 mod reference;
 pub mod registry;

@@ -145,11 +145,7 @@ async fn test(cluster: &ClusterConfig, environment: &Environment) -> Result<Exit
 
 /// Whether the cluster takes it, in words.
 async fn tried(cluster: &ClusterConfig, environment: &Environment) -> Result<String, Fault> {
-    let mut warnings = Vec::new();
-    let settings = cluster.settings(environment, &mut warnings);
-    for warning in &warnings {
-        out::warn(warning);
-    }
+    let settings = cluster.settings(environment);
     settings.credentials.fetch().await?;
     let (reader, _) = pve::connect(settings)?;
     let name = &cluster.name;

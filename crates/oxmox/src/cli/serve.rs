@@ -20,6 +20,7 @@ use super::recovery;
 use super::reload::Reload;
 use super::rights;
 use super::runtime::{self, Threads};
+use crate::config::Environment;
 use crate::http::{Live, Settings, TlsFiles};
 use crate::session::Session;
 use crate::{http, mcp};
@@ -64,6 +65,7 @@ pub fn address(text: &str) -> Result<SocketAddr, String> {
 
 /// Serves until the client leaves or a signal comes.
 pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
+    Environment::of_process().refuse_other_server()?;
     match args.http {
         Some(address) => runtime::block_on(Threads::Several, over_http(address, args, global)),
         None => runtime::block_on(Threads::One, over_stdio(global)),

@@ -6,7 +6,6 @@ use tools::engine::State;
 use tools::fault::Fault;
 use tools::store::Store;
 
-use super::out;
 use crate::config::{Config, Environment};
 
 /// The configured store, if anything was ever recorded.
@@ -48,19 +47,14 @@ pub async fn known_shared(config: &Config) -> Result<Option<Store>, Fault> {
     if !config.has_shared_store() || !Store::has_keys(&config.state_dir) {
         return Ok(None);
     }
-    match config.state(&Environment::of_process(), &mut Vec::new())? {
+    match config.state(&Environment::of_process())? {
         State::Shared(at, dir) => Store::shared(&at, &dir).await.map(Some),
         State::Dir(_) | State::Memory => Ok(None),
     }
 }
 
 fn place(config: &Config) -> Result<State, Fault> {
-    let mut warnings = Vec::new();
-    let state = config.state(&Environment::of_process(), &mut warnings)?;
-    for warning in &warnings {
-        out::warn(warning);
-    }
-    Ok(state)
+    config.state(&Environment::of_process())
 }
 
 /// The store in this directory, if there is one. A wrong directory must not look like an empty trail.

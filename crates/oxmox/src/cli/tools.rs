@@ -26,7 +26,7 @@ pub fn run(args: &Args, global: &Global) -> Result<Exit, Fault> {
         .iter()
         .map(|cluster| cluster.name.clone())
         .collect();
-    let registry = Registry::new(&config.toolsets, config.most(), clusters);
+    let registry = Registry::new(&config.toolsets, config.most(), clusters).with(config.choices);
     let keys = config.clusters.iter().map(ClusterConfig::rights_key);
     let unlisted = Rights::cached(keys.collect(), Some(&config.state_dir)).unlisted();
     if args.json {

@@ -42,6 +42,8 @@ pub struct Preferences {
     pub tags: Vec<String>,
     /// How long lists over several clusters wait for it.
     pub timeout: Duration,
+    /// How long a request may take, if not as long as usual.
+    pub request_timeout: Option<Duration>,
     /// How long the program that prints its secret may take.
     pub secret_timeout: Duration,
 }
@@ -54,6 +56,7 @@ impl Default for Preferences {
             mode: None,
             tags: Vec::new(),
             timeout: Cluster::PATIENCE,
+            request_timeout: None,
             secret_timeout: program::LIMIT,
         }
     }
@@ -161,6 +164,7 @@ impl ClusterTable {
             mode: self.mode,
             tags: self.tags.clone(),
             timeout: seconds("timeout", self.timeout, usual.timeout)?,
+            request_timeout: None,
             secret_timeout: seconds("secret_timeout", self.secret_timeout, usual.secret_timeout)?,
         })
     }
@@ -204,7 +208,10 @@ impl ClusterConfig {
             trust: table.ca_file.as_ref().map_or(Trust::System, |file| {
                 Trust::CaFile(paths::resolve(dir, file, environment))
             }),
-            prefers: table.preferences().map_err(|what| wrong(&what))?,
+            prefers: Preferences {
+                request_timeout: environment.request_timeout()?,
+                ..table.preferences().map_err(|what| wrong(&what))?
+            },
         })
     }
 
@@ -244,12 +251,10 @@ impl ClusterConfig {
         }
     }
 
-    /// What `pve::connect` takes. The secret stays where it is until the cluster is asked for something; what a person should
-    /// hear about it is said now.
-    pub fn settings(&self, environment: &Environment, warnings: &mut Vec<String>) -> Settings {
-        let mut secret = |source: &SecretSource, what: &str| {
+    /// What `pve::connect` takes. The secret stays where it is until the cluster is asked for something.
+    pub fn settings(&self, environment: &Environment) -> Settings {
+        let secret = |source: &SecretSource, what: &str| {
             let what = format!("the {what} of cluster {}", self.name);
-            warnings.extend(source.warnings(&what));
             let limit = self.prefers.secret_timeout;
             if let SecretSource::Held(_) = source
                 && let Ok(secret) = source.read((&what, self.login.key()), environment, limit)
@@ -283,6 +288,9 @@ impl ClusterConfig {
         };
         let mut settings = Settings::new(self.hosts.clone(), credentials);
         settings.trust = self.trust.clone();
+        if let Some(timeout) = self.prefers.request_timeout {
+            settings.timeouts.answer = timeout;
+        }
         settings
     }
 }

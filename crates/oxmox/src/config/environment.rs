@@ -24,7 +24,32 @@ pub const VARIABLES: &[(&str, &str)] = &[
         "the token's name: `agent`, or in full `oxmox@pve!agent`",
     ),
     ("PROXMOX_TOKEN_VALUE", "its secret"),
+    (
+        "PROXMOX_API_TOKEN",
+        "the whole token, `oxmox@pve!agent=SECRET`, instead of the three before",
+    ),
     ("PROXMOX_PASSWORD", "the user's, instead of a token"),
+    (
+        "PROXMOX_TIMEOUT",
+        "seconds for a request to a cluster, if not 45",
+    ),
+    (
+        "PROXMOX_READ_ONLY",
+        "`1`, `true` or `yes`: mode `read-only`, whatever the file and the flags say",
+    ),
+    (
+        "PROXMOX_DISABLE_RAW_API",
+        "`1`, `true` or `yes`: `read_proxmox_api` and `write_proxmox_api` are refused and not listed",
+    ),
+    (
+        "TOOL_ROUTING",
+        "`1`, `true` or `yes`: `toolsets = [\"lean\"]`, unless `--toolsets` says otherwise",
+    ),
+    (
+        "ROUTER_TOP_K",
+        "how many tools `search_proxmox_tools` returns, 1 to 50, if not 6",
+    ),
+    ("FASTEMBED_CACHE_DIR", "has no effect; oxmox says so"),
     ("PROXMOX_FINGERPRINT", "as `pin`"),
     ("PROXMOX_CA_FILE", "as `ca_file`"),
     (
@@ -77,6 +102,11 @@ impl Environment {
             .filter(|value| !value.is_empty())
     }
 
+    /// The names of those that are set.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     /// Where the service manager listens for how the service is.
     pub fn notify_socket(&self) -> Option<&str> {
         self.get("NOTIFY_SOCKET")
@@ -88,25 +118,10 @@ impl Environment {
     }
 
     /// The cluster that `PROXMOX_HOST` and its companions describe.
-    pub(super) fn cluster(
-        &self,
-        warnings: &mut Vec<String>,
-    ) -> Result<Option<ClusterConfig>, Fault> {
+    pub(super) fn cluster(&self) -> Result<Option<ClusterConfig>, Fault> {
         let Some(host) = self.get("PROXMOX_HOST") else {
             return Ok(None);
         };
-        if let Some("false" | "0" | "no" | "off") = self
-            .get("PROXMOX_VERIFY_SSL")
-            .map(str::to_ascii_lowercase)
-            .as_deref()
-        {
-            warnings.push(
-                "PROXMOX_VERIFY_SSL=false has no effect: oxmox never turns the check of certificates off. For a \
-                 self-signed one set PROXMOX_FINGERPRINT to its SHA-256 (Node > System > Certificates in PVE's web \
-                 page), or PROXMOX_CA_FILE to a copy of /etc/pve/pve-root-ca.pem"
-                    .to_owned(),
-            );
-        }
         Ok(Some(ClusterConfig {
             name: ENVIRONMENT_CLUSTER.to_owned(),
             hosts: vec![self.host(host)?],
@@ -114,7 +129,10 @@ impl Environment {
             trust: self
                 .get("PROXMOX_CA_FILE")
                 .map_or(Trust::System, |file| Trust::CaFile(PathBuf::from(file))),
-            prefers: Preferences::default(),
+            prefers: Preferences {
+                request_timeout: self.request_timeout()?,
+                ..Preferences::default()
+            },
         }))
     }
 
@@ -139,10 +157,25 @@ impl Environment {
     fn login(&self) -> Result<Login, Fault> {
         let missing = |name: &str| {
             Fault::bad_input(format!("PROXMOX_HOST is set, but {name} is not")).hint(
-                "set PROXMOX_USER (root@pam) with PROXMOX_TOKEN_NAME and PROXMOX_TOKEN_VALUE, or with PROXMOX_PASSWORD",
+                "set PROXMOX_USER (root@pam) with PROXMOX_TOKEN_NAME and PROXMOX_TOKEN_VALUE, or with PROXMOX_PASSWORD; or PROXMOX_API_TOKEN alone",
             )
         };
         let held = |value: &str| SecretSource::Held(value.into());
+        if let Some(whole) = self.get("PROXMOX_API_TOKEN") {
+            if self.get("PROXMOX_TOKEN_NAME").is_some() {
+                return Err(Fault::bad_input(
+                    "PROXMOX_API_TOKEN and PROXMOX_TOKEN_NAME are both set",
+                )
+                .hint("unset one of them"));
+            }
+            // Not quoted: the secret is in it.
+            let whole = whole.trim();
+            let (id, secret) = whole.split_once('=').ok_or_else(|| {
+                Fault::bad_input("PROXMOX_API_TOKEN is not USER@REALM!NAME=SECRET")
+                    .hint("set it to the token's full name, an equals sign and its secret, as in root@pam!oxmox=SECRET")
+            })?;
+            return Login::token(id, held(secret));
+        }
         // Some tools want the token's full name here; both are understood.
         if let Some(token) = self.get("PROXMOX_TOKEN_NAME") {
             let secret = self

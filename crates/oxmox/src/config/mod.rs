@@ -15,6 +15,7 @@ mod rules;
 pub(crate) mod secret;
 pub(crate) mod secret_file;
 mod section;
+mod seeds;
 mod store;
 pub(crate) mod token_secret;
 
@@ -24,6 +25,7 @@ use crate::http::Settings;
 use tools::engine::State;
 use tools::fault::Fault;
 use tools::policy::{Mode, Rule};
+use tools::registry::Choices;
 use tools::spec::Toolset;
 use tools::words;
 
@@ -65,6 +67,8 @@ pub struct Config {
     mode_said: Option<Mode>,
     /// The tools that are offered.
     pub toolsets: Vec<Toolset>,
+    /// Which of them are not, and how many a search returns.
+    pub choices: Choices,
     /// Where plans, approvals and the audit trail are.
     pub state_dir: PathBuf,
     /// The database that replicas share.
@@ -152,7 +156,8 @@ impl Config {
                 .clusters
                 .push(ClusterConfig::from_table(name, table, &dir, environment)?);
         }
-        if let Some(cluster) = environment.cluster(&mut config.warnings)? {
+        environment.warn(&mut config.warnings);
+        if let Some(cluster) = environment.cluster()? {
             // The nearer word wins, as with every other setting.
             config
                 .clusters
@@ -203,7 +208,18 @@ impl Config {
                     .hint("set OXMOX_STATE_DIR or --state-dir to a directory of your own")
             })?;
         let mut warnings = Vec::new();
+        let is_read_only = environment.is_read_only()?;
         let mode = match (overrides.mode, file.mode) {
+            (flag, in_file) if is_read_only => {
+                let said = flag.or(in_file).filter(|mode| *mode != Mode::ReadOnly);
+                warnings.extend(said.map(|mode| {
+                    format!(
+                        "mode {} has no effect: PROXMOX_READ_ONLY is set, and that wins",
+                        mode.word()
+                    )
+                }));
+                Mode::ReadOnly
+            }
             (Some(flag), Some(Mode::ReadOnly)) if flag != Mode::ReadOnly => {
                 warnings.push(
                     "--mode has no effect: the configuration file says read-only, and that wins"
@@ -218,8 +234,11 @@ impl Config {
         if let Some(oauth) = &file.oauth {
             http.oauth = Some(oauth.settings(&resolve)?);
         }
-        let toolsets = overrides.toolsets.as_ref().or(file.toolsets.as_ref());
+        let lean = environment.routes_tools()?.then(|| vec!["lean".to_owned()]);
+        let toolsets = overrides.toolsets.as_ref().or(lean.as_ref());
+        let toolsets = toolsets.or(file.toolsets.as_ref());
         Ok(Self {
+            choices: environment.choices()?,
             clusters: Vec::new(),
             mode,
             mode_said: None,
@@ -265,13 +284,9 @@ impl Config {
     }
 
     /// Where plans, approvals and the audit trail are. Fetches the password of a database.
-    pub fn state(
-        &self,
-        environment: &Environment,
-        warnings: &mut Vec<String>,
-    ) -> Result<State, Fault> {
+    pub fn state(&self, environment: &Environment) -> Result<State, Fault> {
         match &self.store {
-            Some(store) => store.state(&self.state_dir, environment, warnings),
+            Some(store) => store.state(&self.state_dir, environment),
             None => Ok(State::Dir(self.state_dir.clone())),
         }
     }
@@ -296,6 +311,15 @@ impl Config {
         let of_store = self.store.as_ref().and_then(StoreConfig::secret_file);
         let files = secrets.chain(key).chain(of_store);
         files.map(Path::to_owned).collect()
+    }
+
+    /// Fails if another user of this machine may read or change a file with a key or a secret.
+    pub fn check_private_files(&self) -> Result<(), Fault> {
+        let key = self.state_dir.join("key");
+        let files = self.secret_files().into_iter().chain([key]);
+        files
+            .into_iter()
+            .try_for_each(|file| secret_file::check_rights(&file))
     }
 }
 

@@ -66,19 +66,6 @@ impl SecretSource {
         }
     }
 
-    /// What a person should hear about it before it is read.
-    pub fn warnings(&self, what: &str) -> Option<String> {
-        let Self::File(path) = self else {
-            return None;
-        };
-        secret_file::is_shared(path).then(|| {
-            format!(
-                "{what}: other users of this machine may read {path}; `chmod 600 {path}` keeps it yours",
-                path = path.display()
-            )
-        })
-    }
-
     /// What to do if it cannot be had, for the secret of a cluster whose keys begin with `key`.
     fn hint(&self, cluster: &str, key: &str) -> String {
         match self {

@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 
 use tools::fault::Fault;
+use tools::private_file;
 
 use super::token_secret;
 use crate::program::MOST;
@@ -19,7 +20,9 @@ pub(crate) fn text(path: &Path, said_by: &str) -> Result<String, Fault> {
     // Looked at before it is opened, which does something to some devices, and after, when it cannot be another any more.
     check(path, &fs::metadata(path).map_err(unreadable)?)?;
     let file = open(path).map_err(unreadable)?;
-    check(path, &file.metadata().map_err(unreadable)?)?;
+    let opened = file.metadata().map_err(unreadable)?;
+    check(path, &opened)?;
+    private_file::check(path, &opened)?;
     let mut bytes = Vec::new();
     // One more shows that there is more.
     file.take(MOST as u64 + 1)
@@ -68,9 +71,12 @@ pub(crate) fn misplaced(path: &Path, said_by: &str) -> Option<Fault> {
     )))
 }
 
-/// Whether others than its owner may read it, where it is a file at all.
-pub(super) fn is_shared(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|data| data.is_file() && is_open(&data))
+/// Fails if others may read or change it, or own it, where it is there and a file at all.
+pub(crate) fn check_rights(path: &Path) -> Result<(), Fault> {
+    match fs::metadata(path) {
+        Ok(data) if data.is_file() => private_file::check(path, &data),
+        _ => Ok(()),
+    }
 }
 
 fn check(path: &Path, data: &Metadata) -> Result<(), Fault> {
@@ -122,15 +128,4 @@ fn open(path: &Path) -> io::Result<File> {
 #[cfg(not(unix))]
 fn open(path: &Path) -> io::Result<File> {
     File::open(path)
-}
-
-#[cfg(unix)]
-fn is_open(data: &Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    data.permissions().mode() & 0o077 != 0
-}
-
-#[cfg(not(unix))]
-fn is_open(_: &Metadata) -> bool {
-    false
 }

@@ -100,15 +100,9 @@ impl StoreConfig {
     }
 
     /// With its password, for an engine or a command on this machine.
-    pub(super) fn state(
-        &self,
-        dir: &Path,
-        environment: &Environment,
-        warnings: &mut Vec<String>,
-    ) -> Result<State, Fault> {
+    pub(super) fn state(&self, dir: &Path, environment: &Environment) -> Result<State, Fault> {
         let read = |source: &SecretSource| {
             let what = "the password of the store";
-            warnings.extend(source.warnings(what));
             source.read((what, "store_password"), environment, program::LIMIT)
         };
         let shared = Shared {

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use tools::fault::Fault;
+
 use super::finding::Finding;
-use crate::config::Config;
+use crate::config::{Config, secret_file};
 use crate::files;
 
 const CHECK: &str = "files";
@@ -17,7 +19,10 @@ pub(super) fn check(config: &Config) -> Vec<Finding> {
             continue;
         };
         looked += 1;
-        found.extend(judge(&path, mode, secret));
+        found.extend(match secret_file::check_rights(&path) {
+            Err(fault) if secret => Some(refused(fault)),
+            _ => judge(&path, mode, secret),
+        });
     }
     for dir in dirs(config) {
         if let Some(mode) = mode_of(&dir) {
@@ -74,6 +79,11 @@ fn left_behind(file: &Path) -> Finding {
     Finding::warning(CHECK, what).hint(format!("`rm {shown}`"))
 }
 
+/// A file with a secret that stops oxmox from starting.
+fn refused(fault: Fault) -> Finding {
+    Finding::problem(CHECK, fault.message, fault.hint.unwrap_or_default())
+}
+
 /// Whoever may write the configuration can have a program run: `token_secret_command`.
 fn judge(path: &Path, mode: u32, secret: bool) -> Option<Finding> {
     let (shown, mode) = (path.display(), mode & 0o777);
@@ -86,15 +96,8 @@ fn judge(path: &Path, mode: u32, secret: bool) -> Option<Finding> {
     }
     if secret && mode & 0o077 != 0 {
         let what = format!("other users of this machine may read {shown} (mode {mode:03o})");
-        // What is in a directory has rights of its own.
-        if path.is_dir() {
-            return Some(Finding::warning(CHECK, what).hint(format!("`chmod go= {shown}`")));
-        }
-        return Some(Finding::problem(
-            CHECK,
-            what,
-            format!("`chmod go= {shown}`"),
-        ));
+        // A directory: what is in it has rights of its own.
+        return Some(Finding::warning(CHECK, what).hint(format!("`chmod go= {shown}`")));
     }
     None
 }
@@ -123,14 +126,11 @@ mod tests {
         };
         assert_eq!(level(0o600, true), None);
         assert_eq!(level(0o644, false), None);
-        let (is, hint) = level(0o640, true).unwrap();
+        let (is, hint) = level(0o755, true).unwrap();
         assert_eq!(
             (is, hint.as_deref()),
-            (Level::Problem, Some("`chmod go= /x`"))
+            (Level::Warning, Some("`chmod go= /x`"))
         );
-        let dir = tempfile::tempdir().unwrap();
-        let of_dir = judge(dir.path(), 0o755, true).unwrap();
-        assert_eq!(of_dir.level, Level::Warning);
         let (is, hint) = level(0o664, false).unwrap();
         assert_eq!(
             (is, hint.as_deref()),

@@ -55,7 +55,7 @@ pub async fn examine(
     report.extend(configuration::check(config, environment));
     report.extend(files::check(config));
     let names: Vec<_> = patients.iter().map(|one| one.name.clone()).collect();
-    let registry = Registry::new(&config.toolsets, config.most(), names);
+    let registry = Registry::new(&config.toolsets, config.most(), names).with(config.choices);
     let examined = patients
         .iter()
         .map(|patient| cluster::check(patient, Some(&registry), limit));
@@ -94,7 +94,7 @@ pub fn patients(
         .map(|cluster| Patient {
             name: cluster.name.clone(),
             // Who may read a file that holds a secret is told by itself.
-            settings: Ok(cluster.settings(environment, &mut Vec::new())),
+            settings: Ok(cluster.settings(environment)),
             is_new: false,
         })
         .collect())

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tools::engine::State;
-use tools::fault::Fault;
+use tools::fault::{Fault, Kind};
 use tools::keys::Keys;
 use tools::store::{Store, Verified};
 use tools::words;
@@ -16,7 +16,7 @@ const STORE: &str = "store";
 const AUDIT: &str = "audit";
 
 pub(super) async fn check(config: &Config, environment: &Environment) -> Vec<Finding> {
-    let state = config.state(environment, &mut Vec::new());
+    let state = config.state(environment);
     let is_shared = matches!(state, Ok(State::Shared(..)));
     let (mut found, store) = opened(state, config).await;
     // Also where the store is in trouble: that may be just when somebody has stopped all changes.
@@ -55,10 +55,15 @@ fn key(dir: &Path) -> Option<Finding> {
     if !file.exists() {
         return None;
     }
-    let error = Keys::load(&file).err()?;
+    let fault = Keys::load(&file).err()?;
+    if fault.kind == Kind::Refused {
+        // Opening the store says so.
+        return None;
+    }
     let (file, dir) = (file.display(), dir.display());
     let what = format!(
-        "the key {file} cannot be used: {error}; no change could be recorded, so none would be sent"
+        "{}; no change could be recorded, so none would be sent",
+        fault.message
     );
     Some(Finding::problem(
         STORE,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -11,14 +12,21 @@ use axum::middleware::Next;
 use secrecy::{ExposeSecret as _, SecretString};
 use tools::caller::{Bounds, Scope};
 use tools::engine::Engine;
+use tools::fault::{Fault, Kind};
+use tools::store::Store;
 
+use super::admission::{Admission, Recent};
 use super::limit::{Limiter, TooMuch, Try};
 use super::oauth::{self, Doubt, Vouched};
+use super::sessions::Owner;
 use super::settings::Live;
-use super::{say, unread};
+use super::{closing, say, unread};
 use crate::lasting;
 use crate::session::now;
 use crate::token::{self, Checker, Holder, Look};
+
+/// How much less often it is looked whether a token of an OAuth server has expired: nobody can revoke it here.
+const VOUCHED: u32 = 8;
 
 /// Lets in those who are known.
 pub(super) struct Door {
@@ -27,6 +35,7 @@ pub(super) struct Door {
     /// Whether whoever reaches the address may call as long as nobody has a token: on a machine of one person.
     open: bool,
     limiter: Limiter,
+    recent: Recent,
 }
 
 /// Who was let in.
@@ -52,17 +61,22 @@ impl Known {
 /// Who would be let in now, as far as the store tells.
 pub(super) struct Admitted {
     unasked: bool,
-    /// The names of those who have a token.
-    names: BTreeSet<String>,
+    /// The public parts of the tokens.
+    tokens: BTreeSet<String>,
 }
 
 impl Admitted {
-    /// Whether whoever was let in by this name, or unasked, would be again. What an OAuth server would say of somebody is known
-    /// when they come.
-    pub(super) fn has(&self, name: Option<&str>) -> bool {
-        name.map_or(self.unasked, |name| {
-            name.starts_with(oauth::NAMED) || self.names.contains(name)
-        })
+    /// Whether whoever was admitted by this token, or without one, would be again.
+    pub(super) fn has_token(&self, token: Option<&str>) -> bool {
+        token.map_or(self.unasked, |token| self.tokens.contains(token))
+    }
+
+    /// Whether the one who began a session would be again. What an OAuth server would say of somebody is known when they
+    /// come.
+    pub(super) fn has(&self, owner: &Owner) -> bool {
+        let name = owner.name.as_deref();
+        name.is_some_and(|name| name.starts_with(oauth::NAMED))
+            || self.has_token(owner.token.as_deref())
     }
 }
 
@@ -74,6 +88,7 @@ impl Door {
             checker: Checker::default(),
             open,
             limiter,
+            recent: Recent::default(),
         }
     }
 
@@ -96,11 +111,10 @@ impl Door {
         })
     }
 
-    /// An answer that goes on ends when whoever it is for would no longer be let in.
-    fn as_long_as_known(self: &Arc<Self>, body: Body, brought: HeaderMap) -> Body {
-        let look_again = self.limiter.live.borrow().pace.look_again;
+    /// An answer that goes on ends when the OAuth server's token that it is for does not count any more.
+    fn as_long_as_vouched(self: &Arc<Self>, body: Body, brought: HeaderMap) -> Body {
         let door = self.clone();
-        lasting::while_true(body, look_again, move || {
+        lasting::while_true(body, self.look_again() * VOUCHED, move || {
             let (door, brought) = (door.clone(), brought.clone());
             async move {
                 let live = door.limiter.live.borrow().clone();
@@ -112,6 +126,27 @@ impl Door {
         })
     }
 
+    /// How often it is looked who is still admitted.
+    pub(super) fn look_again(&self) -> Duration {
+        self.limiter.live.borrow().pace.look_again
+    }
+
+    /// Where the tokens are.
+    pub(super) async fn store(&self) -> Result<&Store, Fault> {
+        self.engine.store().await
+    }
+
+    /// Whether callers without a token are admitted.
+    pub(super) async fn is_open(&self) -> Result<bool, Fault> {
+        let live = self.limiter.live.borrow().clone();
+        self.is_open_by(&live).await
+    }
+
+    /// Who would be admitted, as of a moment ago. `None`: the store did not tell.
+    pub(super) async fn recently_admitted(&self) -> Option<Arc<Admitted>> {
+        self.recent.get(self, async || self.admitted().await).await
+    }
+
     async fn find(
         &self,
         headers: &HeaderMap,
@@ -120,7 +155,8 @@ impl Door {
     ) -> Result<Known, Refusal> {
         let Some(token) = bearer(headers) else {
             self.limiter.has_room(from).map_err(Refusal::TooMuch)?;
-            return if self.is_open(live).await? && !is_passed_on(headers) {
+            let is_open = self.is_open_by(live).await;
+            return if is_open.map_err(|_| Refusal::Trouble)? && !is_passed_on(headers) {
                 Ok(Known::Anybody)
             } else {
                 Err(Refusal::Missing)
@@ -143,19 +179,17 @@ impl Door {
     }
 
     /// The first token that is given out closes the door at once.
-    async fn is_open(&self, live: &Live) -> Result<bool, Refusal> {
+    async fn is_open_by(&self, live: &Live) -> Result<bool, Fault> {
         if !self.open || live.oauth.is_some() || live.is_behind_others() {
             return Ok(false);
         }
-        let store = self.engine.store().await.map_err(|_| Refusal::Trouble)?;
-        let has_tokens = store.has_tokens().await.map_err(|_| Refusal::Trouble)?;
-        Ok(!has_tokens)
+        Ok(!self.store().await?.has_tokens().await?)
     }
 
     /// Who would be let in now. `None`: that cannot be looked up just now.
     pub(super) async fn admitted(&self) -> Option<Admitted> {
         let live = self.limiter.live.borrow().clone();
-        let unasked = self.is_open(&live).await.ok()?;
+        let unasked = self.is_open_by(&live).await.ok()?;
         let tokens = self.engine.store().await.ok()?.tokens().await.ok()?;
         let now = now();
         let count = tokens
@@ -163,7 +197,7 @@ impl Door {
             .filter(|it| it.expires.is_none_or(|end| end > now));
         Some(Admitted {
             unasked,
-            names: count.map(|it| it.name).collect(),
+            tokens: count.map(|it| it.id).collect(),
         })
     }
 
@@ -217,22 +251,53 @@ pub(super) async fn authenticate(
         Ok(known) => known,
         Err(refusal) => return unread(&request, refusal),
     };
-    // Nothing else of the headers is kept: there may be a secret of PVE among them.
-    let mut brought = HeaderMap::new();
-    if let Some(token) = request.headers().get(header::AUTHORIZATION) {
-        brought.insert(header::AUTHORIZATION, token.clone());
-    }
-    let extensions = request.extensions_mut();
-    match known {
-        Known::Anybody => {}
-        Known::Own(holder) => drop(extensions.insert(holder)),
+    let token = bearer(request.headers());
+    let public = token.as_ref().and_then(token::open_part);
+    let admission = match known {
+        Known::Anybody => Admission::new(door.clone(), None),
+        Known::Own(holder) => {
+            request.extensions_mut().insert(holder);
+            Admission::new(door.clone(), public.map(ToOwned::to_owned))
+        }
         Known::Vouched(holder) => {
-            extensions.insert(holder);
-            extensions.insert(Vouched);
+            // Nothing else of the headers is kept: there may be a secret of PVE among them.
+            let mut brought = HeaderMap::new();
+            if let Some(token) = request.headers().get(header::AUTHORIZATION) {
+                brought.insert(header::AUTHORIZATION, token.clone());
+            }
+            request.extensions_mut().insert(holder);
+            request.extensions_mut().insert(Vouched);
+            let answer = next.run(request).await;
+            return answer.map(|body| door.as_long_as_vouched(body, brought));
+        }
+    };
+    request.extensions_mut().insert(admission.clone());
+    let ended = admission.clone();
+    tokio::select! {
+        biased;
+        answer = next.run(request) => {
+            answer.map(|body| lasting::until(body, async move { ended.ended().await }))
+        }
+        // Also while the request is still arriving, or its call waits.
+        () = admission.ended() => {
+            let live = door.limiter.live.borrow().clone();
+            closing(Refusal::Wrong.answer(&live))
         }
     }
-    let answer = next.run(request).await;
-    answer.map(|body| door.as_long_as_known(body, brought))
+}
+
+/// Refuses a request whose caller was shut out while it was arriving.
+pub(super) async fn recheck(request: Request, next: Next) -> Response<Body> {
+    if let Some(admission) = request.extensions().get::<Admission>()
+        && let Err(fault) = admission.check().await
+    {
+        let status = match fault.kind {
+            Kind::Refused => StatusCode::UNAUTHORIZED,
+            _ => StatusCode::SERVICE_UNAVAILABLE,
+        };
+        return say(status, format!("{}\n", fault.message));
+    }
+    next.run(request).await
 }
 
 /// Why somebody is not let in.
@@ -303,8 +368,6 @@ fn bearer(headers: &HeaderMap) -> Option<SecretString> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::super::{engine_of_nothing, unchanging};
     use super::*;
 

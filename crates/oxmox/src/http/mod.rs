@@ -6,16 +6,18 @@
 //! | `service` | all of it together, from the first look at the address to the end |
 //! | `accept`, `crowd`, `impatient`, `tls` | connections, how many, for how long, and their certificate |
 //! | `origin` | whom a request was meant for, and which page sent it |
-//! | `auth`, `oauth` | who calls |
+//! | `auth`, `admission`, `oauth` | who calls, and whether they still may |
 //! | `estate` | who acts by their own token of PVE |
 //! | `limit` | how much each may ask for |
 //! | `held` | what ends with an answer |
+//! | `repeated` | messages that say something twice |
 //! | `sessions` | whose a session of a 2025 client is |
 //! | `telemetry` | the calls as spans of OpenTelemetry |
 //! | `fetch` | one request to another server |
 //! | `health`, `metrics` | how the process is, and what it has done |
 
 mod accept;
+mod admission;
 mod auth;
 mod crowd;
 mod estate;
@@ -27,6 +29,7 @@ mod limit;
 mod metrics;
 mod oauth;
 mod origin;
+mod repeated;
 mod service;
 mod sessions;
 mod settings;
@@ -36,6 +39,7 @@ mod tls;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+pub(crate) use admission::Admission;
 use auth::{Door, authenticate};
 use axum::body::Body;
 use axum::extract::Request;
@@ -150,6 +154,8 @@ fn router(
         .layer(middleware::from_fn_with_state(sessions, keep_apart))
         .layer(middleware::from_fn_with_state(behalf, estate::act))
         .layer(middleware::from_fn_with_state(reach, oauth::reach::check))
+        .layer(middleware::from_fn(repeated::refuse))
+        .layer(middleware::from_fn(auth::recheck))
         .layer(middleware::from_fn_with_state(limiter.clone(), limit))
         .layer(middleware::from_fn_with_state(door.clone(), authenticate));
     // Whoever comes here has little to send, and counts by address unless they are signed in.
@@ -213,6 +219,7 @@ fn data(status: StatusCode, value: &serde_json::Value) -> Response<Body> {
 fn engine_of_nothing() -> Arc<Engine> {
     let setup = tools::engine::Setup {
         toolsets: vec![tools::spec::Toolset::Core],
+        choices: tools::registry::Choices::default(),
         policy: tools::policy::Policy::default(),
         state: tools::engine::State::Memory,
         clock: Arc::new(|| 0),

@@ -12,6 +12,7 @@ use axum::middleware::Next;
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 
+use super::admission::Admission;
 use super::auth::{Admitted, Door};
 use super::{held, say};
 use crate::token::Holder;
@@ -35,9 +36,28 @@ pub(super) struct Sessions {
     begun: Mutex<HashMap<String, Begun>>,
 }
 
+/// Who began a session: a session is for the same caller with the same token, and ends with it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Owner {
+    /// The caller's name; none if they were not asked for it.
+    pub(super) name: Option<String>,
+    /// The public part of their token, if it is oxmox's own.
+    pub(super) token: Option<String>,
+}
+
+impl Owner {
+    fn of(request: &Request) -> Self {
+        let holder = request.extensions().get::<Holder>();
+        let admission = request.extensions().get::<Admission>();
+        Self {
+            name: holder.map(|holder| holder.caller.name.clone()),
+            token: admission.and_then(Admission::token).map(ToOwned::to_owned),
+        }
+    }
+}
+
 struct Begun {
-    /// `None`: nobody was asked who they are.
-    by: Option<String>,
+    by: Owner,
     /// When something last began or ended in it.
     used: Instant,
     /// The requests whose answers have not ended. A stream is one for as long as it is open.
@@ -70,9 +90,9 @@ impl Sessions {
     }
 
     /// One more request in a session, if that is theirs.
-    fn use_of(self: &Arc<Self>, id: &str, by: Option<&str>) -> Option<Use> {
+    fn use_of(self: &Arc<Self>, id: &str, by: &Owner) -> Option<Use> {
         let mut all = self.begun();
-        let theirs = all.get_mut(id).filter(|begun| begun.by.as_deref() == by)?;
+        let theirs = all.get_mut(id).filter(|begun| begun.by == *by)?;
         theirs.used = Instant::now();
         theirs.under_way += 1;
         drop(all);
@@ -83,9 +103,9 @@ impl Sessions {
     }
 
     /// One more. Returns those that make room for it; `None`: something is under way in all of them.
-    fn add(&self, id: &str, by: Option<&str>, now: Instant) -> Option<Vec<String>> {
+    fn add(&self, id: &str, by: &Owner, now: Instant) -> Option<Vec<String>> {
         let mut begun = self.begun();
-        let theirs = begun.iter().filter(|(_, begun)| begun.by.as_deref() == by);
+        let theirs = begun.iter().filter(|(_, begun)| begun.by == *by);
         let too_many = (theirs.clone().count() + 1).saturating_sub(MOST);
         let unused = theirs.filter(|(_, begun)| begun.under_way == 0);
         let mut unused: Vec<_> = unused.map(|(id, begun)| (begun.used, id.clone())).collect();
@@ -99,7 +119,7 @@ impl Sessions {
             begun.remove(id);
         }
         let new = Begun {
-            by: by.map(ToOwned::to_owned),
+            by: by.clone(),
             used: now,
             under_way: 0,
         };
@@ -112,7 +132,7 @@ impl Sessions {
     fn over(&self, admitted: Option<&Admitted>, now: Instant) -> Vec<String> {
         let is_over = |begun: &Begun| {
             let idle = now.saturating_duration_since(begun.used);
-            let is_shut_out = admitted.is_some_and(|admitted| !admitted.has(begun.by.as_deref()));
+            let is_shut_out = admitted.is_some_and(|admitted| !admitted.has(&begun.by));
             (begun.under_way == 0 && idle >= IDLE) || (is_shut_out && begun.used < now)
         };
         let mut begun = self.begun();
@@ -175,12 +195,11 @@ pub(super) async fn keep_apart(
     request: Request,
     next: Next,
 ) -> Response<Body> {
-    let by = request.extensions().get::<Holder>();
-    let by = by.map(|holder| holder.caller.name.clone());
+    let by = Owner::of(&request);
     let Some(named) = id(request.headers()) else {
-        return begin(&sessions, by.as_deref(), next.run(request).await);
+        return begin(&sessions, &by, next.run(request).await);
     };
-    let Some(under_way) = sessions.use_of(&named, by.as_deref()) else {
+    let Some(under_way) = sessions.use_of(&named, &by) else {
         return say(
             StatusCode::NOT_FOUND,
             "there is no such session: begin a new one with initialize\n",
@@ -196,7 +215,7 @@ pub(super) async fn keep_apart(
 }
 
 /// Enters the session that was begun with this answer, if one was.
-fn begin(sessions: &Sessions, by: Option<&str>, answer: Response<Body>) -> Response<Body> {
+fn begin(sessions: &Sessions, by: &Owner, answer: Response<Body>) -> Response<Body> {
     let Some(new) = id(answer.headers()) else {
         return answer;
     };
@@ -221,12 +240,23 @@ fn id(headers: &HeaderMap) -> Option<String> {
 mod tests {
     use super::*;
 
+    fn owner(name: &str) -> Owner {
+        Owner {
+            name: Some(name.to_owned()),
+            token: Some(format!("token of {name}")),
+        }
+    }
+
+    fn anybody() -> Owner {
+        Owner::default()
+    }
+
     /// `MOST` sessions of one caller, one begun after the other.
     fn full(begin: Instant) -> Arc<Sessions> {
         let sessions = Arc::new(Sessions::new());
         for index in 0..MOST {
             let at = begin + Duration::from_secs(index as u64);
-            let leaving = sessions.add(&index.to_string(), Some("ci"), at);
+            let leaving = sessions.add(&index.to_string(), &owner("ci"), at);
             assert_eq!(leaving, Some(Vec::new()));
         }
         sessions
@@ -237,14 +267,14 @@ mod tests {
         let begin = Instant::now();
         let sessions = full(begin);
         let late = begin + Duration::from_secs(MOST as u64);
-        let leaving = sessions.add("another's", Some("other"), late);
+        let leaving = sessions.add("another's", &owner("other"), late);
         assert_eq!(leaving, Some(Vec::new()));
-        let leaving = sessions.add("new", Some("ci"), late);
+        let leaving = sessions.add("new", &owner("ci"), late);
         assert_eq!(leaving, Some(vec!["0".to_owned()]));
-        assert!(sessions.use_of("0", Some("ci")).is_none());
-        assert!(sessions.use_of("1", Some("ci")).is_some());
-        assert!(sessions.use_of("1", Some("other")).is_none());
-        assert!(sessions.use_of("1", None).is_none());
+        assert!(sessions.use_of("0", &owner("ci")).is_none());
+        assert!(sessions.use_of("1", &owner("ci")).is_some());
+        assert!(sessions.use_of("1", &owner("other")).is_none());
+        assert!(sessions.use_of("1", &anybody()).is_none());
     }
 
     #[test]
@@ -252,11 +282,11 @@ mod tests {
         let begin = Instant::now();
         let sessions = full(begin);
         let late = begin + Duration::from_secs(MOST as u64);
-        let used = (0..MOST).map(|index| sessions.use_of(&index.to_string(), Some("ci")));
+        let used = (0..MOST).map(|index| sessions.use_of(&index.to_string(), &owner("ci")));
         let mut used: Vec<_> = used.map(Option::unwrap).collect();
-        assert_eq!(sessions.add("new", Some("ci"), late), None);
+        assert_eq!(sessions.add("new", &owner("ci"), late), None);
         drop(used.pop());
-        let leaving = sessions.add("new", Some("ci"), late);
+        let leaving = sessions.add("new", &owner("ci"), late);
         assert_eq!(leaving, Some(vec![(MOST - 1).to_string()]));
     }
 
@@ -267,10 +297,10 @@ mod tests {
         assert!(sessions.manager.session_config.keep_alive > Some(2 * IDLE));
         let begin = Instant::now();
         for id in ["old", "in use"] {
-            sessions.add(id, None, begin);
+            sessions.add(id, &anybody(), begin);
         }
-        sessions.add("new", None, begin + 2 * IDLE);
-        let using = sessions.use_of("in use", None).unwrap();
+        sessions.add("new", &anybody(), begin + 2 * IDLE);
+        let using = sessions.use_of("in use", &anybody()).unwrap();
         assert_eq!(sessions.over(None, begin + 2 * IDLE), ["old"]);
         // An hour after its end, however long it was.
         drop(using);
@@ -284,7 +314,7 @@ mod tests {
         let (entered, _transport) = sessions.manager.create_session().await.unwrap();
         let (begin, mut since) = (Instant::now(), HashMap::new());
         assert!(sessions.strays(&mut since, begin).await.is_empty());
-        sessions.add(&entered, None, begin);
+        sessions.add(&entered, &anybody(), begin);
         let late = begin + BEGINNING;
         assert_eq!(sessions.strays(&mut since, late).await, [&*id]);
         // Nothing is kept of what is gone.

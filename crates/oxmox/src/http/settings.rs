@@ -60,7 +60,7 @@ impl Default for Pace {
             head: Duration::from_secs(30),
             body: Duration::from_secs(30),
             connections: 1024,
-            look_again: Duration::from_secs(2),
+            look_again: Duration::from_millis(250),
             look_at_clusters: mcp::Pace::default().look_again,
         }
     }

@@ -19,6 +19,7 @@ pub(super) fn config(files: &TlsFiles) -> Result<Arc<ServerConfig>, Fault> {
     if chain.is_empty() {
         return Err(unusable(&files.cert, &"it holds no certificate"));
     }
+    crate::config::secret_file::check_rights(&files.key)?;
     let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| {
         unusable(&files.key, &error).hint("a key in PEM is expected, without a passphrase")
     })?;

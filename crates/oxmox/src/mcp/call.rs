@@ -38,10 +38,20 @@ impl Server {
         let mut notes = Notes::new(ctx);
         let answer = engine.call(call, &line);
         tokio::pin!(answer);
+        let shut_out = line.shut_out();
+        tokio::pin!(shut_out);
+        let mut is_shut_out = false;
         let answer = loop {
             tokio::select! {
                 biased;
                 answer = &mut answer => break answer,
+                () = &mut shut_out, if !is_shut_out => {
+                    is_shut_out = true;
+                    // A change sees it, and ends with both its audit entries.
+                    if only_reads {
+                        break Err(Fault::refused("the token of this caller was revoked"));
+                    }
+                }
                 Some(progress) = news.recv() => notes.send(progress).await,
                 // Only a read may be dropped. A change runs to its end, so that it has both its audit entries.
                 () = ctx.ct.cancelled(), if only_reads => {

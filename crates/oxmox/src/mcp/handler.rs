@@ -16,13 +16,14 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tools::caller::Scope;
+use tools::echo::MOST;
 use tools::fault::{Fault, Kind};
 use tools::registry::Registry;
 
 #[cfg(feature = "conformance")]
 use super::conformance;
 use super::peer::{Context, caller, is_stateless};
-use super::{Server, call, complete, prompts, resources};
+use super::{Server, call, complete, prompts, repeated, resources};
 
 /// What is told to every model that has this server.
 const INSTRUCTIONS: &str = "\
@@ -153,7 +154,7 @@ impl ServerHandler for Server {
             conformance::Answer::Given(answer) => return answer,
             conformance::Answer::Meant(request) => request,
         };
-        let tool = request.name.clone();
+        let tool = tools::words::clip(&request.name, MOST);
         let ran = caught(Box::pin(self.run(request, &ctx))).await;
         ran.unwrap_or_else(|_| {
             let fault = Fault::new(
@@ -325,7 +326,10 @@ impl ServerHandler for Server {
         request: CustomRequest,
         ctx: Context,
     ) -> Result<CustomResult, ErrorData> {
-        let method = request.method;
+        let method = tools::words::clip(&request.method, MOST);
+        if method == repeated::METHOD {
+            return Err(repeated::error());
+        }
         if is_stateless(&ctx) && REMOVED.contains(&method.as_str()) {
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None));
         }

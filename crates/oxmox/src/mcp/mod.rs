@@ -27,6 +27,7 @@ mod listing;
 mod opening;
 mod peer;
 mod prompts;
+mod repeated;
 mod resources;
 mod subscribe;
 mod talk;
@@ -213,6 +214,7 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
+    let input = repeated::Unrepeated::new(input);
     let transport = opening::Opening::new(AsyncRwTransport::new_server(input, output));
     match server.serve_with_ct(transport, stop).await {
         Ok(running) => running.waiting().await.map(drop).map_err(Error::Broken),

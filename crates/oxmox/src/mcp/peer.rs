@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tools::caller::Caller;
 use tools::engine::Engine;
 
-use crate::http::{ActsUntil, OnBehalf};
+use crate::http::{ActsUntil, Admission, OnBehalf};
 use crate::token::Holder;
 
 /// Longest part of a client's own name that is kept.
@@ -75,6 +75,12 @@ pub(super) fn holder(request: &Extensions) -> Option<&Holder> {
 /// The engine that acts by the token of PVE that it brought along.
 pub(super) fn acting_for(request: &Extensions) -> Option<&Arc<Engine>> {
     request.get::<OnBehalf>().map(|OnBehalf(engine)| engine)
+}
+
+/// How the caller of this request was admitted; none where nobody has to be.
+pub(super) fn admission(ctx: &Context) -> Option<Admission> {
+    let parts = ctx.extensions.get::<Parts>()?;
+    parts.extensions.get::<Admission>().cloned()
 }
 
 /// Cancelled when nobody may act any more as the caller of this request does: by a token of PVE of their own, or without one.

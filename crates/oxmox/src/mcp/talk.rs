@@ -10,10 +10,13 @@ use rmcp::model::{
 use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, interval_at};
+use tokio_util::sync::CancellationToken;
 use tools::engine::{Asked, Progress, Question, Talk};
+use tools::fault::Fault;
 
 use super::form;
 use super::peer::{self, Context};
+use crate::http::Admission;
 
 /// How often a client is told that a person is still being waited for; many give up on a silent call after a minute.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(20);
@@ -24,6 +27,9 @@ pub(super) struct Line<'a> {
     caller: &'a str,
     patience: Duration,
     news: UnboundedSender<Progress>,
+    admission: Option<Admission>,
+    /// Cancelled once the caller is not admitted any more.
+    shut_out: CancellationToken,
 }
 
 impl<'a> Line<'a> {
@@ -39,8 +45,19 @@ impl<'a> Line<'a> {
             caller,
             patience,
             news,
+            admission: peer::admission(ctx),
+            shut_out: CancellationToken::new(),
         };
         (line, feed)
+    }
+
+    /// Returns once the caller is not admitted any more: what waits for them has to end.
+    pub(super) async fn shut_out(&self) {
+        match &self.admission {
+            Some(admission) => admission.ended().await,
+            None => std::future::pending().await,
+        }
+        self.shut_out.cancel();
     }
 
     async fn put(&self, question: &Question) -> Asked {
@@ -77,6 +94,7 @@ impl<'a> Line<'a> {
         loop {
             tokio::select! {
                 () = self.ctx.ct.cancelled() => return None,
+                () = self.shut_out.cancelled() => return None,
                 _ = alive.tick() => self.progress(Progress {
                     fraction: None,
                     message: "waiting for a person to decide".to_owned(),
@@ -105,7 +123,16 @@ impl Talk for Line<'_> {
     }
 
     fn gone(&self) -> bool {
-        self.ctx.ct.is_cancelled()
+        self.ctx.ct.is_cancelled() || self.shut_out.is_cancelled()
+    }
+
+    fn admitted(&self) -> BoxFuture<'_, Result<(), Fault>> {
+        Box::pin(async {
+            match &self.admission {
+                Some(admission) => admission.check().await,
+                None => Ok(()),
+            }
+        })
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) async fn tried(
     if known.secret_file().is_some_and(is_missing) {
         return State::Lost;
     }
-    let credentials = known.settings(environment, &mut Vec::new()).credentials;
+    let credentials = known.settings(environment).credentials;
     let Credentials::Token { secret, .. } = &credentials else {
         return State::Lost;
     };

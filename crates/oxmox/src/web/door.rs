@@ -10,6 +10,7 @@ use axum::response::IntoResponse as _;
 use tools::caller::Caller;
 use tools::fault::Fault;
 use tools::keys::Keys;
+use tools::store::Store;
 
 use super::Page;
 use super::answer::Failure;
@@ -85,8 +86,13 @@ impl Page {
         let page = self.clone();
         lasting::while_true(body, self.look_again, move || {
             let (page, brought) = (page.clone(), brought.clone());
-            // A store that cannot be read now is looked at again.
-            async move { !matches!(page.person(&brought).await, Ok(None)) }
+            async move {
+                match page.person(&brought).await {
+                    Ok(person) => person.is_some(),
+                    // A store that cannot be read now is read again later; one whose file was replaced is not trusted.
+                    Err(_) => page.engine.store().await.is_ok_and(Store::is_in_place),
+                }
+            }
         })
     }
 }

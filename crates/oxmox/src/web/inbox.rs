@@ -93,3 +93,22 @@ pub(super) async fn plan(
         "doing": handle.doing.as_deref().map(tools::clean::text),
     })))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decision_that_approves_twice_is_none() {
+        let read = |body: &'static str| sent::<Decision>(&Bytes::from_static(body.as_bytes()));
+        assert!(read(r#"{"approve": true, "digest": "x"}"#).is_ok());
+        for body in [
+            r#"{"approve": false, "approve": true, "digest": "x"}"#,
+            r#"{"approve": true, "digest": "x", "approve": true}"#,
+            r#"{"approve": true, "digest": "x", "digest": "y"}"#,
+            r#"{"approve": "true", "digest": "x"}"#,
+        ] {
+            assert!(read(body).is_err(), "{body}");
+        }
+    }
+}

@@ -66,7 +66,7 @@ async fn the_others_work_and_tell_who_is_missing() {
         .says("nowhere cannot be read")
         .says("hint: `oxmox secret set lost`");
     // Asked again as soon as somebody asks.
-    fs::write(clinic.file("nowhere"), secret).unwrap();
+    crate::private::write(clinic.file("nowhere"), secret);
     clinic.run(&[&show[..], &["lost"]].concat()).exits(0);
 }
 
@@ -184,4 +184,35 @@ async fn what_a_program_says_besides_is_shown_to_nobody() {
     assert!(!format!("{}{}", ran.stdout, ran.stderr).contains(secret));
     ran.says("sh failed (exit status: 3)")
         .says("hint: run sh by hand");
+}
+
+/// Whatever oxmox is asked to do, by whatever way it is served.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn file_with_a_key_or_secret_that_others_may_read_stops_the_start() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let sim = homelab_sim().await;
+    let clinic = Clinic::new();
+    let (token, secret) = root();
+    clinic.configure(&[of_sim("lab", &sim, &token)], secret);
+    clinic.run(&["token", "add", "ci"]).exits(0);
+    let key = clinic.machine.state_dir().join("key");
+    for file in [clinic.file("secret"), key] {
+        for mode in [0o644, 0o666, 0o640, 0o660] {
+            let rights = fs::Permissions::from_mode(mode);
+            fs::set_permissions(&file, rights).unwrap();
+            for words in [
+                &["serve"][..],
+                &["serve", "--http", "127.0.0.1:0"],
+                &["call", "list_proxmox_resources"],
+            ] {
+                let ran = clinic.run(words);
+                assert_ne!(ran.code, 0, "{ran:?}");
+                ran.says(&format!("`chmod 600 {}`", file.display()));
+            }
+        }
+        crate::private::restrict(&file);
+        clinic.run(&["serve"]).exits(0);
+    }
+    assert!(sim.requests().is_empty(), "nothing is sent before");
 }

@@ -18,6 +18,7 @@ pub use terminal::{
 };
 pub use view::{ScreenView, Settled};
 
+use crate::client::ControlFlood;
 use crate::error::Error;
 
 /// The decoders, for [`crate::fuzzing`].
@@ -25,6 +26,16 @@ use crate::error::Error;
 pub(crate) mod fuzzing {
     pub use super::rfb::fuzzing::{rfb, tiles};
     pub use super::terminal::fuzzing::terminal;
+}
+
+/// What ended a console that is read or written.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the shape that `map_err` wants"
+)]
+pub(crate) fn ended(error: std::io::Error) -> Error {
+    let flood = error.get_ref().filter(|cause| cause.is::<ControlFlood>());
+    broken(flood.map_or_else(|| "it closed".to_owned(), ToString::to_string))
 }
 
 pub(crate) fn broken(what: impl Into<String>) -> Error {

@@ -51,7 +51,8 @@ impl FromStr for GuestKind {
             "qemu" => Ok(Self::Qemu),
             "lxc" => Ok(Self::Lxc),
             other => Err(IdError::new(format!(
-                "{other:?} is not a guest kind: it is \"qemu\" (a VM) or \"lxc\" (a container)"
+                "{:?} is not a guest kind: it is \"qemu\" (a VM) or \"lxc\" (a container)",
+                super::clip(other)
             ))),
         }
     }

@@ -26,7 +26,7 @@ macro_rules! name_type {
                 if $check(text) {
                     Ok(Self(text.into()))
                 } else {
-                    Err(IdError::new(format!(concat!("{:?} is not a ", $noun, ": ", $rule), text)))
+                    Err(IdError::new(format!(concat!("{:?} is not a ", $noun, ": ", $rule), super::clip(text))))
                 }
             }
 

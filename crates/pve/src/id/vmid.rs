@@ -7,7 +7,7 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::IdError;
+use super::{IdError, clip};
 use crate::lenient;
 
 /// The number of a guest, unique in its cluster.
@@ -56,7 +56,8 @@ impl FromStr for Vmid {
         match digits.parse::<u64>() {
             Ok(number) => Self::new(number),
             Err(_) => Err(IdError::new(format!(
-                "{digits:?} is not a vmid: a guest id is a number from {} to {}",
+                "{:?} is not a vmid: a guest id is a number from {} to {}",
+                clip(digits),
                 Self::MIN,
                 Self::MAX
             ))),

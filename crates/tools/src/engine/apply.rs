@@ -44,6 +44,7 @@ impl Engine {
         if talk.gone() {
             return Err(Fault::refused("the caller has gone; nothing was sent"));
         }
+        talk.admitted().await?;
         if self.running.is_closed() {
             return Err(Fault::refused("oxmox is shutting down; nothing was sent")
                 .hint("make the call again later"));

@@ -68,7 +68,10 @@ impl Engine {
             upid.user() == by && window.contains(&start)
         };
         let mut search = Search::Nothing;
-        for _ in 0..SEARCHES {
+        // A task that started long ago is in the list by now.
+        let is_soon = sent.before.is_soon(self.now());
+        let searches = if is_soon { SEARCHES } else { 1 };
+        for round in 1..=searches {
             search = match tasks_of(pve, sent.step, trace).await {
                 Err(why) => Search::Unseen(why),
                 Ok(tasks) => {
@@ -80,7 +83,7 @@ impl Engine {
                         .unwrap_or_else(|fault| Search::Unseen(fault.message))
                 }
             };
-            if let Search::Found(_) = search {
+            if matches!(search, Search::Found(_)) || round == searches {
                 break;
             }
             tokio::time::sleep(pve.task_poll()).await;

@@ -60,12 +60,13 @@ use tokio_util::task::TaskTracker;
 use crate::caller::Caller;
 use crate::claim::Claim;
 use crate::context::{Cluster, Context};
+use crate::echo::LongTexts;
 use crate::fault::Fault;
 use crate::hold::{Held, Holds};
 use crate::meter::Meter;
 use crate::plan::Plan;
 use crate::policy::{Decision, Policy};
-use crate::registry::{Extras, Registry};
+use crate::registry::{Choices, Extras, Registry};
 use crate::rights::Rights;
 use crate::spec::{Risk, Toolset};
 use crate::store::{Copyist, Store};
@@ -87,6 +88,7 @@ pub struct Engine {
     writers: BTreeMap<String, pve::Writer>,
     clusters: Vec<Arc<Cluster>>,
     toolsets: Vec<Toolset>,
+    choices: Choices,
     /// One for each thing that a caller may do at worst, made when it is first needed.
     registries: Arc<[OnceLock<Arc<Registry>>; 3]>,
     /// All clusters that are configured, whichever of them this engine reaches: what is offered is the same for all.
@@ -130,8 +132,9 @@ impl Engine {
         let registry = self.registry_for(call.caller.bounds.scope);
         let tool = registry.meant(&mut call.tool, &mut call.arguments)?;
         let begun = Instant::now();
-        let reply = self.answer(tool, call, talk).await;
-        let reply = reply.map_err(Fault::harmless);
+        let long = LongTexts::of(&call.arguments);
+        let reply = self.answer(tool, call, &long, talk).await;
+        let reply = reply.map_err(|fault| long.clip(fault).harmless());
         let failed = reply.as_ref().err().map(|fault| fault.kind);
         self.meter.call(tool.spec().name, begun.elapsed(), failed);
         reply
@@ -141,10 +144,11 @@ impl Engine {
         self: &Arc<Self>,
         tool: &'static dyn Tool,
         call: Call,
+        long: &LongTexts,
         talk: &dyn Talk,
     ) -> Result<Reply, Fault> {
         if tool.spec().risk == Risk::Read {
-            return self.read(tool, call, talk).await.map(Reply::Done);
+            return self.read(tool, call, long, talk).await.map(Reply::Done);
         }
         if call.preview {
             let held = Arc::new(self.holds.call());
@@ -156,7 +160,7 @@ impl Engine {
         let attempt = Arc::new(Attempt::new(self, &call));
         match self.change(tool, &call, &attempt, talk).await {
             Ok(reply) => Ok(reply),
-            Err(fault) => Err(attempt.refused(fault).await),
+            Err(fault) => Err(attempt.refused(long.clip(fault)).await),
         }
     }
 
@@ -171,10 +175,15 @@ impl Engine {
     /// A read on a person's behalf, by any tool: which toolsets are switched on is about what models are offered.
     pub async fn look(self: &Arc<Self>, call: Call, talk: &dyn Talk) -> Result<Rendered, Fault> {
         let reads = |tool: &&'static dyn Tool| {
-            tool.spec().name == call.tool && tool.spec().risk == Risk::Read && !tool.relays()
+            let is_offered = self.choices.allow(tool.spec().name);
+            let is_meant = tool.spec().name == call.tool && is_offered;
+            is_meant && tool.spec().risk == Risk::Read && !tool.relays()
         };
         match crate::registry::all().find(reads) {
-            Some(tool) => self.read(tool, call, talk).await,
+            Some(tool) => {
+                let long = LongTexts::of(&call.arguments);
+                self.read(tool, call, &long, talk).await
+            }
             None => Err(Fault::bad_input(format!(
                 "{} is no tool that only looks",
                 crate::words::clip(&call.tool, 64)
@@ -187,6 +196,7 @@ impl Engine {
         self: &Arc<Self>,
         tool: &'static dyn Tool,
         call: Call,
+        long: &LongTexts,
         talk: &dyn Talk,
     ) -> Result<Rendered, Fault> {
         let look = if tool.spec().special.looks_inside {
@@ -205,7 +215,7 @@ impl Engine {
                 Ran::Plan(_) => Err(Fault::refused("a reading tool planned a change")),
             }
         };
-        let seen = looking.await;
+        let seen = looking.await.map_err(|fault| long.clip(fault));
         if let Some(look) = look {
             halt_point::at("looked").await;
             look.end(seen.as_ref().err()).await?;

@@ -13,8 +13,6 @@ use crate::tool::Rendered;
 
 /// How long a shown plan may be confirmed.
 pub(super) const LIFETIME: i64 = 15 * 60;
-/// How many plans of one caller wait at a time: more than a person would look at.
-const MOST_WAITING: u64 = 100;
 
 /// A plan that waits for a person.
 #[derive(Debug, Clone)]
@@ -89,13 +87,7 @@ impl Engine {
             expires: now + LIFETIME,
             decided_by: None,
         };
-        if store.count_waiting_of(&stored.caller, now).await? >= MOST_WAITING {
-            return Err(Fault::refused(format!(
-                "{MOST_WAITING} changes of this caller wait for a person already"
-            ))
-            .hint("a person has to decide on some of them first, or wait until they expire"));
-        }
-        store.keep_plan(&stored).await?;
+        store.keep_plan(&stored, now).await?;
         halt_point::at("plan-kept").await;
         Ok(stored)
     }

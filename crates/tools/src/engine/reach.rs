@@ -38,7 +38,7 @@ impl Engine {
     pub fn registry_for(&self, scope: Scope) -> &Arc<Registry> {
         self.registries[scope as usize].get_or_init(|| {
             let registry = Registry::new(&self.toolsets, self.most, self.names.to_vec());
-            Arc::new(registry.within(scope))
+            Arc::new(registry.with(self.choices).within(scope))
         })
     }
 

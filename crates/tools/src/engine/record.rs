@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 
 use super::{Call, Engine};
+use crate::echo::{self, LongTexts};
 use crate::fault::{Fault, Kind};
 use crate::hold::Held;
 use crate::keys;
@@ -19,6 +20,8 @@ pub(super) struct Attempt {
     caller: String,
     tool: String,
     known: Mutex<Known>,
+    /// The arguments that are too long for the trail.
+    long: LongTexts,
     /// What it is about to make, until it is over.
     held: Arc<Held>,
 }
@@ -44,6 +47,7 @@ impl Attempt {
             engine: engine.clone(),
             caller: call.caller.name.clone(),
             tool: call.tool.clone(),
+            long: LongTexts::of(&call.arguments),
             held: Arc::new(engine.holds.call()),
             known: Mutex::new(Known {
                 plan: keys::short_id(),
@@ -86,7 +90,7 @@ impl Attempt {
     /// A plan was made.
     pub(super) fn planned(&self, plan: &Plan) {
         let mut known = self.known();
-        known.summary = Some(plan.summary.clone());
+        known.summary = Some(echo::summary(&self.long.clip_text(plan.summary.clone())));
         known.risk = Some(plan.risk());
         known.digest = Some(plan.digest());
         known.cluster = Some(plan.cluster.clone());
@@ -124,10 +128,11 @@ impl Attempt {
             caller: self.caller.clone(),
             cluster: known.cluster.clone(),
             tool: self.tool.clone(),
+            // Clipped last: a part of a secret is not known as one.
             arguments: if known.summary.is_some() {
-                known.arguments.clone()
+                echo::kept(&known.arguments)
             } else {
-                crate::clean::outline(&known.arguments)
+                echo::kept(&crate::clean::outline(&known.arguments))
             },
             summary: known.summary.clone(),
             risk: known.risk,
@@ -179,7 +184,7 @@ impl Attempt {
             at: self.engine.now(),
             plan: self.id(),
             result: result.to_owned(),
-            reason,
+            reason: reason.as_deref().map(echo::reason),
             affects: Vec::new(),
             steps: Vec::new(),
         }
@@ -214,7 +219,7 @@ impl Engine {
             at: self.now(),
             plan: outcome.plan.clone(),
             result: result_word(outcome),
-            reason,
+            reason: reason.as_deref().map(echo::reason),
             affects: affected(outcome, plan),
             steps: outcome.steps.iter().map(without_result).collect(),
         };

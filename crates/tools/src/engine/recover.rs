@@ -1,5 +1,9 @@
 //! Closes what workers left open that are dead, so that the audit trail tells how it ended though nobody asks.
 
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, join_all};
+use tokio::sync::Semaphore;
+
 use super::{Engine, State};
 use crate::fault::Fault;
 use crate::outcome::Status;
@@ -14,6 +18,23 @@ pub struct Closed {
     pub result: &'static str,
     /// What it was.
     pub summary: String,
+}
+
+/// How many plans are worked out at a time. Most of the time each waits for a task to show up in PVE's list; how many
+/// requests are under way at once is bounded by the client of each cluster.
+const AT_A_TIME: usize = 64;
+
+/// The results of all jobs, in their order, of which a bounded number run at a time.
+async fn side_by_side<O: Send>(jobs: Vec<BoxFuture<'_, O>>) -> Vec<O> {
+    let turns = &Semaphore::new(AT_A_TIME);
+    let mut all = Vec::new();
+    for job in jobs {
+        all.push(async move {
+            let _turn = turns.acquire().await;
+            job.await
+        });
+    }
+    join_all(all).await
 }
 
 impl Engine {
@@ -32,23 +53,27 @@ impl Engine {
     }
 
     async fn close_plans(&self) -> Result<Vec<Closed>, Fault> {
-        let mut closed = Vec::new();
-        for (id, worker) in self.store().await?.open_handles().await? {
-            if self.is_at_work(&worker, &id).await? || !self.is_quiet_about(&id).await? {
-                continue;
-            }
-            // One that cannot be read must not keep the others open.
-            if let Ok(handle) = self.handle(&id).await
-                && handle.ended
-            {
-                closed.push(Closed {
-                    plan: handle.outcome.plan,
-                    result: handle.outcome.status.word(),
-                    summary: handle.outcome.summary,
-                });
-            }
+        let open = self.store().await?.open_handles().await?;
+        let mut jobs = Vec::new();
+        for (id, worker) in &open {
+            jobs.push(self.close_plan(id, worker).boxed());
         }
-        Ok(closed)
+        // One that cannot be read must not keep the others open.
+        let closed = side_by_side(jobs).await.into_iter();
+        Ok(closed.filter_map(Result::ok).flatten().collect())
+    }
+
+    /// Closes one plan, if its worker is dead and that is the last word on it.
+    async fn close_plan(&self, id: &str, worker: &str) -> Result<Option<Closed>, Fault> {
+        if self.is_at_work(worker, id).await? || !self.is_quiet_about(id).await? {
+            return Ok(None);
+        }
+        let handle = self.handle(id).await?;
+        Ok(handle.ended.then(|| Closed {
+            plan: handle.outcome.plan,
+            result: handle.outcome.status.word(),
+            summary: handle.outcome.summary,
+        }))
     }
 
     /// Whether a plan's cluster can be asked without anybody noticing. Nobody waits for this: a password manager would show its
@@ -88,5 +113,33 @@ impl Engine {
             }
         }
         Ok(closed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio::sync::Barrier;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn one_round_works_on_many_plans_at_a_time_and_on_all_of_them() {
+        let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        // None of the first gets on before all of them have begun.
+        let first = Barrier::new(AT_A_TIME);
+        let items = 0..AT_A_TIME * 3;
+        let job = async |item| {
+            let now = running.fetch_add(1, Ordering::Relaxed) + 1;
+            most.fetch_max(now, Ordering::Relaxed);
+            first.wait().await;
+            running.fetch_sub(1, Ordering::Relaxed);
+            item
+        };
+        let jobs = items.clone().map(|item| job(item).boxed()).collect();
+        let done = side_by_side(jobs).await;
+        assert_eq!(done, items.collect::<Vec<_>>());
+        assert_eq!(most.load(Ordering::Relaxed), AT_A_TIME);
     }
 }

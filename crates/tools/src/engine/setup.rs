@@ -10,6 +10,7 @@ use tokio_util::task::TaskTracker;
 use super::Engine;
 use crate::context::Cluster;
 use crate::policy::Policy;
+use crate::registry::Choices;
 use crate::rights::Rights;
 use crate::spec::Toolset;
 use crate::store::{Copyist, Shared};
@@ -19,6 +20,8 @@ use crate::uploads::Uploads;
 pub struct Setup {
     /// The tools that it offers.
     pub toolsets: Vec<Toolset>,
+    /// What else a person said about them.
+    pub choices: Choices,
     /// What it may do.
     pub policy: Policy,
     /// Where it keeps what outlives a call.
@@ -73,6 +76,7 @@ impl Engine {
             writers,
             clusters,
             toolsets: setup.toolsets,
+            choices: setup.choices,
             registries: Arc::default(),
             names,
             is_on_behalf: false,
@@ -108,6 +112,7 @@ impl Engine {
             writers,
             clusters,
             toolsets: self.toolsets.clone(),
+            choices: self.choices,
             registries: self.registries.clone(),
             names: self.names.clone(),
             is_on_behalf: true,

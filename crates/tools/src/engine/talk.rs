@@ -3,6 +3,7 @@
 use futures_util::future::BoxFuture;
 
 use super::Question;
+use crate::fault::Fault;
 
 /// What the transport of a call can do meanwhile.
 pub trait Talk: Send + Sync {
@@ -13,6 +14,11 @@ pub trait Talk: Send + Sync {
     /// Whether the caller has gone. What was not begun by then is not sent, and nothing more is typed.
     fn gone(&self) -> bool {
         false
+    }
+    /// Fails if the caller may not call any more: the token that the call came with was revoked meanwhile. Asked right
+    /// before the first step is sent.
+    fn admitted(&self) -> BoxFuture<'_, Result<(), Fault>> {
+        Box::pin(async { Ok(()) })
     }
 }
 

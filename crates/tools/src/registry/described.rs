@@ -76,7 +76,7 @@ impl Registry {
             let described: Vec<_> = tools.iter().map(|tool| self.describe(*tool)).collect();
             Index::new(described.iter().map(|tool| document(tool)))
         });
-        let hits = index.find(words, most);
+        let hits = index.find(words, self.choices.found.unwrap_or(most));
         hits.iter().map(|hit| tools[hit.document]).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! The tools that are switched on, in the order of the documentation, and what is the same for all of
 //! them: arguments that the engine reads itself, annotations, the names' grammar.
 
+mod choices;
 mod described;
 mod extras;
 mod names;
@@ -21,6 +22,7 @@ use crate::search::Index;
 use crate::spec::{Risk, Toolset};
 use crate::tool::Tool;
 
+pub use choices::Choices;
 pub use described::Described;
 pub use extras::{DEFAULT_WAIT, Extras};
 pub use names::{INHERITED, VERBS};
@@ -67,6 +69,8 @@ pub struct Registry {
     mode: Risk,
     /// What the callers may do whom it is for.
     scope: Scope,
+    /// What else a person said about the tools.
+    choices: Choices,
     /// What finds a tool by what it does, made when it is first asked.
     index: OnceLock<Index>,
 }
@@ -95,8 +99,18 @@ impl Registry {
             toolsets: toolsets.to_vec(),
             mode,
             scope: Scope::Full,
+            choices: Choices::default(),
             index: OnceLock::new(),
         }
+    }
+
+    /// The same by these choices.
+    #[must_use]
+    pub fn with(mut self, choices: Choices) -> Self {
+        self.choices = choices;
+        self.entries
+            .retain(|entry| choices.allow(entry.tool.spec().name));
+        self
     }
 
     /// Those of them that are of any use to callers who may do so much.

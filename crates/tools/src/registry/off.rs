@@ -32,6 +32,12 @@ impl Registry {
     fn too_much(&self, tool: &dyn Tool) -> Vec<Reason> {
         let least = tool.least_risk();
         let mut reasons = Vec::new();
+        if !self.choices.allow(tool.spec().name) {
+            reasons.push((
+                "PROXMOX_DISABLE_RAW_API is set".to_owned(),
+                "a person can unset it and start oxmox again".to_owned(),
+            ));
+        }
         // Of the modes only this one holds a tool back altogether.
         if least > self.mode {
             reasons.push((
@@ -106,6 +112,30 @@ mod tests {
     fn off(tool: &str, toolset: Toolset, mode: Mode, scope: Scope) -> String {
         let registry = Registry::new(&[toolset], mode.most(), Vec::new()).within(scope);
         registry.find(tool).err().unwrap().to_string()
+    }
+
+    #[test]
+    fn raw_api_that_is_disabled_cannot_be_reached_by_any_way() {
+        let choices = crate::registry::Choices {
+            raw_api: false,
+            ..Default::default()
+        };
+        let sets = Toolset::ALL;
+        let registry = Registry::new(sets, Mode::Trusted.most(), Vec::new()).with(choices);
+        for name in ["read_proxmox_api", "write_proxmox_api"] {
+            assert!(registry.tools().all(|tool| tool.spec().name != name));
+            let refusals = [
+                registry.find(name).err(),
+                registry.reach(name).err(),
+                registry.behind(name.to_owned(), Default::default()).err(),
+            ];
+            for refusal in refusals {
+                let said = refusal.unwrap().to_string();
+                assert!(said.contains("PROXMOX_DISABLE_RAW_API is set"), "{said}");
+            }
+            let found = registry.search(name, 20);
+            assert!(found.iter().all(|tool| tool.spec().name != name));
+        }
     }
 
     /// One who is told of a reason that does not hold changes what was right.

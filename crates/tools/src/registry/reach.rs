@@ -29,6 +29,12 @@ impl Registry {
         name: String,
         arguments: Object,
     ) -> Result<(String, Object), Fault> {
+        // Also of a plan that is only looked at.
+        if let Some(tool) = all().find(|tool| tool.spec().name == name)
+            && !self.choices.allow(&name)
+        {
+            return Err(self.off(tool));
+        }
         if !all().any(|tool| tool.relays() && tool.spec().name == name) {
             return Ok((name, arguments));
         }
@@ -76,8 +82,10 @@ impl Registry {
     }
 
     pub(super) fn reachable(&self) -> impl Iterator<Item = &'static dyn Tool> {
-        let most = self.most();
-        all().filter(move |tool| !tool.relays() && is_usable(most, *tool))
+        let (most, choices) = (self.most(), self.choices);
+        all().filter(move |tool| {
+            !tool.relays() && is_usable(most, *tool) && choices.allow(tool.spec().name)
+        })
     }
 
     /// Whether a client can call the tool of that name, by itself or through the one that hands calls on.

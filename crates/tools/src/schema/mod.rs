@@ -16,7 +16,7 @@ use crate::tool::Object;
 
 pub use arguments::{coerce, complete, known, nearest, one, parse, sends, takes, unlisted};
 pub use blanks::drop_blanks;
-pub use unrepeated::object;
+pub use unrepeated::{object, repeats_a_name};
 
 /// The cleaned schema of what a type takes.
 pub fn input<T: JsonSchema>() -> Object {

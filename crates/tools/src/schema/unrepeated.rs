@@ -25,6 +25,13 @@ pub fn object(text: &str) -> Result<Object, String> {
     }
 }
 
+/// Whether this is JSON in which a name stands twice in one object. A byte order mark before it does not count.
+pub fn repeats_a_name(text: &[u8]) -> bool {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    serde_json::from_slice::<Unrepeated>(text).is_err()
+        && serde_json::from_slice::<Value>(text).is_ok()
+}
+
 /// A value in which no name stands twice.
 struct Unrepeated(Value);
 
@@ -92,6 +99,21 @@ impl<'de> Visitor<'de> for Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn json_with_a_repeated_name_is_told_from_other_text() {
+        for repeats in [
+            r#"{"approve": false, "approve": true}"#,
+            r#"[{"a": {"b": 1, "b": 1}}]"#,
+            "\u{feff}{\"a\": 1, \"a\": 2}\n",
+            r#"{"a": 1, "\u0061": 2}"#,
+        ] {
+            assert!(repeats_a_name(repeats.as_bytes()), "{repeats}");
+        }
+        for other in [r#"{"a": 1, "b": {"a": 2}}"#, "{", "", r#"{"a": 1, "a": }"#] {
+            assert!(!repeats_a_name(other.as_bytes()), "{other}");
+        }
+    }
 
     #[test]
     fn a_name_that_stands_twice_is_told() {

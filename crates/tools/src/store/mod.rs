@@ -9,9 +9,11 @@ mod freeze;
 mod handles;
 mod lease;
 mod life;
+mod limits;
 mod looks;
 mod meta;
 mod outcomes;
+mod place;
 mod plans;
 mod postgres;
 mod sessions;
@@ -37,6 +39,7 @@ use crate::fault::{Fault, Kind};
 use crate::keys::Keys;
 use database::{Database, Purpose, Transaction, Trouble};
 use life::{Life, Sessions};
+use place::Place;
 use postgres::Postgres;
 use sqlite::Sqlite;
 use threads::Threads;
@@ -54,6 +57,8 @@ const CONNECTIONS: usize = 6;
 pub struct Store {
     threads: Threads,
     life: Life,
+    /// The file that it is in, where it is one.
+    place: Option<Place>,
     /// Who is told of each entry of the audit trail.
     copyist: Option<Copyist>,
     /// Seals approvals and links audit entries.
@@ -73,18 +78,12 @@ impl Store {
 
     /// The store in this directory, made on first use.
     pub fn open(dir: &Path) -> Result<Self, Fault> {
-        let broken = |why: &str| {
-            Fault::new(
-                Kind::Internal,
-                format!("the state in {} cannot be used: {why}", dir.display()),
-            )
-            .hint("set OXMOX_STATE_DIR or state_dir to a directory that oxmox may write to")
-        };
+        let broken = |why: &str| unusable(dir, why);
         // Before a new one would take the place of the one that was lost.
         if Self::is_in(dir) && !Self::has_keys(dir) {
             return Err(meta::other_keys(dir));
         }
-        let keys = keys(dir).map_err(|error| broken(&error.to_string()))?;
+        let keys = keys(dir)?;
         let file = dir.join(FILE);
         create_private_file(&file).map_err(|error| broken(&error.to_string()))?;
         let mut database = Sqlite::open(&file).map_err(|trouble| broken(&trouble.0))?;
@@ -93,7 +92,17 @@ impl Store {
             return Err(meta::other_keys(dir));
         }
         let life = Life::Files(dir.join("workers"));
-        Ok(Self::on(vec![Box::new(database)], keys, life))
+        let place = database.place().cloned();
+        Ok(Self {
+            place,
+            ..Self::on(vec![Box::new(database)], keys, life)
+        })
+    }
+
+    /// Whether it is still where it was opened. A store whose file was replaced or removed reads and writes nothing, and
+    /// what was read from it before may not hold any more: tokens may have been revoked.
+    pub fn is_in_place(&self) -> bool {
+        self.place.as_ref().is_none_or(Place::is_kept)
     }
 
     /// A store that ends with the process.
@@ -109,10 +118,7 @@ impl Store {
     /// The store in a database that several processes share. The keys are in this directory: they must be the same for
     /// all of them, and are never in the database.
     pub async fn shared(at: &Shared, dir: &Path) -> Result<Self, Fault> {
-        let keys = keys(dir).map_err(|error| {
-            let what = format!("the keys in {} cannot be used: {error}", dir.display());
-            Fault::new(Kind::Internal, what)
-        })?;
+        let keys = keys(dir)?;
         let address = at.address()?;
         let mut first = Postgres::new(address.clone());
         let known = keys.clone();
@@ -152,6 +158,7 @@ impl Store {
         Self {
             threads: Threads::start(databases),
             life,
+            place: None,
             copyist: None,
             keys,
         }
@@ -185,9 +192,18 @@ impl Store {
 }
 
 /// The keys in this directory, made on first use.
-fn keys(dir: &Path) -> std::io::Result<Keys> {
-    create_private_dir(dir)?;
+fn keys(dir: &Path) -> Result<Keys, Fault> {
+    create_private_dir(dir).map_err(|error| unusable(dir, &error.to_string()))?;
     Keys::load(&dir.join("key"))
+}
+
+/// The fault of a state directory that cannot be used.
+fn unusable(dir: &Path, why: &str) -> Fault {
+    Fault::new(
+        Kind::Internal,
+        format!("the state in {} cannot be used: {why}", dir.display()),
+    )
+    .hint("set OXMOX_STATE_DIR or state_dir to a directory that oxmox may write to")
 }
 
 /// Why a store is not touched that this program does not know.

@@ -2,6 +2,7 @@
 
 use super::audit::chain;
 use super::database::{Row, Transaction, Trouble, Value};
+use super::limits::{self, Full};
 use super::{AuditEntry, Store, json};
 use crate::fault::Fault;
 use crate::plan::Plan;
@@ -76,7 +77,9 @@ pub struct StoredPlan {
     pub decided_by: Option<String>,
 }
 
-/// How long plans without an outcome stay after they have expired, in seconds.
+/// How long plans that never began stay after they have expired, in seconds.
+const KEPT_UNUSED: i64 = 24 * 3600;
+/// How long plans that began and have no outcome stay after they have expired, in seconds.
 const KEPT: i64 = 30 * 24 * 3600;
 /// The same for plans with one. The audit trail keeps what they did for good.
 const KEPT_WITH_OUTCOME: i64 = 90 * 24 * 3600;
@@ -92,12 +95,21 @@ macro_rules! select {
 }
 
 impl Store {
-    /// Keeps a plan that is about to be shown, or to be applied without asking. Earlier plans of the same call that
-    /// nobody has decided on are replaced: there is one question at a time.
-    pub async fn keep_plan(&self, stored: &StoredPlan) -> Result<(), Fault> {
+    /// Stores a plan that waits for approval. Earlier plans of the same call that nobody has decided on are replaced:
+    /// there is one question at a time. Fails, and stores nothing, if the caller or the store has as many waiting plans as
+    /// are allowed, or if the plan is too large.
+    pub async fn keep_plan(&self, stored: &StoredPlan, now: i64) -> Result<(), Fault> {
         let row = NewPlan::of(stored)?;
-        self.write(move |tx| row.insert(tx)).await?;
-        Ok(())
+        let (caller, call) = (stored.caller.clone(), row.call.clone());
+        let kept = self.write(move |tx| {
+            // Others must not add one between the count and the insert.
+            tx.hold_audit()?;
+            if let Some(full) = limits::full(tx, &caller, &call, now)? {
+                return Ok(Err(full));
+            }
+            row.insert(tx).map(Ok)
+        });
+        Ok(kept.await?.map_err(Full::fault)?)
     }
 
     /// The plan of that id.
@@ -151,17 +163,7 @@ impl Store {
     /// How many wait.
     pub async fn count_waiting(&self, now: i64) -> Result<u64, Fault> {
         let sql = "SELECT COUNT(*) FROM plans WHERE state = 'waiting' AND expires > ?1";
-        self.count(sql, vec![now.into()]).await
-    }
-
-    /// How many of one caller wait.
-    pub async fn count_waiting_of(&self, caller: &str, now: i64) -> Result<u64, Fault> {
-        let sql =
-            "SELECT COUNT(*) FROM plans WHERE state = 'waiting' AND expires > ?1 AND caller = ?2";
-        self.count(sql, vec![now.into(), caller.into()]).await
-    }
-
-    async fn count(&self, sql: &'static str, values: Vec<Value>) -> Result<u64, Fault> {
+        let values = [now.into()];
         let rows = self.read(move |tx| tx.query(sql, &values)).await?;
         let count = rows.first().map(|row| row.number(0)).transpose()?;
         Ok(count.and_then(|it| u64::try_from(it).ok()).unwrap_or(0))
@@ -220,7 +222,7 @@ impl Store {
             caller: stored.caller.clone(),
             cluster: Some(stored.plan.cluster.clone()),
             tool: stored.plan.tool.clone(),
-            summary: stored.plan.summary.clone(),
+            summary: crate::echo::summary(&stored.plan.summary),
             risk: stored.plan.risk(),
             digest: stored.digest.clone(),
         })?;
@@ -295,7 +297,7 @@ impl NewPlan {
                 tool,
                 arguments,
                 (&stored.digest).into(),
-                (&json(&stored.plan)?).into(),
+                (&limits::sized(json(&stored.plan)?)?).into(),
                 stored.state.word().into(),
                 stored.expires.into(),
             ],
@@ -306,7 +308,12 @@ impl NewPlan {
 
     pub(super) fn insert(&self, tx: &mut dyn Transaction) -> Result<(), Trouble> {
         let (old, oldest) = (self.expires - KEPT, self.expires - KEPT_WITH_OUTCOME);
-        // What nobody decided on in a month, and what was over a quarter of a year ago, nobody will ask about.
+        // A plan that never began holds the arguments of a call that came to nothing.
+        tx.execute(
+            "DELETE FROM plans WHERE expires < ?1 AND outcome IS NULL AND id NOT IN (SELECT plan FROM handles)",
+            &[(self.expires - KEPT_UNUSED).into()],
+        )?;
+        // A plan that began and has no outcome goes after 30 days, one with an outcome after 90.
         let gone = tx.execute(
             "DELETE FROM plans WHERE expires < ?1 AND (outcome IS NULL OR expires < ?2)",
             &[old.into(), oldest.into()],

@@ -7,34 +7,49 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, TransactionBehavior, params_from_iter};
 
 use super::database::{Database, Purpose, Row, Transaction, Trouble, Value, Work};
+use super::place::Place;
 use super::{SCHEMA, VERSION, newer};
 
 /// How long one process waits for another.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A connection to such a file.
-pub(super) struct Sqlite(Connection);
+pub(super) struct Sqlite {
+    connection: Connection,
+    /// The file; none if it is in memory.
+    place: Option<Place>,
+}
 
 impl Sqlite {
     /// To this file, made on first use and brought forward if an older oxmox has written it.
     pub(super) fn open(file: &Path) -> Result<Self, Trouble> {
-        Self::with(Connection::open(file)?)
+        let place = Place::of(file)?;
+        let connection = Connection::open(file)?;
+        place.check()?;
+        Self::with(connection, Some(place))
+    }
+
+    /// The file that it is in.
+    pub(super) fn place(&self) -> Option<&Place> {
+        self.place.as_ref()
     }
 
     /// One that ends with the process.
     pub(super) fn in_memory() -> Result<Self, Trouble> {
-        Self::with(Connection::open_in_memory()?)
+        Self::with(Connection::open_in_memory()?, None)
     }
 
     /// One that has no room for anything more.
     #[cfg(test)]
     pub(super) fn full() -> Result<Self, Trouble> {
         let database = Self::in_memory()?;
-        database.0.pragma_update(None, "max_page_count", 1)?;
+        database
+            .connection
+            .pragma_update(None, "max_page_count", 1)?;
         Ok(database)
     }
 
-    fn with(connection: Connection) -> Result<Self, Trouble> {
+    fn with(connection: Connection, place: Option<Place>) -> Result<Self, Trouble> {
         connection.busy_timeout(PATIENCE)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         // An intent must be on disk before anything is sent.
@@ -51,7 +66,7 @@ impl Sqlite {
             connection.execute_batch(&format!("BEGIN;\n{SCHEMA}\nCOMMIT;"))?;
             connection.pragma_update(None, "user_version", VERSION)?;
         }
-        Ok(Self(connection))
+        Ok(Self { connection, place })
     }
 }
 
@@ -62,8 +77,11 @@ impl Database for Sqlite {
             Purpose::Read => TransactionBehavior::Deferred,
             Purpose::Write => TransactionBehavior::Immediate,
         };
-        let mut transaction = self.0.transaction_with_behavior(behavior)?;
+        let check = |place: &Option<Place>| place.as_ref().map_or(Ok(()), Place::check);
+        check(&self.place)?;
+        let mut transaction = self.connection.transaction_with_behavior(behavior)?;
         work(&mut transaction)?;
+        check(&self.place)?;
         Ok(transaction.commit()?)
     }
 }

@@ -85,6 +85,17 @@ impl Opened {
         })
     }
 
+    /// How many names it has on its disk: 1, unless it has hard links. Read now, from the open file.
+    pub(super) fn names(&self) -> io::Result<u64> {
+        #[cfg(unix)]
+        return Ok(std::os::unix::fs::MetadataExt::nlink(
+            &self.file.metadata()?,
+        ));
+        // Not told by the standard library.
+        #[cfg(not(unix))]
+        return Ok(1);
+    }
+
     /// Whether the file at this path is the one that is open.
     pub(super) fn is_at(&self, path: &Path) -> bool {
         let there = path.symlink_metadata();

@@ -1,7 +1,7 @@
 //! Files of this machine that may be sent to PVE: regular files below the directories that a person named, and no others.
 //!
 //! A path counts by where it leads: a link out of such a directory leads out of it. What lies outside is not even told from
-//! what does not exist. A file is looked at when a change is planned and again when it is sent, and must be the same.
+//! what does not exist. A file with a second name (a hard link) is refused, since that may lie outside. A file is looked at when a change is planned and again when it is sent, and must be the same.
 
 mod file;
 mod sums;
@@ -132,6 +132,19 @@ impl Uploads {
         }
         let opened =
             Opened::new(path).map_err(|error| no_file(format!("cannot be read: {error}")))?;
+        // Another of its names may lie outside, and be that of a secret.
+        match opened.names() {
+            Ok(..=1) => {}
+            Ok(names) => {
+                let message = format!(
+                    "{} has {names} names (hard links), and a file with more than one is not uploaded",
+                    shown(path)
+                );
+                return Err(Fault::refused(message)
+                    .hint("a person makes a copy of it in that directory (`cp FILE COPY`); then name the copy"));
+            }
+            Err(error) => return Err(no_file(format!("cannot be read: {error}"))),
+        }
         let same = self.inside(path).is_some_and(|real| real == path) && opened.is_at(path);
         if same {
             Ok(opened)

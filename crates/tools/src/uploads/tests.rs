@@ -181,3 +181,21 @@ async fn what_is_our_own_is_never_sent_by_a_wide_directory() {
     let below = Uploads::from_dirs(vec![state.join("uploads")]).but_not(vec![state]);
     assert!(below.find("b.iso", None).await.is_ok());
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn file_with_a_hard_link_is_refused() {
+    let (root, uploads) = shelf();
+    let secret = root.path().join("secret.iso");
+    let inside = root.path().join("images/innocent.iso");
+    std::fs::hard_link(&secret, &inside).unwrap();
+    let fault = uploads.find("innocent.iso", None).await.unwrap_err();
+    assert_eq!(fault.kind, Kind::Refused);
+    assert!(fault.message.contains("2 names (hard links)"), "{fault}");
+    std::fs::remove_file(&secret).unwrap();
+    let found = uploads.find("innocent.iso", None).await.unwrap();
+    assert_eq!(found.size, 6);
+    // One that gets a second name after it was planned is not sent.
+    std::fs::hard_link(&inside, &secret).unwrap();
+    assert!(uploads.open(&found).await.is_err());
+}

@@ -83,13 +83,19 @@ pub(super) fn find(clusters: &[Arc<Cluster>], uri: &str) -> Result<Address, Erro
         return Ok(meant);
     }
     let message = format!("Resource not found; its address is {}", meant.uri());
-    let data = json!({ "uri": uri });
+    let data = json!({ "uri": echoed(uri) });
     Err(ErrorData::resource_not_found(message, Some(data)))
 }
 
 /// There is nothing at that address.
 fn not_found(uri: &str) -> ErrorData {
-    ErrorData::resource_not_found("Resource not found", Some(json!({ "uri": uri })))
+    let data = json!({ "uri": echoed(uri) });
+    ErrorData::resource_not_found("Resource not found", Some(data))
+}
+
+/// As much of an address as is repeated.
+fn echoed(uri: &str) -> String {
+    tools::words::clip(uri, tools::echo::MOST)
 }
 
 /// One look at a cluster. What several resources show parts of is read once.

@@ -101,7 +101,7 @@ fn the_file_leads_to_the_simulator() {
     let sim = Simulator::start(&Machine::new());
     let machine = Machine::new();
     let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("secret"), sim.secret()).unwrap();
+    crate::private::write(dir.path().join("secret"), sim.secret());
     let file = dir.path().join("config.toml");
     let text = format!(
         "[clusters.lab]\nhosts = [\"127.0.0.1:{}\"]\npin = \"{}\"\ntoken = \"root@pam!oxmox\"\ntoken_secret_file = \"secret\"\n",

@@ -27,7 +27,7 @@ fn the_usual_variables_describe_a_cluster() {
     assert_eq!(cluster.trust, Trust::CaFile("/ca.pem".into()));
     assert!(config.warnings[0].contains("never turns the check of certificates off"));
     assert!(!format!("{config:?}").contains(CANARY));
-    let settings = cluster.settings(&Environment::default(), &mut Vec::new());
+    let settings = cluster.settings(&Environment::default());
     assert_eq!(settings.credentials.id(), "me@pve!ox");
     assert!(!format!("{settings:?}").contains(CANARY));
 }
@@ -70,7 +70,7 @@ async fn a_secret_is_checked_as_one_from_anywhere_else() {
                 (secret, &value),
             ]);
             let config = config.unwrap();
-            let settings = only(&config).settings(&Environment::default(), &mut Vec::new());
+            let settings = only(&config).settings(&Environment::default());
             let told = settings.credentials.fetch().await.unwrap_err().to_string();
             assert!(
                 told.contains(&format!("the {what} of cluster default")),
@@ -86,7 +86,7 @@ async fn a_secret_is_checked_as_one_from_anywhere_else() {
         ("PROXMOX_TOKEN_VALUE", &value),
     ]);
     let config = config.unwrap();
-    let settings = only(&config).settings(&Environment::default(), &mut Vec::new());
+    let settings = only(&config).settings(&Environment::default());
     let Credentials::Token { secret, .. } = settings.credentials else {
         panic!("a token was described");
     };

@@ -5,38 +5,38 @@ use pve::{Credentials, Error};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{CANARY, Written, only};
+use crate::private;
 
-/// The secret that a section leads to, and the warnings on the way.
-async fn secret(section: &str, dir: &Written) -> (Result<SecretString, Error>, Vec<String>) {
+/// The secret that a section leads to.
+async fn secret(section: &str, dir: &Written) -> Result<SecretString, Error> {
     let text = format!("[clusters.lab]\nhosts = [\"pve1\"]\n{section}");
     std::fs::write(dir.path(), text).unwrap();
     let config = dir.load().unwrap();
     let environment = Environment::from([("SECRET", CANARY)]);
-    let mut warnings = Vec::new();
-    let settings = only(&config).settings(&environment, &mut warnings);
+    let settings = only(&config).settings(&environment);
     let secret = match settings.credentials {
         Credentials::Token { secret, .. } => secret,
         Credentials::Password { password, .. } => password,
         Credentials::Ticket { .. } => panic!("no configuration holds a ticket"),
     };
-    (secret.get().await, warnings)
+    secret.get().await
 }
 
 #[tokio::test]
 async fn a_secret_is_fetched_from_where_it_is_kept() {
     let dir = Written::new("");
     let file = dir.dir.path().join("secret");
-    std::fs::write(&file, format!("{CANARY}\nsecond line\n")).unwrap();
+    private::write(&file, format!("{CANARY}\nsecond line\n"));
     let token = "token = \"root@pam!ox\"\n";
     for way in [
         "token_secret_file = \"secret\"".to_owned(),
         "token_secret_env = \"SECRET\"".to_owned(),
         format!("token_secret_command = [\"echo\", \"{CANARY}\"]"),
     ] {
-        let (secret, _) = secret(&format!("{token}{way}\n"), &dir).await;
+        let secret = secret(&format!("{token}{way}\n"), &dir).await;
         assert_eq!(secret.unwrap().expose_secret(), CANARY, "{way}");
     }
-    let (secret, _) = secret("user = \"root@pam\"\npassword_file = \"secret\"\n", &dir).await;
+    let secret = secret("user = \"root@pam\"\npassword_file = \"secret\"\n", &dir).await;
     assert_eq!(secret.unwrap().expose_secret(), CANARY);
 }
 
@@ -54,7 +54,7 @@ async fn a_secret_that_is_not_there_is_told_by_its_place() {
         ),
         ("token_secret_command = []", "the command is empty"),
     ] {
-        let (secret, _) = secret(&format!("token = \"root@pam!ox\"\n{way}\n"), &dir).await;
+        let secret = secret(&format!("token = \"root@pam!ox\"\n{way}\n"), &dir).await;
         let Error::Secret { what: told, hint } = secret.unwrap_err() else {
             panic!("{way}");
         };
@@ -66,13 +66,13 @@ async fn a_secret_that_is_not_there_is_told_by_its_place() {
     }
 }
 
-/// What it says of a secret that cannot be had, with its hint, and the warnings before.
-async fn refused(way: &str, dir: &Written) -> (String, String, Vec<String>) {
-    let (secret, warnings) = secret(&format!("token = \"root@pam!ox\"\n{way}\n"), dir).await;
+/// What it says of a secret that cannot be had, with its hint.
+async fn refused(way: &str, dir: &Written) -> (String, String) {
+    let secret = secret(&format!("token = \"root@pam!ox\"\n{way}\n"), dir).await;
     let Error::Secret { what, hint } = secret.unwrap_err() else {
         panic!("{way}");
     };
-    (what, hint, warnings)
+    (what, hint)
 }
 
 #[cfg(unix)]
@@ -81,16 +81,15 @@ async fn a_secret_in_the_place_of_its_file_is_not_repeated() {
     let dir = Written::new("");
     let secret_itself = "01234567-89ab-CDEF-0123-456789abcdef";
     let place = format!("token_secret_file = \"{secret_itself}\"");
-    let (told, hint, warnings) = refused(&place, &dir).await;
+    let (told, hint) = refused(&place, &dir).await;
     let says =
         "the token secret of cluster lab: token_secret_file holds what looks like the secret";
     assert!(told.starts_with(says), "{told}");
     assert!(hint.contains("oxmox secret set"), "{hint}");
-    assert!(warnings.is_empty(), "{warnings:?}");
     assert!(!format!("{told} {hint}").contains(secret_itself), "{told}");
     // A file that is there may be called anything.
-    std::fs::write(dir.dir.path().join(secret_itself), CANARY).unwrap();
-    let (found, _) = secret(&format!("token = \"root@pam!ox\"\n{place}\n"), &dir).await;
+    private::write(dir.dir.path().join(secret_itself), CANARY);
+    let found = secret(&format!("token = \"root@pam!ox\"\n{place}\n"), &dir).await;
     assert_eq!(found.unwrap().expose_secret(), CANARY);
 }
 
@@ -116,7 +115,7 @@ async fn a_secret_in_the_place_of_a_variable_or_a_program_is_not_repeated() {
             "… cannot be run",
         ),
     ] {
-        let (told, hint, _) = refused(&way, &dir).await;
+        let (told, hint) = refused(&way, &dir).await;
         assert!(told.contains(why), "{told}");
         assert!(
             !format!("{told} {hint}").contains(secret_itself),
@@ -133,7 +132,7 @@ async fn a_file_that_cannot_be_reached_is_not_said_to_be_absent() {
     let name = "01234567-89ab-CDEF-0123-456789abcdef";
     std::os::unix::fs::symlink("loop", dir.dir.path().join("loop")).unwrap();
     let place = format!("token_secret_file = \"loop/{name}\"");
-    let (told, hint, _) = refused(&place, &dir).await;
+    let (told, hint) = refused(&place, &dir).await;
     assert!(told.contains("cannot be reached: "), "{told}");
     assert!(hint.contains("can be entered"), "{hint}");
     assert!(!format!("{told} {hint}").contains(name), "{told}");
@@ -153,10 +152,9 @@ async fn only_a_regular_file_holds_a_secret() {
         ("/dev/zero", "is a device, and no regular file"),
     ] {
         let way = format!("token_secret_file = {path:?}");
-        let (told, hint, warnings) = refused(&way, &dir).await;
+        let (told, hint) = refused(&way, &dir).await;
         assert!(told.contains(is), "{told}");
         assert!(hint.contains("name a regular file"), "{hint}");
-        assert!(warnings.is_empty(), "{warnings:?}");
     }
 }
 
@@ -165,6 +163,7 @@ async fn only_a_regular_file_holds_a_secret() {
 async fn a_secret_without_end_is_not_read_to_its_end() {
     let dir = Written::new("");
     let file = std::fs::File::create(dir.dir.path().join("long")).unwrap();
+    private::restrict(dir.dir.path().join("long"));
     // With holes: it takes no room here.
     file.set_len(1 << 40).unwrap();
     for (way, says) in [
@@ -187,7 +186,7 @@ async fn a_secret_without_end_is_not_read_to_its_end() {
 async fn a_command_or_a_secret_that_is_none_is_told_by_what_it_is() {
     let dir = Written::new("");
     for way in ["token_secret_command = []", "token_secret_command = [\"\"]"] {
-        let (told, hint, _) = refused(way, &dir).await;
+        let (told, hint) = refused(way, &dir).await;
         assert!(told.contains("the command is empty"), "{told}");
         assert!(hint.contains("[\"pass\", \"show\""), "{hint}");
     }
@@ -196,8 +195,8 @@ async fn a_command_or_a_secret_that_is_none_is_told_by_what_it_is() {
         ("\u{7}", "U+0007"),
         ("\u{feff}", "U+FEFF"),
     ] {
-        std::fs::write(dir.dir.path().join("stray"), format!("{stray}{CANARY}\n")).unwrap();
-        let (told, hint, _) = refused("token_secret_file = \"stray\"", &dir).await;
+        private::write(dir.dir.path().join("stray"), format!("{stray}{CANARY}\n"));
+        let (told, hint) = refused("token_secret_file = \"stray\"", &dir).await;
         let says = format!(
             "the token secret of cluster lab: it holds a character that cannot be seen ({name})"
         );
@@ -208,21 +207,28 @@ async fn a_command_or_a_secret_that_is_none_is_told_by_what_it_is() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_secret_file_that_others_may_read_is_warned_of() {
+async fn secret_file_with_wrong_mode_is_refused_with_the_command_to_run() {
     use std::os::unix::fs::PermissionsExt as _;
     let dir = Written::new("");
     let file = dir.dir.path().join("secret");
     std::fs::write(&file, CANARY).unwrap();
-    let section = "token = \"root@pam!ox\"\ntoken_secret_file = \"secret\"\n";
-    for (mode, warned) in [(0o644, 1), (0o640, 1), (0o600, 0), (0o400, 0)] {
+    let way = "token_secret_file = \"secret\"";
+    let section = format!("token = \"root@pam!ox\"\n{way}\n");
+    let command = format!("`chmod 600 {}`", file.display());
+    for (mode, is_refused) in [(0o644, true), (0o640, true), (0o600, false), (0o400, false)] {
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
-        let (_, warnings) = secret(section, &dir).await;
-        assert_eq!(warnings.len(), warned, "{mode:o}: {warnings:?}");
-        assert!(
-            warnings
-                .iter()
-                .all(|text| text.contains("chmod 600") && !text.contains(CANARY))
+        assert_eq!(
+            secret(&section, &dir).await.is_err(),
+            is_refused,
+            "{mode:o}"
         );
+        let start = dir.load().unwrap().check_private_files();
+        assert_eq!(start.is_err(), is_refused, "{mode:o}");
+        if is_refused {
+            let (told, hint) = refused(way, &dir).await;
+            assert!(!format!("{told}{hint}").contains(CANARY));
+            assert_eq!(start.unwrap_err().hint.as_ref(), Some(&command));
+        }
     }
 }
 

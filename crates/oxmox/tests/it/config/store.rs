@@ -29,7 +29,7 @@ fn try_load(
 
 fn shared(config: &Config, variables: &[(&str, &str)]) -> Shared {
     let environment: Environment = variables.iter().copied().collect();
-    match config.state(&environment, &mut Vec::new()).unwrap() {
+    match config.state(&environment).unwrap() {
         State::Shared(shared, dir) => {
             assert_eq!(dir, std::path::Path::new("/state"));
             shared
@@ -41,7 +41,7 @@ fn shared(config: &Config, variables: &[(&str, &str)]) -> Shared {
 #[test]
 fn without_one_the_state_directory_holds_everything() {
     let config = load(&Written::new(""), None, &[]);
-    let state = config.state(&Environment::default(), &mut Vec::new());
+    let state = config.state(&Environment::default());
     assert!(matches!(state.unwrap(), State::Dir(_)));
     assert!(!config.has_shared_store());
 }
@@ -65,7 +65,7 @@ fn its_password_comes_from_where_secrets_are() {
     let written = Written::new(&format!(
         "store = \"{URL}\"\nstore_password_file = \"secret\"\nstore_ca_file = \"ca.pem\"\n"
     ));
-    std::fs::write(written.dir.path().join("secret"), format!("{CANARY}\n")).unwrap();
+    crate::private::write(written.dir.path().join("secret"), format!("{CANARY}\n"));
     let config = load(&written, None, &[]);
     let found = shared(&config, &[]);
     assert_eq!(found.password.as_ref().unwrap().expose_secret(), CANARY);

@@ -14,7 +14,7 @@ use crate::cli::{Machine, Ran};
 
 /// A machine that is configured for clusters of this process.
 pub(crate) struct Clinic {
-    machine: Machine,
+    pub(crate) machine: Machine,
     dir: tempfile::TempDir,
 }
 

@@ -174,7 +174,7 @@ async fn files_that_others_may_read_are_told() {
     clinic
         .doctor(&[])
         .exits(1)
-        .prints(&format!("hint: `chmod go= {}`", shown("secret")))
+        .prints(&format!("hint: `chmod 600 {}`", shown("secret")))
         .prints(&format!("hint: `chmod go-w {}`", shown("config.toml")));
 }
 
@@ -342,7 +342,7 @@ async fn what_stops_every_change_is_told() {
         .prints("`oxmox thaw`");
     // Somebody may look just because the store is in trouble, too.
     let key = clinic.machine.state_dir().join("key");
-    std::fs::write(&key, "no key").unwrap();
+    crate::private::write(&key, "no key");
     let ran = clinic.doctor(&[]).exits(1);
     ran.prints("cannot be used")
         .prints("a person stopped all changes");

@@ -131,6 +131,39 @@ async fn a_2026_change_is_confirmed_across_two_requests() {
     assert!(format!("{audit:?}").contains("http:test"), "{audit:?}");
 }
 
+#[tokio::test]
+async fn answer_that_approves_and_does_not_is_no_approval() {
+    let world = world().await;
+    let served = serve(&world).await;
+    let call = json!({"name": "stop_proxmox_vm", "arguments": {"vmid": 110, "action": "stop"}});
+    let asked = served.ask("tools/call", call.clone(), &[]).await.message();
+    let mut retry = call;
+    retry["requestState"] = asked["result"]["requestState"].clone();
+    retry["inputResponses"] =
+        json!({"confirm": {"action": "accept", "content": {"approve": "BOTH"}}});
+    let host = served.address.to_string();
+    let able = json!({"elicitation": {"form": {}}});
+    let request = raw::stateless(&host, ("tools/call", retry), (&able, &json!({})), &[]);
+    for both in [
+        r#""approve":0,"approve":true"#,
+        r#""approve":true,"approve":1"#,
+    ] {
+        let (head, body) = request.split_once("\r\n\r\n").unwrap();
+        let body = body.replace(r#""approve":"BOTH""#, both);
+        let mut lines: Vec<_> = head.lines().map(str::to_owned).collect();
+        for line in &mut lines {
+            if line.starts_with("Content-Length:") {
+                *line = format!("Content-Length: {}", body.len());
+            }
+        }
+        let sent = format!("{}\r\n\r\n{body}", lines.join("\r\n"));
+        let answer = served.send(&sent).await;
+        assert_eq!(answer.status, 400, "{}", answer.body);
+        assert!(answer.body.contains("stands twice"), "{}", answer.body);
+    }
+    assert_eq!(world.writes(), [""; 0]);
+}
+
 /// Begins a 2025 session; gives its id.
 pub(super) async fn session(served: &Served, headers: &[(&str, &str)]) -> String {
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {

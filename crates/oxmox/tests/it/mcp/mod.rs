@@ -18,6 +18,7 @@ mod pace;
 mod page;
 mod reload;
 mod resources;
+mod revoked;
 mod rights;
 mod sessions;
 mod subscriptions;
@@ -93,6 +94,7 @@ fn engine_with(sim: &sim::Sim, state: State, policy: Policy) -> Arc<Engine> {
 fn setup(state: State, policy: Policy) -> Setup {
     Setup {
         toolsets: Toolset::ALL.to_vec(),
+        choices: tools::registry::Choices::default(),
         policy,
         state,
         clock: Arc::new(|| 1_800_000_000),

@@ -25,7 +25,7 @@ pub(super) fn certificate(dir: &Path, name: &str) -> (TlsFiles, CertificateDer<'
         key: dir.join(format!("{name}.key")),
     };
     std::fs::write(&files.cert, made.cert.pem()).unwrap();
-    std::fs::write(&files.key, made.signing_key.serialize_pem()).unwrap();
+    crate::private::write(&files.key, made.signing_key.serialize_pem());
     (files, made.cert.der().clone())
 }
 

@@ -297,6 +297,7 @@ async fn a_client_goes_where_the_configuration_was_not_changed() {
     let (user, name, secret) = sim::worlds::ROOT_TOKEN;
     let token = format!("{user}!{name}");
     place.write("secret", secret);
+    crate::private::restrict(place.home("secret"));
     let file = place.home("secret").display().to_string();
     let config = format!(
         "{OLD}\n[clusters.home]\nhosts = [{{ host = \"{}\", pin = \"{}\" }}]\ntoken = \"{token}\"\ntoken_secret_file = \"{file}\"\n",

@@ -49,6 +49,7 @@ async fn a_secret_is_set_and_tried() {
 async fn a_right_password_is_not_blamed() {
     let place = Place::new().await;
     place.write("password", ROOT_PASSWORD);
+    crate::private::restrict(place.home("password"));
     let config = format!(
         "[clusters.home]\nhosts = [\"{}\"]\npin = \"{}\"\nuser = \"root@pam\"\npassword_file = \"{}\"\n",
         place.sim.addr(),

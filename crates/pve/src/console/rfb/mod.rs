@@ -20,8 +20,8 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::broken;
 use super::screen::Screen;
+use super::{broken, ended};
 use crate::error::Error;
 use zrle::Inflater;
 
@@ -86,7 +86,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Rfb<S> {
         match timeout_at(deadline, self.stream.fill_buf()).await {
             Err(_) => Ok(false),
             Ok(Ok(bytes)) if !bytes.is_empty() => Ok(true),
-            Ok(_) => Err(broken("it closed")),
+            Ok(Ok(_)) => Err(broken("it closed")),
+            Ok(Err(error)) => Err(ended(error)),
         }
     }
 
@@ -126,7 +127,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Rfb<S> {
     }
 
     pub(super) async fn send(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        let ended = |_| broken("it closed");
         self.stream.write_all(bytes).await.map_err(ended)?;
         self.stream.flush().await.map_err(ended)
     }
@@ -151,7 +151,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Rfb<S> {
         let skipped = tokio::io::copy(&mut rest, &mut tokio::io::sink()).await;
         match skipped {
             Ok(read) if read == u64::from(count) => Ok(()),
-            _ => Err(broken("it closed")),
+            Ok(_) => Err(broken("it closed")),
+            Err(error) => Err(ended(error)),
         }
     }
 }
@@ -161,6 +162,6 @@ async fn bytes<const N: usize>(stream: &mut (impl AsyncRead + Unpin)) -> Result<
     let mut bytes = [0; N];
     match stream.read_exact(&mut bytes).await {
         Ok(_) => Ok(bytes),
-        Err(_) => Err(broken("it closed")),
+        Err(error) => Err(ended(error)),
     }
 }

@@ -5,8 +5,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 
 use super::zrle::Inflater;
 use super::{COPY_RECT, DESKTOP_SIZE, EXTENDED_KEYS, LIGHTS, RAW, Rfb, ZRLE, bytes, password};
-use crate::console::broken;
 use crate::console::screen::Screen;
+use crate::console::{broken, ended};
 use crate::error::Error;
 
 const VERSION: &[u8; 12] = b"RFB 003.008\n";
@@ -54,10 +54,7 @@ async fn authenticate(
         return Err(broken(format!("it was refused: {reason}")));
     }
     let mut kinds = vec![0; usize::from(count)];
-    stream
-        .read_exact(&mut kinds)
-        .await
-        .map_err(|_| broken("it closed"))?;
+    stream.read_exact(&mut kinds).await.map_err(ended)?;
     if kinds.contains(&VNC_PASSWORD) {
         write(stream, &[VNC_PASSWORD]).await?;
         let challenge = bytes(stream).await?;
@@ -93,7 +90,7 @@ async fn text(stream: &mut (impl AsyncRead + Unpin)) -> Result<String, Error> {
     }
     let mut text = vec![0; length as usize];
     let read = stream.read_exact(&mut text).await;
-    read.map_err(|_| broken("it closed"))?;
+    read.map_err(ended)?;
     let text = String::from_utf8_lossy(&text);
     Ok(text.chars().filter(|c| !c.is_control()).collect())
 }
@@ -110,7 +107,6 @@ pub(super) fn preferences() -> Vec<u8> {
 }
 
 async fn write(stream: &mut (impl AsyncWrite + Unpin), message: &[u8]) -> Result<(), Error> {
-    let ended = |_| broken("it closed");
     stream.write_all(message).await.map_err(ended)?;
     stream.flush().await.map_err(ended)
 }

@@ -131,13 +131,40 @@ async fn what_never_gets_to_the_point_ends_with_its_time() {
         update.extend((-223_i32).to_be_bytes());
         frame(BINARY, &update)
     };
-    let pings = short_frame(PING, &[0; 100]).repeat(50);
     let nothings = short_frame(BINARY, &[]).repeat(500);
-    for again in [bells, resizes, pings, nothings] {
+    for again in [bells, resizes, nothings] {
         let (error, taken) = screen_error(opening.clone(), again, SHORT).await;
         assert!(error.to_string().contains("within 300ms"), "{error}");
         assert!(taken < 1 << 30);
     }
+}
+
+#[tokio::test]
+async fn screen_of_a_node_that_floods_pings_is_given_up() {
+    let opening = frame(BINARY, &rfb_opening(640, 480, 0));
+    let pings = short_frame(PING, &[0; 100]).repeat(50);
+    let (error, taken) = screen_error(opening, pings, LONG).await;
+    assert!(error.to_string().contains("control frames"), "{error}");
+    assert!(taken < UNDER_WAY, "{taken}");
+}
+
+#[tokio::test]
+async fn terminal_of_a_node_that_floods_pings_is_given_up() {
+    let pings = short_frame(PING, &[0; 100]).repeat(50);
+    let (_server, poured, reader) = consoles(frame(BINARY, b"OK"), pings).await;
+    let at = guest(GuestKind::Lxc);
+    let watched = reader.watch_terminal(&at, Size::default(), LONG);
+    let ended = match watched.await {
+        Ok(mut view) => {
+            let quiet = Until::Quiet(Duration::from_secs(30));
+            let waited = view.wait(&quiet, LONG).await;
+            format!("{waited:?}")
+        }
+        Err(error) => error.to_string(),
+    };
+    assert!(!ended.contains("TimeUp"), "{ended}");
+    let taken = poured.taken(1).await;
+    assert!(taken < UNDER_WAY, "{taken}");
 }
 
 /// A terminal that writes without a pause: the waiting ends, and what is kept is bounded.

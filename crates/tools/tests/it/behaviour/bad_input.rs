@@ -344,3 +344,26 @@ async fn nobody_waits_for_less_than_nothing() {
     }
     assert_eq!(house.writes(), [""; 0]);
 }
+
+#[tokio::test]
+async fn vmid_of_3_mb_is_neither_echoed_nor_kept() {
+    let house = House::in_mode(Mode::Trusted).await;
+    let long = "7".repeat(3_000_000);
+    for arguments in [
+        format!(r#"{{"vmid": "{long}"}}"#),
+        format!(r#"{{"vmid": ["{long}"]}}"#),
+        format!(r#"{{"vmid": 105, "{long}": 1}}"#),
+        format!(r#"{{"vmid": 105, "node": "{long}"}}"#),
+    ] {
+        for tool in ["start_proxmox_vm", "get_proxmox_vm_status"] {
+            let fault = house.call(tool, &arguments).await.unwrap_err();
+            assert!(fault.to_string().len() < 2_000, "{tool}");
+        }
+    }
+    let trail = house.trail().await;
+    assert_eq!(trail.len(), 8, "opened and closed, for each of the changes");
+    for link in trail {
+        let entry = serde_json::to_string(&link.entry).unwrap();
+        assert!(entry.len() < 2_000, "{}", entry.len());
+    }
+}

@@ -1,7 +1,8 @@
 //! A change that somebody wants to end while it goes on.
 
+use futures_util::future::BoxFuture;
 use sim::Fault;
-use tools::engine::Cancelled;
+use tools::engine::{Asked, Cancelled, Progress, Question, Talk};
 use tools::outcome::{Status, StepState};
 use tools::store::AuditEntry;
 
@@ -140,4 +141,29 @@ async fn what_does_not_stop_is_not_said_to_have_stopped() {
         panic!("{cancelled:?}");
     };
     assert!(steps[0].contains("Clone"), "{steps:?}");
+}
+
+/// A caller whose token was revoked while the call was being planned.
+struct ShutOut;
+
+impl Talk for ShutOut {
+    fn progress(&self, _: Progress) {}
+
+    fn ask<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Asked> {
+        Box::pin(async { Asked::Nobody })
+    }
+
+    fn admitted(&self) -> BoxFuture<'_, Result<(), tools::fault::Fault>> {
+        Box::pin(async { Err(tools::fault::Fault::refused("the token was revoked")) })
+    }
+}
+
+#[tokio::test]
+async fn call_whose_token_was_revoked_meanwhile_sends_nothing() {
+    let house = House::new().await;
+    let fault = house.ask("start_proxmox_vm", r#"{"vmid": 105}"#, &ShutOut);
+    let fault = fault.await.unwrap_err();
+    assert_eq!(fault.message, "the token was revoked");
+    assert_eq!(house.writes(), [""; 0]);
+    assert_eq!(house.audit().await, (1, vec!["refused".to_owned()]));
 }

@@ -44,6 +44,7 @@ mod kept;
 mod keys;
 mod lean;
 mod lease;
+mod limits;
 mod lists;
 mod looks;
 mod lost_answer;

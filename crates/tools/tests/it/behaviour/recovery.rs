@@ -381,3 +381,21 @@ async fn a_guest_that_is_gone_leaves_nothing_open() {
     assert!(handle.ended, "{handle:?}");
     assert_eq!(handle.outcome.status, Status::Unknown, "{handle:?}");
 }
+
+#[tokio::test]
+async fn one_round_closes_100_plans_of_a_dead_process() {
+    let house = house(None).await;
+    let plan = planned(&house).await;
+    for index in 0..100 {
+        let id = format!("p{index:03}");
+        left_behind(&house, &id, &plan, &before(&house, OXMOX)).await;
+    }
+    house.later(3600);
+    let closed = house.engine.close_left_open().await.unwrap();
+    assert_eq!(closed.len(), 100);
+    let store = house.engine.store().await.unwrap();
+    assert_eq!(store.open_handles().await.unwrap(), []);
+    let (opened, ends) = house.audit().await;
+    assert_eq!((opened, ends.len()), (100, 100));
+    assert_eq!(house.writes(), [""; 0]);
+}

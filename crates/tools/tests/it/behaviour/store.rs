@@ -169,30 +169,6 @@ pub(super) async fn plan_to_store() -> StoredPlan {
     }
 }
 
-#[tokio::test]
-async fn nobody_buries_a_person_in_questions() {
-    let stored = plan_to_store().await;
-    let house = crate::house::House::new().await;
-    let store = house.engine.store().await.unwrap();
-    for index in 0..100 {
-        let id = index.to_string();
-        let another = StoredPlan {
-            caller: crate::house::CALLER.to_owned(),
-            arguments: id.clone(),
-            expires: i64::MAX,
-            id,
-            ..stored.clone()
-        };
-        store.keep_plan(&another).await.unwrap();
-    }
-    let fault = house.call("delete_proxmox_vm", r#"{"vmid": 105}"#).await;
-    let fault = fault.unwrap_err();
-    assert!(
-        fault.message.contains("100 changes of this caller"),
-        "{fault}"
-    );
-}
-
 /// Whatever is written into the rows by hand, an approval is for one plan, one caller, one call, once.
 #[tokio::test]
 async fn an_edited_plan_row_approves_nothing() {
@@ -206,7 +182,7 @@ async fn an_edited_plan_row_approves_nothing() {
     ] {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
-        store.keep_plan(&stored).await.unwrap();
+        store.keep_plan(&stored, 1).await.unwrap();
         assert!(store.decide_plan(&stored, true, "person", 1).await.unwrap());
         let edit = |sql: &str| {
             Connection::open(dir.path().join("oxmox.db"))
@@ -272,7 +248,9 @@ async fn a_file_of_every_older_version_is_brought_forward() {
     drop(Store::open(new.path()).unwrap());
     for count in 1..=SINCE.len() {
         let dir = tempfile::tempdir().unwrap();
-        filled(dir.path()).await.keep_plan(&stored).await.unwrap();
+        let store = filled(dir.path()).await;
+        store.keep_plan(&stored, 1).await.unwrap();
+        drop(store);
         let connection = Connection::open(dir.path().join("oxmox.db")).unwrap();
         let mut version = 0;
         for (older, sql) in &SINCE[..count] {
@@ -313,7 +291,7 @@ async fn a_long_trail_moves_whole() {
     let store = Store::open(from.path()).unwrap();
     let entries: Vec<_> = (0..2_500).map(|it| entry(&it.to_string())).collect();
     store.append_audits(&entries).await.unwrap();
-    store.keep_plan(&plan_to_store().await).await.unwrap();
+    store.keep_plan(&plan_to_store().await, 1).await.unwrap();
     let mut lines = Vec::new();
     let take = |line| {
         lines.push(line);
@@ -373,4 +351,33 @@ async fn a_trail_is_read_from_either_end() {
     assert_eq!((numbers, last), (vec![2, 1], Some(1)));
     let (page, last) = store.audit_before(1).await.unwrap();
     assert!(page.is_empty() && last.is_none());
+}
+
+#[tokio::test]
+async fn change_is_refused_once_the_file_of_the_store_was_replaced_or_removed() {
+    let replace = |file: &std::path::Path| {
+        let copy = file.with_extension("copy");
+        std::fs::copy(file, &copy).unwrap();
+        std::fs::rename(copy, file).unwrap();
+    };
+    let remove = |file: &std::path::Path| std::fs::remove_file(file).unwrap();
+    for swap in [&replace as &dyn Fn(&std::path::Path), &remove] {
+        let dir = tempfile::tempdir().unwrap();
+        let house = crate::house::House::furnished(crate::house::Furnish {
+            state: tools::engine::State::Dir(dir.path().to_owned()),
+            ..crate::house::Furnish::default()
+        })
+        .await;
+        let set = |cores: u8| format!(r#"{{"vmid": 105, "set": {{"cores": {cores}}}}}"#);
+        let done = house.call("update_proxmox_vm", &set(3)).await.unwrap();
+        assert_eq!(done.data["status"], "applied");
+        let before = house.writes();
+        let store = house.engine.store().await.unwrap();
+        assert!(store.is_in_place());
+        swap(&dir.path().join("oxmox.db"));
+        assert!(!store.is_in_place());
+        let fault = house.call("update_proxmox_vm", &set(4)).await.unwrap_err();
+        assert!(fault.message.contains("replaced or removed"), "{fault}");
+        assert_eq!(house.writes(), before);
+    }
 }

@@ -376,6 +376,7 @@ fn setup(policy: Policy, state: State, clock: &Arc<AtomicI64>) -> Setup {
     let clock = clock.clone();
     Setup {
         toolsets: Toolset::ALL.to_vec(),
+        choices: tools::registry::Choices::default(),
         policy,
         state,
         clock: Arc::new(move || clock.load(Ordering::Relaxed)),

@@ -6,6 +6,7 @@ mod audit;
 mod dangers;
 mod declared;
 mod deeds;
+mod echo;
 mod examples;
 mod faults;
 pub(crate) mod full;
