@@ -74,7 +74,7 @@ pub(crate) fn changes() -> impl Iterator<Item = (&'static dyn Tool, &'static str
 /// Whether somebody has to agree to this call: what counts is what these arguments do, not what the tool may do.
 pub(crate) async fn asks(house: &House, tool: &'static dyn Tool, args: &str) -> bool {
     match tool.run(object(args), &house.context()).await {
-        Ok(Ran::Plan(plan)) => plan.risk() > Risk::Change,
+        Ok(Ran::Plan(plan)) => plan.risk() > Risk::Change || plan.raw,
         Ok(Ran::Answer(_)) => false,
         Err(fault) => panic!("{} {args}: {fault}", tool.spec().name),
     }

@@ -184,7 +184,7 @@ async fn happen(cell: Cell, column: &Column) -> Result<Held, String> {
     let before = Truth::before(&house.sim);
     let strike = || (column.strike)(&house.sim, plan, step);
     // What asks a person has been planned by then, and looking is over.
-    if plan.risk() <= Risk::Change {
+    if plan.risk() <= Risk::Change && !plan.raw {
         strike();
     }
     let name = tool.spec().name;
