@@ -17,7 +17,7 @@ mod subject;
 mod table;
 
 pub use judge::Judgement;
-pub(crate) use judge::{least_risk, node_power, worst_risk};
+pub(crate) use judge::{least_risk, node_power, read_risk, worst_risk};
 pub(crate) use property::flag;
 pub(crate) use settle::{is_stopped, judge_plan, settle};
 pub(crate) use subject::{Subject, Use, Which, of_job, subjects};

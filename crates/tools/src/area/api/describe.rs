@@ -6,8 +6,7 @@ use pve::Method as Verb;
 use pve::apidoc::{Format, Method, Parameter, Permission};
 use serde::Serialize;
 
-use super::needs;
-use super::risk::{self, Class};
+use super::{coded, declared, needs, read, refused};
 use crate::words::{self, line};
 
 /// Parameters that are described; the others are named.
@@ -51,10 +50,15 @@ pub(super) fn method(method: &Method) -> Described {
 }
 
 fn call(method: &Method) -> String {
-    match risk::class(method.verb, &method.path) {
-        Class::Does(crate::spec::Risk::Read) => "read_proxmox_api".to_owned(),
-        Class::Does(risk) => format!("write_proxmox_api, risk: {}", risk.word()),
-        Class::Elsewhere(instead) => instead.to_owned(),
+    let (verb, path) = (method.verb, method.path.as_str());
+    let tool = declared::of_method(verb, path).or_else(|| coded::of_method(verb, path).map(|it| it.tool));
+    match (tool, refused::instead(verb, path)) {
+        (Some(tool), _) => format!("write_proxmox_api, which plans it as {tool} does"),
+        (None, Some(instead)) => instead.to_owned(),
+        (None, None) if verb == Verb::Get && read::is_read(path) => {
+            "read_proxmox_api".to_owned()
+        }
+        (None, None) => "write_proxmox_api; a person must approve it".to_owned(),
     }
 }
 

@@ -8,13 +8,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::risk::{self, Class};
 use super::shape::{Shaped, Wanted};
-use super::{needs, place};
+use super::{needs, place, refused};
 use crate::clean;
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
 use crate::need::Need;
+use crate::paths::fits;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Object, Reads};
 use crate::words;
@@ -86,7 +86,7 @@ impl Reads for ReadApi {
 impl ReadApi {
     async fn checked(self, cluster: &Arc<Cluster>, schema: &Schema) -> Result<Shaped, Fault> {
         let found = place::find(schema, Method::Get, &self.path)?;
-        refuse(risk::class(Method::Get, &found.method.path), &self.path)?;
+        refuse(&found.method.path, &self.path)?;
         let request = found.request(&self.params);
         let request = request.map_err(|problems| place::wrong(found.method, &problems))?;
         let answer = self.ask(cluster, request).await;
@@ -102,10 +102,7 @@ impl ReadApi {
     async fn unchecked(self, cluster: &Arc<Cluster>, why: &Fault) -> Result<Shaped, Fault> {
         let path = self.path.trim();
         let path = path.strip_prefix("/api2/json").unwrap_or(path).to_owned();
-        refuse(
-            risk::class(Method::Get, &pve::decode_value(&path)),
-            &self.path,
-        )?;
+        refuse(&plain(&path), &self.path)?;
         let mut request = Request::get(path);
         for (name, value) in self.params.iter().filter(|(_, value)| !value.is_null()) {
             let text = pve::lenient::as_text(value).ok_or_else(|| {
@@ -138,21 +135,47 @@ impl ReadApi {
     }
 }
 
-/// Refuses what is no plain look.
-fn refuse(class: Class, path: &str) -> Result<(), Fault> {
-    let path = words::clip(path, 120);
-    let (why, instead) = match class {
-        Class::Does(Risk::Read) => return Ok(()),
-        Class::Does(Risk::Grant) => (
-            "looks inside a guest",
+/// What a GET of a path or template does. One that no row of the risk table is for reads, but for commands of the guest
+/// agent, which are answered from inside the guest.
+fn risk(path: &str) -> Risk {
+    let of_agent = fits("/nodes/*/qemu/*/agent/**", path);
+    if of_agent && !fits("/nodes/*/qemu/*/agent", path) {
+        return Risk::Grant;
+    }
+    crate::risk::read_risk(path)
+}
+
+/// Whether a GET of a path or template is a read that is shown as it is.
+pub(super) fn is_read(path: &str) -> bool {
+    refused::instead(Method::Get, path).is_none() && risk(path) == Risk::Read
+}
+
+/// A path as PVE takes it apart: decoded, without empty parts.
+fn plain(path: &str) -> String {
+    let decoded = pve::decode_value(path);
+    let parts = decoded.split('/').filter(|part| !part.is_empty());
+    parts.fold(String::new(), |mut plain, part| {
+        plain.push('/');
+        plain.push_str(part);
+        plain
+    })
+}
+
+/// Refuses a GET that does more than read.
+fn refuse(template: &str, path: &str) -> Result<(), Fault> {
+    let (why, instead) = match (refused::instead(Method::Get, template), risk(template)) {
+        (Some(instead), _) => ("is not a read", instead),
+        (None, Risk::Read) => return Ok(()),
+        (None, Risk::Grant) => (
+            "reads inside a guest or a backup",
             "vm_agent_get_info and run_proxmox_vm_command do that; write_proxmox_api with method GET asks a person first",
         ),
-        Class::Does(_) => (
+        (None, _) => (
             "makes the node connect to another host",
             "write_proxmox_api with method GET does it",
         ),
-        Class::Elsewhere(instead) => ("is no plain read", instead),
     };
+    let path = words::clip(path, 120);
     Err(Fault::refused(format!("GET {path} {why}")).hint(instead))
 }
 

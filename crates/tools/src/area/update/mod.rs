@@ -8,7 +8,6 @@ pub(super) mod device;
 mod edit;
 mod fit;
 mod grow;
-mod handout;
 mod keys;
 mod needs;
 mod others;
@@ -37,8 +36,6 @@ use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 use edit::{Edit, Settings};
 use grow::Growth;
-pub(super) use handout::hands_out_power;
-pub(crate) use handout::reaches_node;
 use keys::Takes;
 use subject::Subject;
 
