@@ -45,7 +45,7 @@ impl Plain {
         risks.min().unwrap_or(self.spec.risk).min(self.spec.risk)
     }
 
-    /// Whether it changes something, or does more than read.
+    /// True if the tool plans a change, or a GET that does more than read.
     pub(crate) fn changes(&self) -> bool {
         matches!(self.work, super::Work::Does(_))
     }

@@ -38,7 +38,10 @@ impl Declared {
         };
         match self.tool.run(self.arguments, &cx).await? {
             Ran::Plan(plan) => Ok(plan.called(super::write::NAME)),
-            Ran::Answer(_) => Err(Fault::bad_input(format!("{} changes nothing", found.method))),
+            Ran::Answer(_) => Err(Fault::bad_input(format!(
+                "{} changes nothing",
+                found.method
+            ))),
         }
     }
 }

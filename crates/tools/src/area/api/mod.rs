@@ -25,8 +25,7 @@ pub(crate) use undo::settle as settle_undo;
 
 /// What to use instead of a method that neither read_proxmox_api nor write_proxmox_api sends.
 pub fn left_to(verb: pve::Method, template: &str) -> Option<&'static str> {
-    let instead = refused::instead(verb, template)?;
-    declared::of_method(verb, template).is_none().then_some(instead)
+    refused::instead(verb, template)
 }
 
 /// The tools of this area.

@@ -19,11 +19,11 @@ use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Object, Reads};
 use crate::words;
 
-/// Reads any path of the PVE API with GET, checked against the schema that the cluster itself serves.
+/// Reads any path of the PVE API with GET, checked against the cluster's own API schema.
 ///
 /// Use it for what no other tool shows: firewall rules, backup jobs, HA, SDN, users. get_proxmox_vm_status and
-/// list_proxmox_resources are shorter for guests. Paths that look inside a guest or make a node connect out go through
-/// write_proxmox_api. Needs what PVE asks for the path.
+/// list_proxmox_resources are shorter for guests. Reads inside a guest, and those for which a node connects to another
+/// host, go through write_proxmox_api. Needs the privileges that PVE checks for the path.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ReadApi {
     /// Such as "/nodes/pve1/qemu/105/firewall/rules".

@@ -24,7 +24,7 @@ const fn refused(verb: Method, path: &'static str, instead: &'static str) -> Ref
 const CONSOLE: &str = "capture_vm_screen, send_vm_key, type_vm_text and run_proxmox_vm_command use consoles; the toolset console has terminals";
 const SHELL: &str = "a person opens a shell on the node";
 const TUNNEL: &str = "it is one end of a migration; migrate_proxmox_vm migrates";
-const LOGIN: &str = "oxmox logs in by itself and shows no tickets";
+const LOGIN: &str = "oxmox logs in with its own credentials and shows no tickets";
 const CLUSTER: &str = "a person does this at the node, with pvecm";
 
 #[rustfmt::skip]
@@ -45,7 +45,6 @@ const REFUSED: &[Refused] = &[
     refused(Method::Post, "/access/ticket", LOGIN),
     refused(Method::Post, "/access/vncticket", LOGIN),
     refused(Method::Post, "/access/openid/**", LOGIN),
-    refused(Method::Post, "/access/users/*/token/*", "its answer holds the token's secret; create_user_token creates tokens and writes the secret to a file: send only comment, expire and privsep"),
     refused(Method::Post, "/access/tfa/*", "its answer holds a secret; a person sets up second factors in PVE's web interface"),
     refused(Method::Post, "/cluster/config", CLUSTER),
     refused(Method::Post, "/cluster/config/join", CLUSTER),
@@ -53,9 +52,25 @@ const REFUSED: &[Refused] = &[
     refused(Method::Delete, "/cluster/config/nodes/*", CLUSTER),
 ];
 
-/// What to use instead of a method that is never sent as it is. A declared tool may be the method all the same.
+/// Methods that only the declared tool sends, which writes the secret in the answer to a file.
+const BY_TOOL: &[Refused] = &[refused(
+    Method::Post,
+    "/access/users/*/token/*",
+    "its answer holds the token's secret, which is written to a file: send no other parameters than comment, expire and privsep",
+)];
+
+/// What to use instead of a method that is never sent.
 pub(super) fn instead(verb: Method, template: &str) -> Option<&'static str> {
-    let mut rules = REFUSED.iter();
+    of(REFUSED, verb, template)
+}
+
+/// What to send instead of a request that no tool plans.
+pub(super) fn instead_of_raw(verb: Method, template: &str) -> Option<&'static str> {
+    of(BY_TOOL, verb, template)
+}
+
+fn of(rules: &[Refused], verb: Method, template: &str) -> Option<&'static str> {
+    let mut rules = rules.iter();
     let rule = rules.find(|it| it.verb == verb && fits(it.path, template));
     rule.map(|rule| rule.instead)
 }
@@ -93,10 +108,16 @@ mod tests {
         let schemas = schemas();
         let methods: Vec<_> = schemas.iter().flat_map(Schema::methods).collect();
         let is_idle = |rule: &&Refused| {
-            let is_of = |it: &&pve::apidoc::Method| it.verb == rule.verb && fits(rule.path, &it.path);
-            !methods.iter().any(|method| is_of(method))
+            let is_of =
+                |it: &&pve::apidoc::Method| it.verb == rule.verb && fits(rule.path, &it.path);
+            !methods.iter().any(is_of)
         };
-        let idle: BTreeSet<_> = REFUSED.iter().filter(is_idle).map(|it| it.path).collect();
+        let idle: BTreeSet<_> = REFUSED
+            .iter()
+            .chain(BY_TOOL)
+            .filter(is_idle)
+            .map(|it| it.path)
+            .collect();
         assert!(schemas.is_empty() || idle.is_empty(), "{idle:?}");
     }
 
@@ -107,7 +128,7 @@ mod tests {
             let mut fields = method.returns.fields.iter();
             let tells = verb != Method::Get && fields.any(|it| is_secret_at(it, path));
             let known = CONFIDES.iter().any(|it| (it.0, it.1) == (verb, path));
-            let refused = instead(verb, path).is_some();
+            let refused = instead(verb, path).or(instead_of_raw(verb, path)).is_some();
             assert!(!tells || known || refused, "{method} answers with a secret");
         }
     }

@@ -23,9 +23,7 @@ pub(crate) fn settle(plan: &mut Plan, registry: &Registry) {
     if let Some(because) = refusal(&request, plan) {
         plan.undo = Undo::Impossible { because };
     } else if !registry.can_call(tool) && registry.can_call(NAME) {
-        let params = request.params.iter();
-        let params = params.map(|(name, value)| (name.clone(), written(value)));
-        plan.undo = call(request.method, &request.path, params.collect());
+        plan.undo = call(request.method, &request.path, params_of(&request));
     }
 }
 
@@ -35,14 +33,14 @@ fn request_of(tool: &str, arguments: &Object, plan: &Plan) -> Option<Request> {
         return written_out(arguments);
     }
     let mut tools = registry::all();
-    let declared = tools.find(|it| it.spec().name == tool)?.plain();
-    match declared {
-        Some(plain) => {
+    let found = tools.find(|it| it.spec().name == tool)?;
+    match found.plain() {
+        Some(declared) => {
             let mut values = arguments.clone();
             if let Some(at) = coded::target(arguments, plan) {
                 values.insert("node".to_owned(), json!(at.node));
             }
-            Some(plain.request_of(values))
+            Some(declared.request_of(values))
         }
         None => coded::request_of(tool, arguments, plan),
     }
@@ -84,6 +82,21 @@ fn refusal(request: &Request, plan: &Plan) -> Option<String> {
         "guest {} is protected ({why}), and nothing of it is deleted",
         target.at.vmid
     ))
+}
+
+/// The parameters as a caller writes them: those that go along several times are a list.
+fn params_of(request: &Request) -> Object {
+    let mut params = Object::new();
+    for (name, value) in &request.params {
+        let several = request.params.iter().filter(|(known, _)| known == name);
+        let several: Vec<_> = several.map(|(_, value)| written(value)).collect();
+        let value = match several.len() {
+            1 => written(value),
+            _ => Value::Array(several),
+        };
+        params.insert(name.clone(), value);
+    }
+    params
 }
 
 /// A parameter as a caller writes it.

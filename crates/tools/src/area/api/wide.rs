@@ -19,6 +19,8 @@ enum Reach {
     Disks(Option<NodeName>),
     /// Those of a node, or all, that run: they are interrupted.
     Running(Option<NodeName>),
+    /// Those of a node, or all: they are moved, whether they run or not.
+    Moved(Option<NodeName>),
     /// Those that do not run: they are started.
     Stopped,
 }
@@ -34,10 +36,11 @@ impl Reach {
                 Self::Disks(subject.node())
             }
             (Method::Delete, path) if path.starts_with("/nodes/{node}/ceph/") => Self::Disks(None),
-            (
-                Method::Post,
-                "/nodes/{node}/status" | "/nodes/{node}/suspendall" | "/nodes/{node}/migrateall",
-            ) => Self::Running(subject.node()),
+            (Method::Post, "/nodes/{node}/status" | "/nodes/{node}/suspendall") => {
+                Self::Running(subject.node())
+            }
+            (Method::Post, "/nodes/{node}/migrateall") => Self::Moved(subject.node()),
+            (Method::Post, "/cluster/bulk-action/guest/migrate") => Self::Moved(None),
             (Method::Post, "/cluster/bulk-action/guest/start") => Self::Stopped,
             (Method::Post, path) if path.starts_with("/cluster/bulk-action/guest/") => {
                 Self::Running(None)
@@ -58,6 +61,13 @@ pub(super) async fn show(subject: &Subject<'_>, plan: &mut Plan) {
             let mut guests = subject.guests_on(node.as_ref());
             guests.retain(|guest| guest.row.is_running());
             list(&guests, (Effect::Interrupted, "are interrupted"), plan);
+        }
+        Reach::Moved(node) => {
+            let guests = subject.guests_on(node.as_ref());
+            let (running, others): (Vec<_>, Vec<_>) =
+                guests.into_iter().partition(|guest| guest.row.is_running());
+            list(&running, (Effect::Interrupted, "are interrupted"), plan);
+            list(&others, (Effect::Changed, "are moved"), plan);
         }
         Reach::Stopped => {
             let mut guests = subject.guests_on(None);

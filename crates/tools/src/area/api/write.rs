@@ -18,19 +18,19 @@ use crate::tool::{Changes, Object};
 
 pub(super) const NAME: &str = "write_proxmox_api";
 
-/// Sends POST, PUT or DELETE to any path of the PVE API, checked against the schema that the cluster itself serves.
+/// Sends POST, PUT or DELETE to any path of the PVE API, checked against the cluster's own API schema.
 ///
-/// Use it for what no other tool does: firewall, storages, jobs, HA, SDN, users. Guests have their own tools, such as
-/// update_proxmox_vm; some paths are refused in favour of those. The risk is that of the path; deleting and granting
-/// wait for a person. GET is for looks inside a guest or out of the cluster. Needs what PVE asks for the path. Undo:
-/// in the answer, where there is one.
+/// A request to an endpoint of another tool becomes that tool's plan; if a parameter has no argument there, it is refused
+/// with the call to send. A person must approve any other request; you cannot confirm it yourself. Streams, logins and
+/// cluster membership are refused. GET is for reads inside a guest, and reads for which a node connects to another host.
+/// Needs the privileges that PVE checks for the path. Undo: in the answer, where there is one.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct WriteApi {
-    /// The verb.
+    /// The HTTP method.
     method: Sent,
-    /// Such as "/cluster/firewall/rules".
+    /// Path, e.g. "/cluster/firewall/rules".
     path: String,
-    /// By their names in PVE.
+    /// Parameters by their names in PVE.
     #[serde(default)]
     params: Object,
 }
@@ -93,6 +93,12 @@ impl Changes for WriteApi {
         let verb = Verb::from(self.method);
         let found = place::find(&schema, verb, &self.path)?;
         let method = found.method;
+        let refusal = |instead| {
+            Err(Fault::refused(format!("{method} is not sent by this tool")).hint(instead))
+        };
+        if let Some(instead) = refused::instead(verb, &method.path) {
+            return refusal(instead);
+        }
         if verb == Verb::Get && read::is_read(&method.path) {
             return Err(Fault::bad_input(format!("{method} changes nothing"))
                 .hint("read_proxmox_api reads it"));
@@ -106,10 +112,8 @@ impl Changes for WriteApi {
         if let Some(call) = Call::of(&found, &request) {
             return call.plan(&here, &found, &request).await;
         }
-        if let Some(instead) = refused::instead(verb, &method.path) {
-            return Err(
-                Fault::refused(format!("{method} is not sent by this tool")).hint(instead)
-            );
+        if let Some(instead) = refused::instead_of_raw(verb, &method.path) {
+            return refusal(instead);
         }
         let raw = Raw {
             cluster: &cluster,

@@ -62,14 +62,14 @@ pub(super) const ROWS: &[Row] = &[
     row(Post, "/nodes/{node}/qemu", ROLLBACK, RESTORED).when(When::Has("archive")).special(restore::vm).advice(LEAVE_OUT),
     row(Post, "/nodes/{node}/lxc", ROLLBACK, RESTORED).when(When::Is("restore", &["1", "true"])).special(restore::container).advice(LEAVE_OUT),
     row(Post, "/nodes/{node}/qemu", "create_proxmox_vm", &[
-        same("node"), same("vmid"), same("name").needed(), same("memory"), same("cores"), same("sockets"), same("ostype"), same("bios"), same("tags"), same("pool"),
+        same("node"), same("vmid"), same("name").required("vm{vmid}"), same("memory"), same("cores"), same("sockets"), same("ostype"), same("bios"), same("tags"), same("pool"),
         same("net0").needed(), same("ciuser"), same("cipassword"), formed("sshkeys", "sshkeys", KEYS), same("start"), same("cdrom"),
         formed("ide2", "iso", Form::Cdrom), formed("scsi0", "more.scsi0", Form::NewDisk).needed(), take("cpu", "more.cpu"), take("scsihw", "more.scsihw"),
         take("machine", "more.machine"), take("boot", "more.boot"), take("agent", "more.agent"), formed("onboot", "more.onboot", Form::Flag),
         take("description", "more.description"), off("force"), off("template"),
     ]).with(&[("memory", "512"), ("cores", "1"), ("ostype", r#""other""#)]).rest(Rest::SetLater),
     row(Post, "/nodes/{node}/lxc", "create_proxmox_lxc", &[
-        same("node"), same("vmid"), same("hostname").needed(), same("ostemplate"), same("memory"), same("swap"), same("cores"), same("storage"), same("password"),
+        same("node"), same("vmid"), same("hostname").required("ct{vmid}"), same("ostemplate"), same("memory"), same("swap"), same("cores"), same("storage"), same("password"),
         take("ssh-public-keys", "ssh_public_keys"), same("net0").needed(), same("unprivileged"), same("tags"), same("pool"), same("start"),
         formed("rootfs", "more.rootfs", Form::NewDisk).needed(), formed("mp0", "more.mp0", Form::NewDisk), take("features", "more.features"),
         take("nameserver", "more.nameserver"), take("searchdomain", "more.searchdomain"), formed("onboot", "more.onboot", Form::Flag),
@@ -82,7 +82,7 @@ pub(super) const ROWS: &[Row] = &[
     row(Post, "/nodes/{node}/vzdump", "backup_proxmox_vm", &[
         formed("vmid", "vmid", Form::One).needed(), same("storage"), same("mode"), same("protected"), take("prune-backups", "prune"),
         formed("compress", "", Form::Fixed(&["zstd"])), off("remove"), off("all"), off("quiet"), off("stdout"), off("stop"),
-    ]).advice("send one call for each guest; create_backup_job saves all guests, or those of a pool, by a schedule"),
+    ]).advice("send one call for each guest; POST /cluster/backup creates a job for all guests or those of a pool"),
     // Inside.
     row(Put, "/nodes/{node}/qemu/{vmid}/sendkey", "send_vm_key", &[same("key"), off("skiplock")]).advice(LEAVE_OUT),
     row(Post, "/nodes/{node}/qemu/{vmid}/monitor", "send_vm_monitor_command", &[same("command")]),

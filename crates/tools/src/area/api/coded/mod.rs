@@ -49,7 +49,7 @@ pub(super) struct Call {
     /// Parameters that the tool has no argument for.
     left: Vec<String>,
     /// Parameters without which the tool would do something else than the request.
-    missing: Vec<&'static str>,
+    missing: Vec<&'static Take>,
     claim: Claim,
 }
 
@@ -82,7 +82,9 @@ impl Call {
         }
         for (name, value) in &found.captures {
             if let Some(take) = row.take(name)
-                && let Some(value) = take.form.read(std::slice::from_ref(value), &schema, take.to)
+                && let Some(value) = take
+                    .form
+                    .read(std::slice::from_ref(value), &schema, take.to)
             {
                 row::put(&mut self.arguments, take.to, value);
             }
@@ -99,7 +101,7 @@ impl Call {
             }
         }
         let lacks = |take: &&Take| take.needed && request.param(take.from).is_none();
-        self.missing = row.takes.iter().filter(lacks).map(|it| it.from).collect();
+        self.missing = row.takes.iter().filter(lacks).collect();
         for (name, json) in row.with {
             let value = serde_json::from_str(json).unwrap_or(Value::Null);
             self.arguments.entry(*name).or_insert(value);
@@ -148,7 +150,10 @@ impl Call {
         };
         match self.tool.run(self.arguments, &cx).await? {
             Ran::Plan(plan) => Ok(plan.called(NAME)),
-            Ran::Answer(_) => Err(Fault::bad_input(format!("{} changes nothing", found.method))),
+            Ran::Answer(_) => Err(Fault::bad_input(format!(
+                "{} changes nothing",
+                found.method
+            ))),
         }
     }
 
@@ -159,11 +164,24 @@ impl Call {
             let names = words::clip(&self.left.join(", "), 300);
             why.push(format!("{tool} has no argument for {names}"));
         }
-        if !self.missing.is_empty() {
-            let names = self.missing.join(", ");
-            why.push(format!("{tool} chooses {names} where it is not sent"));
+        let (required, chosen): (Vec<&Take>, Vec<&Take>) = self
+            .missing
+            .iter()
+            .partition(|take| !take.example.is_empty());
+        for (takes, verb) in [(required, "needs"), (chosen, "adds")] {
+            let names: Vec<_> = takes.iter().map(|take| take.from).collect();
+            if !names.is_empty() {
+                why.push(format!(
+                    "{tool} {verb} {}, which is not sent",
+                    names.join(" and ")
+                ));
+            }
         }
-        let message = format!("{} is an endpoint of {tool}, and {}", found.method, why.join("; "));
+        let message = format!(
+            "{} is an endpoint of {tool}, and {}",
+            found.method,
+            why.join("; ")
+        );
         let mut hint = vec![self.spelled(cx, found, request)];
         if let Rest::Refused(advice) = self.row.rest
             && !advice.is_empty()
@@ -177,9 +195,15 @@ impl Call {
                 .map(|(name, values)| (name.to_owned(), shown(name, &values, found)))
                 .collect();
             if !set.is_empty() {
-                let vmid: Value = vmid.to_string().parse::<u32>().map_or(Value::Null, Value::from);
+                let vmid: Value = vmid
+                    .to_string()
+                    .parse::<u32>()
+                    .map_or(Value::Null, Value::from);
                 let then = json!({"vmid": vmid, "set": set}).to_string();
-                hint.push(format!("then send update_proxmox_vm {}", words::clip(&then, SPELLED)));
+                hint.push(format!(
+                    "then send update_proxmox_vm {}",
+                    words::clip(&then, SPELLED)
+                ));
             }
         }
         Fault::refused(message).hint(hint.join("; "))
@@ -191,12 +215,18 @@ impl Call {
         let (tool, arguments) = if is_listed && cx.registry.can_call(self.row.tool) {
             let mut arguments = self.arguments.clone();
             hide(&mut arguments, &found.method.path);
+            for (take, value) in self.examples(request) {
+                row::put(&mut arguments, take.to, value);
+            }
             (self.row.tool, Value::Object(arguments))
         } else {
             let kept = grouped(request).filter(|(name, _)| !self.left.iter().any(|it| it == name));
-            let params: Object = kept
+            let mut params: Object = kept
                 .map(|(name, values)| (name.to_owned(), shown(name, &values, found)))
                 .collect();
+            for (take, value) in self.examples(request) {
+                params.insert(take.from.to_owned(), value);
+            }
             let verb = found.method.verb.as_str();
             let call = json!({"method": verb, "path": found.path(), "params": params});
             (NAME, call)
@@ -206,6 +236,15 @@ impl Call {
             return format!("send {tool} without {}", self.left.join(", "));
         }
         format!("send {tool} {text}")
+    }
+}
+
+impl Call {
+    /// Values for what the tool needs and the request does not have.
+    fn examples(&self, request: &Request) -> impl Iterator<Item = (&'static Take, Value)> {
+        let vmid = request.param("vmid").map(text).unwrap_or_default();
+        let missing = self.missing.iter().filter(|take| !take.example.is_empty());
+        missing.map(move |take| (*take, json!(take.example.replace("{vmid}", &vmid))))
     }
 }
 
@@ -220,7 +259,9 @@ pub(super) fn claim(found: &Found<'_>) -> Claim {
         return Claim::default();
     };
     Claim {
-        node: found.capture("node").and_then(|node| NodeName::new(node).ok()),
+        node: found
+            .capture("node")
+            .and_then(|node| NodeName::new(node).ok()),
         kind: Some(kind),
         instead: Some("the path has qemu for a VM and lxc for a container".to_owned()),
         ..Claim::default()
@@ -255,8 +296,12 @@ fn filled(template: &str, request: &Request) -> String {
 
 /// A value in a hint; a secret is not repeated.
 fn shown(name: &str, values: &[String], found: &Found<'_>) -> Value {
+    let template = &found.method.path;
+    let is_telling =
+        |value: &String| clean::is_address_at(name, template) && clean::has_password(value);
     match values {
-        _ if clean::is_secret_at(name, &found.method.path) => json!(format!("<{name}>")),
+        _ if clean::is_secret_at(name, template) => json!(format!("<{name}>")),
+        values if values.iter().any(is_telling) => json!(format!("<{name}>")),
         [one] => json!(one),
         several => json!(several),
     }

@@ -3,6 +3,7 @@
 use pve::Method::{Delete, Get, Post, Put};
 
 use super::row::{Form, Row, formed, off, row, same, take};
+use crate::deed::When;
 
 const SERVICE: &str = "manage_node_service";
 const LEAVE_OUT: &str = "leave the rest out";
@@ -14,8 +15,8 @@ pub(super) const ROWS: &[Row] = &[
     row(Post, "/nodes/{node}/stopall", "stopall_node", &[same("node"), same("vms"), take("force-stop", "force_stop"), same("timeout")])
         .advice(LEAVE_OUT),
     row(Post, "/cluster/bulk-action/guest/migrate", "bulk_migrate_guests",
-        &[same("target"), same("vms").needed(), same("online"), take("with-local-disks", "with_local_disks")])
-        .advice("send vms, the ids of the guests: bulk_migrate_guests takes no default"),
+        &[same("target"), formed("vms", "vms", Form::Ids), same("online"), take("with-local-disks", "with_local_disks")])
+        .when(When::Has("vms")).advice(LEAVE_OUT),
     row(Post, "/nodes/{node}/services/{service}/start", SERVICE, &[same("node"), same("service")]).with(&[("action", r#""start""#)]),
     row(Post, "/nodes/{node}/services/{service}/stop", SERVICE, &[same("node"), same("service")]).with(&[("action", r#""stop""#)]),
     row(Post, "/nodes/{node}/services/{service}/restart", SERVICE, &[same("node"), same("service")]).with(&[("action", r#""restart""#)]),
@@ -41,7 +42,7 @@ pub(super) const ROWS: &[Row] = &[
     row(Post, "/nodes/{node}/storage/{storage}/upload", "upload_to_storage", &[same("node"), same("storage"), same("content"), same("filename")])
         .advice("the file is one of the upload directory of oxmox; POST /nodes/{node}/storage/{storage}/download-url has the node fetch one"),
     row(Get, "/nodes/{node}/storage/{storage}/file-restore/download", "download_file_restore",
-        &[same("node"), same("storage"), same("volume"), same("filepath"), off("tar")]).advice(LEAVE_OUT),
+        &[same("node"), same("storage"), same("volume"), formed("filepath", "filepath", Form::Base64), off("tar")]).advice(LEAVE_OUT),
     row(Put, "/access/acl", "update_acl", &[
         same("path"), same("roles"), same("users"), same("groups"), same("tokens"), same("propagate"), formed("delete", "delete", Form::Typed),
     ]),

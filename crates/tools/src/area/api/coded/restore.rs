@@ -16,7 +16,7 @@ pub(super) fn vm(request: &Request) -> Arguments {
     restored(request, "archive", &["archive"])
 }
 
-/// The same for a container, whose backup PVE takes for its template.
+/// The arguments for `POST /nodes/{node}/lxc` with restore: PVE takes the backup as ostemplate.
 pub(super) fn container(request: &Request) -> Arguments {
     restored(request, "ostemplate", &["ostemplate"])
 }

@@ -4,7 +4,7 @@ use pve::{GuestKind, GuestRef, Request, Vmid};
 use serde_json::Value;
 
 use super::row::{Form, Rest, Row};
-use crate::plan::Plan;
+use crate::plan::{Plan, parts};
 use crate::tool::Object;
 
 /// The request that this call would send.
@@ -44,7 +44,10 @@ impl Row {
             let take = self.takes.iter().find(|take| take.to == name);
             request = match (take, self.rest, value) {
                 (Some(take), _, _) if self.is_in_path(take.from) => request,
-                (Some(take), _, value) => request.with(take.from, take.form.written(value)?),
+                (Some(take), _, value) => {
+                    let values = take.form.written(value)?.into_iter();
+                    values.fold(request, |request, value| request.with(take.from, value))
+                }
                 (None, Rest::Into(object), Value::Object(settings)) if object == name => {
                     let settings = settings.iter();
                     settings.fold(request, |request, (name, value)| {
@@ -80,7 +83,7 @@ impl Row {
                 (None, _) => part.to_owned(),
                 (Some("guest"), at) => format!("{}/{}", at?.kind, at?.vmid),
                 (Some("node"), Some(at)) => at.node.to_string(),
-                (Some(name), _) => pve::encode_segment(&argument(name)?).to_string(),
+                (Some(name), _) => pve::encode_segment(&argument(name)?),
             };
             path.push('/');
             path.push_str(&word);
@@ -94,16 +97,17 @@ fn is_kind(part: &str, at: &GuestRef) -> bool {
 }
 
 impl Form {
-    /// An argument's value as the parameter.
-    fn written(self, value: &Value) -> Option<pve::Value> {
+    /// An argument's value as the parameter, which may go along several times.
+    fn written(self, value: &Value) -> Option<Vec<pve::Value>> {
         match (self, value) {
             (Self::Typed | Self::Flag | Self::One, value) if !value.is_object() => {
-                Some(crate::plain::parameter(value))
+                Some(vec![crate::plain::parameter(value)])
             }
             (Self::Names, Value::Array(names)) => {
                 let names: Vec<_> = names.iter().filter_map(Value::as_str).collect();
-                Some(names.join(",").into())
+                Some(vec![names.join(",").into()])
             }
+            (Self::Ids, value) => Some(parts(value).into_iter().map(Into::into).collect()),
             _ => None,
         }
     }

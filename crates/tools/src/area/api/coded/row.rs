@@ -1,5 +1,7 @@
 //! The form of the table: an endpoint, its tool, and which argument each parameter becomes.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use pve::{Method, Request, Value as Parameter};
 use serde_json::{Value, json};
 
@@ -20,8 +22,11 @@ pub(in crate::area::api) struct Row {
     pub(super) takes: &'static [Take],
     pub(super) rest: Rest,
     /// Arguments that several parameters make together, or the parameters that stand in the way.
-    pub(super) special: Option<fn(&Request) -> Result<Object, &'static [&'static str]>>,
+    pub(super) special: Option<Special>,
 }
+
+/// Arguments that a request has by several of its parameters, or the names of those that stand in the way.
+type Special = fn(&Request) -> Result<Object, &'static [&'static str]>;
 
 /// Parameters that no [`Take`] names.
 #[derive(Clone, Copy)]
@@ -42,6 +47,8 @@ pub(super) struct Take {
     pub(super) form: Form,
     /// Whether the tool would choose something where the request leaves it out and PVE would not.
     pub(super) needed: bool,
+    /// A value for the call in a refusal where the tool needs one and PVE does not; `{vmid}` is the guest's id.
+    pub(super) example: &'static str,
 }
 
 /// How a parameter's value becomes that of an argument.
@@ -53,10 +60,14 @@ pub(super) enum Form {
     Flag,
     /// Names in one text become a list.
     Names,
+    /// A list of ids becomes one text.
+    Ids,
     /// One id; the tool takes no list.
     One,
     /// Text that PVE takes encoded.
     Decoded,
+    /// Text that PVE takes in base64.
+    Base64,
     /// A CD image: `local:iso/x.iso,media=cdrom`.
     Cdrom,
     /// A disk that is yet to be made: `local-lvm:8,ssd=1`.
@@ -71,9 +82,9 @@ impl Form {
     /// Whether the parameter says nothing that the tool would have to be told.
     pub(super) fn is_dropped(self, values: &[String]) -> bool {
         match (self, values) {
-            (Self::Fixed(known), [value]) => known.iter().any(|it| {
-                it == value || flag(it).is_some_and(|known| flag(value) == Some(known))
-            }),
+            (Self::Fixed(known), [value]) => known
+                .iter()
+                .any(|it| it == value || flag(it).is_some_and(|known| flag(value) == Some(known))),
             (Self::Name, _) => true,
             _ => false,
         }
@@ -93,9 +104,14 @@ impl Form {
                 _ => Some(json!(values.join(","))),
             },
             Self::Flag => flag(one?).map(Value::from),
+            Self::Ids => Some(json!(values.join(","))),
             Self::Names => Some(json!(parts(&json!(values.join(","))))),
             Self::One => one?.trim().parse::<u32>().ok().map(Value::from),
             Self::Decoded => Some(json!(pve::decode_value(one?))),
+            Self::Base64 => {
+                let bytes = STANDARD.decode(one?).ok()?;
+                String::from_utf8(bytes).ok().map(Value::from)
+            }
             Self::Cdrom => one?.strip_suffix(",media=cdrom").map(Value::from),
             Self::NewDisk => one.filter(|text| is_new_disk(text)).map(Value::from),
             Self::Fixed(_) | Self::Name => None,
@@ -117,7 +133,7 @@ fn is_new_disk(text: &str) -> bool {
 }
 
 impl Row {
-    /// What becomes of a parameter or a part of the path.
+    /// The argument of a parameter or of a part of the path.
     pub(super) fn take(&self, name: &str) -> Option<&'static Take> {
         self.takes.iter().find(|take| take.from == name)
     }
@@ -142,10 +158,7 @@ impl Row {
         self.rest(Rest::Refused(advice))
     }
 
-    pub(super) const fn special(
-        mut self,
-        special: fn(&Request) -> Result<Object, &'static [&'static str]>,
-    ) -> Self {
+    pub(super) const fn special(mut self, special: Special) -> Self {
         self.special = Some(special);
         self
     }
@@ -170,6 +183,13 @@ pub(super) const fn row(
 }
 
 impl Take {
+    /// The tool does not work without it, and PVE does.
+    pub(super) const fn required(mut self, example: &'static str) -> Self {
+        self.needed = true;
+        self.example = example;
+        self
+    }
+
     /// The tool would choose it where it is left out, and PVE would not.
     pub(super) const fn needed(mut self) -> Self {
         self.needed = true;
@@ -193,6 +213,7 @@ pub(super) const fn formed(from: &'static str, to: &'static str, form: Form) -> 
         to,
         form,
         needed: false,
+        example: "",
     }
 }
 

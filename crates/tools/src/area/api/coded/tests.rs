@@ -75,8 +75,23 @@ fn every_parameter_of_a_row_is_one_of_its_endpoint() {
         for take in row.takes {
             let known = methods().any(|method| method.parameter(take.from).is_some());
             // Several endpoints share their parameters here.
-            let is_shared = matches!(take.from, "archive" | "background_delay" | "ignore-unpack-errors" | "import-working-storage" | "live-restore" | "ostemplate" | "restore");
-            assert!(known || is_shared, "{} {}: {}", row.verb, row.path, take.from);
+            let is_shared = matches!(
+                take.from,
+                "archive"
+                    | "background_delay"
+                    | "ignore-unpack-errors"
+                    | "import-working-storage"
+                    | "live-restore"
+                    | "ostemplate"
+                    | "restore"
+            );
+            assert!(
+                known || is_shared,
+                "{} {}: {}",
+                row.verb,
+                row.path,
+                take.from
+            );
         }
     }
 }
@@ -85,7 +100,8 @@ fn every_parameter_of_a_row_is_one_of_its_endpoint() {
 fn only_a_disk_that_is_made_is_a_new_disk() {
     let reads = |text: &str| {
         let form = row::Form::NewDisk;
-        form.read(&[text.to_owned()], &Object::new(), "more.scsi0").is_some()
+        form.read(&[text.to_owned()], &Object::new(), "more.scsi0")
+            .is_some()
     };
     for new in ["local-lvm:8", "local-lvm:0.5,ssd=1"] {
         assert!(reads(new), "{new}");
