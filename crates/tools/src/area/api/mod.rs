@@ -5,7 +5,6 @@ mod declared;
 mod describe;
 mod effect;
 mod entry;
-mod ha;
 mod needs;
 mod place;
 mod raw;

@@ -214,3 +214,37 @@ fn hidden(found: &Found<'_>, params: &Object) -> Option<String> {
         _ => required(found, params).map(|needs| format!("read with {needs}")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tools that ask a server by a method that could ask any server, and ask one that the caller does not choose.
+    const ASKS_ONE: &[&str] = &["get_acme_tos"];
+
+    #[test]
+    fn a_get_does_the_same_by_a_tool_as_by_the_api() {
+        let mut wrong = Vec::new();
+        for tool in crate::registry::all() {
+            let spec = tool.spec();
+            let methods = tool.methods();
+            let reads = methods.iter().filter(|it| it.method == Method::Get);
+            for path in reads.map(|read| &read.path) {
+                // Reads inside a guest are recorded in the trail instead.
+                let is_exempt = spec.special.looks_inside || ASKS_ONE.contains(&spec.name);
+                if (spec.risk == Risk::Read) != is_read(path) && !is_exempt {
+                    wrong.push(format!("{}: GET {path}", spec.name));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[test]
+    fn a_path_is_judged_as_pve_splits_it() {
+        assert_eq!(plain("/nodes/pve1//scan%2Fnfs/"), "/nodes/pve1/scan/nfs");
+        assert!(!is_read("/nodes/pve1/qemu/106/agent/get-users"));
+        assert!(!is_read("/nodes/pve1/scan/nfs") && is_read("/nodes/pve1/scan/zfs"));
+        assert!(is_read("/nodes/pve1/qemu/106/agent") && is_read("/cluster/backup"));
+    }
+}

@@ -1,5 +1,5 @@
 //! The guests that a preview of a raw request shows beyond those that the engine finds in the request: the one in its path,
-//! held to its identity, those that a rule or group of HA keeps somewhere, and those of a node or storage.
+//! held to its identity, and those of a node or storage.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use pve::apidoc::Found;
 use pve::{GuestKind, NodeName, Request, Resource, Vmid};
 
 use super::sent::Sent;
-use super::{declared, ha, wide};
+use super::{declared, wide};
 use crate::context::{Cluster, Context, Guest};
 use crate::fault::Fault;
 use crate::plan::{Needs, Plan};
@@ -53,14 +53,6 @@ impl<'a> Subject<'a> {
         if let Some(guest) = self.in_path().await? {
             take(&guest, plan, &mut needs).await?;
         }
-        if let Some(kept) = ha::Kept::by(self.found) {
-            let kept = kept.guests(&self.cluster.pve).await?;
-            needs.push(Needs::on("/", "Sys.Audit"));
-            let guests = kept.into_iter();
-            for guest in guests.filter_map(|vmid| Guest::among(self.cluster, &self.rows, vmid)) {
-                take(&guest, plan, &mut needs).await?;
-            }
-        }
         declared::bind_stranded(self.cluster, (self.found, request), plan).await?;
         wide::show(self, plan).await;
         Ok(needs)
@@ -99,10 +91,4 @@ async fn take(guest: &Guest, plan: &mut Plan, needs: &mut Vec<Needs>) -> Result<
     guest.bind_once(plan, &config);
     needs.push(Needs::on(guest.at.acl_path(), "VM.Audit"));
     Ok(())
-}
-
-/// `105`, `vm:105`, or `105-0` of a replication.
-pub(super) fn vmid_in(word: &str) -> Option<Vmid> {
-    let word = word.rsplit(':').next()?;
-    word.split('-').next()?.parse().ok()
 }

@@ -20,10 +20,11 @@ pub(super) const NAME: &str = "write_proxmox_api";
 
 /// Sends POST, PUT or DELETE to any path of the PVE API, checked against the cluster's own API schema.
 ///
-/// A request to an endpoint of another tool becomes that tool's plan; if a parameter has no argument there, it is refused
-/// with the call to send. A person must approve any other request; you cannot confirm it yourself. Streams, logins and
-/// cluster membership are refused. GET is for reads inside a guest, and reads for which a node connects to another host.
-/// Needs the privileges that PVE checks for the path. Undo: in the answer, where there is one.
+/// Prefer a tool where there is one, such as update_proxmox_vm. A request to an endpoint of another tool becomes that
+/// tool's plan; if a parameter has no argument there, it is refused with the call to send. A person must approve any
+/// other request; you cannot confirm it yourself. Streams, logins and cluster membership are refused. GET is for reads
+/// inside a guest, and reads for which a node connects to another host. Needs the privileges that PVE checks for the
+/// path. Undo: in the answer, where there is one.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct WriteApi {
     /// The HTTP method.
