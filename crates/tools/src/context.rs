@@ -222,13 +222,18 @@ impl Context {
         }
     }
 
-    /// What every plan gets, whichever tool made it: what policy has to know of it, and who its undo is for.
+    /// What every plan gets, whichever tool made it: what policy has to know of it, and who its undo is for. A plan that
+    /// has it already, since another tool planned it, stays as it is.
     pub async fn settle(&self, plan: &mut Plan) -> Result<(), Fault> {
+        if plan.is_judged() {
+            return Ok(());
+        }
         if let Some(cluster) = self.clusters.iter().find(|it| it.name == plan.cluster) {
             crate::risk::settle(plan, &cluster.pve).await;
         }
         self.policy.weigh_tags(plan);
         self.policy.find_subjects(plan, self).await?;
+        crate::area::settle_undo(plan, &self.registry);
         self.address(plan);
         Ok(())
     }

@@ -101,7 +101,7 @@ pub(crate) fn method_of(action: &Action) -> Option<Cow<'_, Request>> {
 }
 
 impl When {
-    fn holds(self, request: &Request) -> bool {
+    pub(crate) fn holds(self, request: &Request) -> bool {
         match self {
             Self::Always => true,
             Self::Has(name) => request.param(name).is_some(),

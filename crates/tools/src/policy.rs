@@ -1,6 +1,7 @@
 //! Whether a plan may run, must be confirmed, or is refused. Pure: a plan and settings in, a decision out.
 
 mod deed;
+mod ha;
 mod mode;
 mod subjects;
 mod tags;

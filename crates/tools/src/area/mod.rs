@@ -47,6 +47,7 @@ mod vzdump;
 use crate::tool::{Change, Read, Tool};
 
 pub use api::left_to;
+pub(crate) use api::settle_undo;
 pub use ops::document as findings_document;
 pub(crate) use power::State;
 

@@ -274,7 +274,7 @@ impl Arg {
 }
 
 /// What is sent for a value of an argument.
-pub(super) fn value(value: &Value) -> pve::Value {
+pub(crate) fn value(value: &Value) -> pve::Value {
     match value {
         Value::Bool(flag) => pve::Value::Bool(*flag),
         Value::Number(number) => match number.as_i64() {

@@ -139,6 +139,11 @@ impl Plan {
         self.risk
     }
 
+    /// Whether its steps were judged.
+    pub(crate) fn is_judged(&self) -> bool {
+        self.judgements.is_some()
+    }
+
     /// Why its risk is what it is.
     pub fn judgements(&self) -> &[Judgement] {
         self.judgements.as_deref().unwrap_or_default()

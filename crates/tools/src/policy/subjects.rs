@@ -7,7 +7,7 @@ use futures_util::{StreamExt as _, stream};
 use pve::Vmid;
 use serde_json::Value;
 
-use super::Policy;
+use super::{Policy, ha};
 use crate::caller::Bounds;
 use crate::context::{Cluster, Context, Guest, READS};
 use crate::fault::Fault;
@@ -30,6 +30,7 @@ impl Policy {
         for path in jobs(&all) {
             all.extend(standing(&cluster, &path).await?);
         }
+        all.extend(ha::kept(&cluster.pve, &all).await?);
         all.retain(|subject| !is_known(subject, plan));
         if all.is_empty() {
             return Ok(());
@@ -110,7 +111,7 @@ fn selects(subject: &Subject, guest: &Guest) -> bool {
             below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
         }),
         Which::AnyPool => pool.is_some(),
-        Which::Unknown(_) | Which::Job(_) => false,
+        Which::Unknown(_) | Which::Job(_) | Which::HaRule(_) | Which::HaGroup(_) => false,
     }
 }
 
@@ -152,5 +153,7 @@ pub(crate) fn beyond(bounds: &Bounds, plan: &Plan) -> Option<String> {
         Which::Pool(name) => (!bounds.reach_pool(name)).then(|| format!("the pool {name}")),
         Which::Unknown(what) => Some(format!("{what}, whose guest its name does not tell")),
         Which::Job(_) => Some("a backup job".to_owned()),
+        Which::HaRule(_) => Some("an HA rule".to_owned()),
+        Which::HaGroup(_) => Some("an HA group".to_owned()),
     })
 }

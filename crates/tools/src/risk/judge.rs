@@ -131,6 +131,11 @@ pub(crate) fn least_risk(verb: pve::Method, path: &str) -> Risk {
     table::find(verb, path).map_or(Risk::Grant, |(row, _)| row.base)
 }
 
+/// What a GET does: what its row says, and without a row it reads.
+pub(crate) fn read_risk(path: &str) -> Risk {
+    table::find(pve::Method::Get, path).map_or(Risk::Read, |(row, _)| row.base)
+}
+
 /// The guest that a request is sent to, or that it creates.
 fn guest(path: &ApiPath, request: &Request) -> Option<Vmid> {
     let in_path = path.value("vmid").map(str::to_owned);

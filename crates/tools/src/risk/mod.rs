@@ -21,7 +21,7 @@ pub use danger::{Danger, dangers};
 pub use judge::Judgement;
 #[cfg(test)]
 pub(crate) use judge::worst_of_method;
-pub(crate) use judge::{least_risk, node_power, worst_risk};
+pub(crate) use judge::{least_risk, node_power, read_risk, worst_risk};
 pub(crate) use property::flag;
 pub(crate) use settle::{is_stopped, judge_plan, settle};
 pub(crate) use subject::{Subject, Use, Which, of_job, subjects};

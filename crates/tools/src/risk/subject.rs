@@ -32,6 +32,10 @@ pub(crate) enum Which {
     Unknown(String),
     /// Those that the backup job at this path has been about so far.
     Job(String),
+    /// Those that the HA rule at this path lists so far.
+    HaRule(String),
+    /// Those that are in this HA group.
+    HaGroup(String),
 }
 
 /// What becomes of a subject.
@@ -120,6 +124,17 @@ impl Asked<'_> {
         {
             found.push(one(vmid, use_));
         }
+        let kept = match self.path.template {
+            "/cluster/ha/rules/{rule}" => Some(Which::HaRule(self.request.path.clone())),
+            "/cluster/ha/groups/{group}" => {
+                let group = self.path.value("group");
+                group.map(|group| Which::HaGroup(group.to_owned()))
+            }
+            _ => None,
+        };
+        // HA moves guests by what it is told to keep together, apart or somewhere.
+        let use_ = Use::Changes;
+        found.extend(kept.map(|which| Subject { which, use_ }));
         if self.path.template.ends_with("/clone") {
             // A clone leaves its source as it is.
             for subject in &mut found {

@@ -1,40 +1,73 @@
-//! What declared tools say of a call. Where one is the very method that is called, the call is as grave as it would be by that
-//! tool, and about the same guests: nobody gets round what a tool asks for by sending what it would send.
+//! Declared tools whose method a request is sent to.
 
 use std::sync::Arc;
 
 use pve::apidoc::Found;
+use pve::{Method, Request};
 
-use super::sent::Sent;
-use crate::context::Cluster;
+use crate::context::{Cluster, Context};
+use crate::deed::fits;
 use crate::fault::Fault;
 use crate::plan::Plan;
 use crate::registry;
 use crate::spec::Risk;
-use crate::tool::{Object, Plain};
+use crate::tool::{Object, Plain, Ran, Tool};
 
-/// A tool that is the method, and what its arguments would be.
+/// A declared tool that is the method of a request, and its arguments for it.
 pub(super) struct Declared {
-    tool: &'static Plain,
-    values: Object,
+    tool: &'static dyn Tool,
+    arguments: Object,
 }
 
 impl Declared {
-    /// All of them.
-    pub(super) fn all(found: &Found<'_>, sent: &Sent) -> Vec<Self> {
-        let tools = registry::all().filter_map(|tool| tool.plain());
-        let called = tools.filter_map(|tool| {
-            let values = tool.arguments_of(found, sent.judged())?;
-            Some(Self { tool, values })
-        });
-        called.collect()
+    /// The tool that takes every parameter of the request; `None` where there is none.
+    pub(super) fn of(found: &Found<'_>, request: &Request) -> Option<Self> {
+        registry::all().find_map(|tool| {
+            let plain = tool.plain().filter(|plain| plain.changes())?;
+            let (arguments, left) = plain.arguments_of(found, request)?;
+            let takes_all = left.is_empty() && plain.accepts(&arguments);
+            takes_all.then_some(Self { tool, arguments })
+        })
     }
 
-    /// Makes the plan one about the guests from which it takes a storage.
-    pub(super) async fn bind(&self, cluster: &Arc<Cluster>, plan: &mut Plan) -> Result<(), Fault> {
-        let risk = Risk::Destroy;
-        self.tool
-            .bind_stranded(&self.values, cluster, risk, plan)
-            .await
+    /// The tool's plan, by the name of the tool that was called.
+    pub(super) async fn plan(self, cx: &Context, found: &Found<'_>) -> Result<Plan, Fault> {
+        let cx = Context {
+            claim: super::coded::claim(found),
+            ..cx.clone()
+        };
+        match self.tool.run(self.arguments, &cx).await? {
+            Ran::Plan(plan) => Ok(plan.called(super::write::NAME)),
+            Ran::Answer(_) => Err(Fault::bad_input(format!(
+                "{} changes nothing",
+                found.method
+            ))),
+        }
     }
+}
+
+/// The declared tool that changes something by this method, whatever its parameters.
+pub(super) fn of_method(verb: Method, template: &str) -> Option<&'static str> {
+    let mut changes = registry::all().filter(|tool| tool.plain().is_some_and(Plain::changes));
+    let is_it = |tool: &&dyn Tool| {
+        let mut methods = tool.methods().into_iter();
+        methods.any(|it| it.method == verb && fits(template, &it.path))
+    };
+    changes.find(is_it).map(|tool| tool.spec().name)
+}
+
+/// Makes a plan one about the guests from which the request takes a storage, though no tool takes all of its parameters.
+pub(super) async fn bind_stranded(
+    cluster: &Arc<Cluster>,
+    (found, request): (&Found<'_>, &Request),
+    plan: &mut Plan,
+) -> Result<(), Fault> {
+    for plain in registry::all().filter_map(|tool| tool.plain()) {
+        if let Some((arguments, _)) = plain.arguments_of(found, request) {
+            plain
+                .bind_stranded(&arguments, cluster, Risk::Destroy, plan)
+                .await?;
+        }
+    }
+    Ok(())
 }

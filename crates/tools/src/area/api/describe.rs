@@ -6,8 +6,8 @@ use pve::Method as Verb;
 use pve::apidoc::{Format, Method, Parameter, Permission};
 use serde::Serialize;
 
-use super::needs;
-use super::risk::{self, Class};
+use super::{coded, declared, needs, read, refused};
+use crate::registry::Registry;
 use crate::words::{self, line};
 
 /// Parameters that are described; the others are named.
@@ -32,7 +32,7 @@ pub(super) struct Described {
 }
 
 /// What a schema says of a method.
-pub(super) fn method(method: &Method) -> Described {
+pub(super) fn method(method: &Method, registry: &Registry) -> Described {
     let mut own: Vec<_> = method.own_parameters().collect();
     own.sort_by_key(|parameter| parameter.optional);
     let mut parameters: Vec<_> = own.iter().take(DESCRIBED).map(|it| parameter(it)).collect();
@@ -43,18 +43,23 @@ pub(super) fn method(method: &Method) -> Described {
     Described {
         method: method.to_string(),
         does: words::clip(&method.description, 200),
-        call: call(method),
+        call: call(method, registry),
         parameters,
         needs: privileges(method),
         gives: gives(method),
     }
 }
 
-fn call(method: &Method) -> String {
-    match risk::class(method.verb, &method.path) {
-        Class::Does(crate::spec::Risk::Read) => "read_proxmox_api".to_owned(),
-        Class::Does(risk) => format!("write_proxmox_api, risk: {}", risk.word()),
-        Class::Elsewhere(instead) => instead.to_owned(),
+fn call(method: &Method, registry: &Registry) -> String {
+    let (verb, path) = (method.verb, method.path.as_str());
+    let tool =
+        declared::of_method(verb, path).or_else(|| coded::of_method(verb, path).map(|it| it.tool));
+    match (tool, refused::instead(verb, path)) {
+        (_, Some(instead)) => instead.to_owned(),
+        (Some(tool), None) if registry.can_call(tool) => tool.to_owned(),
+        (Some(tool), None) => format!("write_proxmox_api, which plans it as {tool} does"),
+        (None, None) if verb == Verb::Get && read::is_read(path) => "read_proxmox_api".to_owned(),
+        (None, None) => "write_proxmox_api; a person must approve it".to_owned(),
     }
 }
 

@@ -5,11 +5,10 @@ use pve::apidoc::{Format, Found, Method, Schema};
 use pve::{Method as Verb, Reader, Request};
 use serde_json::{Value, json};
 
-use super::risk::{self, Class};
+use super::read;
 use super::sent::Sent;
 use crate::clean;
 use crate::plan::{Check, Effect, Expect, Impact, Plan, Undo, parts};
-use crate::spec::Risk;
 use crate::tool::Object;
 use crate::words;
 
@@ -135,13 +134,8 @@ impl<'a> Effects<'a> {
                 .map_or_else(|| "unset".to_owned(), |value| words::value(value, SHOWN)),
         };
         for name in &deleted {
-            let effect = if risk::is_lost(name) {
-                Effect::Destroyed
-            } else {
-                Effect::Changed
-            };
             plan.impact.push(
-                Impact::new(effect, "setting", words::clip(name, SHOWN))
+                Impact::new(Effect::Changed, "setting", words::clip(name, SHOWN))
                     .note(format!("{} -> unset", was(name))),
             );
         }
@@ -226,8 +220,7 @@ impl<'a> Effects<'a> {
 
 /// Whether a method is a look that takes nothing but its path.
 fn is_plain(method: &Method) -> bool {
-    risk::class(Verb::Get, &method.path) == Class::Does(Risk::Read)
-        && method.own_parameters().all(|it| it.optional)
+    read::is_read(&method.path) && method.own_parameters().all(|it| it.optional)
 }
 
 fn parent(template: &str) -> Option<&str> {

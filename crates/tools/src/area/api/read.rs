@@ -8,22 +8,22 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::risk::{self, Class};
 use super::shape::{Shaped, Wanted};
-use super::{needs, place};
+use super::{needs, place, refused};
 use crate::clean;
 use crate::context::{Cluster, Context};
 use crate::fault::Fault;
 use crate::need::Need;
+use crate::paths::fits;
 use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::{Object, Reads};
 use crate::words;
 
-/// Reads any path of the PVE API with GET, checked against the schema that the cluster itself serves.
+/// Reads any path of the PVE API with GET, checked against the cluster's own API schema.
 ///
 /// Use it for what no other tool shows: firewall rules, backup jobs, HA, SDN, users. get_proxmox_vm_status and
-/// list_proxmox_resources are shorter for guests. Paths that look inside a guest or make a node connect out go through
-/// write_proxmox_api. Needs what PVE asks for the path.
+/// list_proxmox_resources are shorter for guests. Reads inside a guest, and those for which a node connects to another
+/// host, go through write_proxmox_api. Needs the privileges that PVE checks for the path.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ReadApi {
     /// Such as "/nodes/pve1/qemu/105/firewall/rules".
@@ -86,7 +86,7 @@ impl Reads for ReadApi {
 impl ReadApi {
     async fn checked(self, cluster: &Arc<Cluster>, schema: &Schema) -> Result<Shaped, Fault> {
         let found = place::find(schema, Method::Get, &self.path)?;
-        refuse(risk::class(Method::Get, &found.method.path), &self.path)?;
+        refuse(&found.method.path, &self.path)?;
         let request = found.request(&self.params);
         let request = request.map_err(|problems| place::wrong(found.method, &problems))?;
         let answer = self.ask(cluster, request).await;
@@ -102,10 +102,7 @@ impl ReadApi {
     async fn unchecked(self, cluster: &Arc<Cluster>, why: &Fault) -> Result<Shaped, Fault> {
         let path = self.path.trim();
         let path = path.strip_prefix("/api2/json").unwrap_or(path).to_owned();
-        refuse(
-            risk::class(Method::Get, &pve::decode_value(&path)),
-            &self.path,
-        )?;
+        refuse(&plain(&path), &self.path)?;
         let mut request = Request::get(path);
         for (name, value) in self.params.iter().filter(|(_, value)| !value.is_null()) {
             let text = pve::lenient::as_text(value).ok_or_else(|| {
@@ -138,21 +135,47 @@ impl ReadApi {
     }
 }
 
-/// Refuses what is no plain look.
-fn refuse(class: Class, path: &str) -> Result<(), Fault> {
-    let path = words::clip(path, 120);
-    let (why, instead) = match class {
-        Class::Does(Risk::Read) => return Ok(()),
-        Class::Does(Risk::Grant) => (
-            "looks inside a guest",
+/// What a GET of a path or template does. One that no row of the risk table is for reads, but for commands of the guest
+/// agent, which are answered from inside the guest.
+fn risk(path: &str) -> Risk {
+    let of_agent = fits("/nodes/*/qemu/*/agent/**", path);
+    if of_agent && !fits("/nodes/*/qemu/*/agent", path) {
+        return Risk::Grant;
+    }
+    crate::risk::read_risk(path)
+}
+
+/// Whether a GET of a path or template is a read that is shown as it is.
+pub(super) fn is_read(path: &str) -> bool {
+    refused::instead(Method::Get, path).is_none() && risk(path) == Risk::Read
+}
+
+/// A path as PVE takes it apart: decoded, without empty parts.
+fn plain(path: &str) -> String {
+    let decoded = pve::decode_value(path);
+    let parts = decoded.split('/').filter(|part| !part.is_empty());
+    parts.fold(String::new(), |mut plain, part| {
+        plain.push('/');
+        plain.push_str(part);
+        plain
+    })
+}
+
+/// Refuses a GET that does more than read.
+fn refuse(template: &str, path: &str) -> Result<(), Fault> {
+    let (why, instead) = match (refused::instead(Method::Get, template), risk(template)) {
+        (Some(instead), _) => ("is not a read", instead),
+        (None, Risk::Read) => return Ok(()),
+        (None, Risk::Grant) => (
+            "reads inside a guest or a backup",
             "vm_agent_get_info and run_proxmox_vm_command do that; write_proxmox_api with method GET asks a person first",
         ),
-        Class::Does(_) => (
+        (None, _) => (
             "makes the node connect to another host",
             "write_proxmox_api with method GET does it",
         ),
-        Class::Elsewhere(instead) => ("is no plain read", instead),
     };
+    let path = words::clip(path, 120);
     Err(Fault::refused(format!("GET {path} {why}")).hint(instead))
 }
 
@@ -189,5 +212,39 @@ fn hidden(found: &Found<'_>, params: &Object) -> Option<String> {
             words::clip(said, 300)
         )),
         _ => required(found, params).map(|needs| format!("read with {needs}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tools that ask a server by a method that could ask any server, and ask one that the caller does not choose.
+    const ASKS_ONE: &[&str] = &["get_acme_tos"];
+
+    #[test]
+    fn a_get_does_the_same_by_a_tool_as_by_the_api() {
+        let mut wrong = Vec::new();
+        for tool in crate::registry::all() {
+            let spec = tool.spec();
+            let methods = tool.methods();
+            let reads = methods.iter().filter(|it| it.method == Method::Get);
+            for path in reads.map(|read| &read.path) {
+                // Reads inside a guest are recorded in the trail instead.
+                let is_exempt = spec.special.looks_inside || ASKS_ONE.contains(&spec.name);
+                if (spec.risk == Risk::Read) != is_read(path) && !is_exempt {
+                    wrong.push(format!("{}: GET {path}", spec.name));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[test]
+    fn a_path_is_judged_as_pve_splits_it() {
+        assert_eq!(plain("/nodes/pve1//scan%2Fnfs/"), "/nodes/pve1/scan/nfs");
+        assert!(!is_read("/nodes/pve1/qemu/106/agent/get-users"));
+        assert!(!is_read("/nodes/pve1/scan/nfs") && is_read("/nodes/pve1/scan/zfs"));
+        assert!(is_read("/nodes/pve1/qemu/106/agent") && is_read("/cluster/backup"));
     }
 }

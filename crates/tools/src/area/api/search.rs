@@ -71,7 +71,7 @@ impl Reads for SearchApi {
             let found = found?;
             return Ok(Hits {
                 methods: vec![found.method.to_string()],
-                best: describe::method(found.method),
+                best: describe::method(found.method, &cx.registry),
             });
         }
         let hits = cluster.schema_index().await?.find(&query, SHOWN);
@@ -85,7 +85,7 @@ impl Reads for SearchApi {
         })?;
         Ok(Hits {
             methods: methods.iter().map(|method| line(method)).collect(),
-            best: describe::method(best),
+            best: describe::method(best, &cx.registry),
         })
     }
 }

@@ -55,16 +55,6 @@ impl Sent {
         self.values.contains_key(name)
     }
 
-    /// The names of all that is sent.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.values.keys().map(String::as_str)
-    }
-
-    /// All values, to judge what they do; null for what is a secret by its name. Not to be shown.
-    pub(super) fn judged(&self) -> &Object {
-        &self.values
-    }
-
     /// All that may be shown.
     pub(super) fn shown(&self) -> impl Iterator<Item = (&String, &Value)> {
         let all = self.values.iter();

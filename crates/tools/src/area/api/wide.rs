@@ -1,34 +1,28 @@
-//! Calls that are about every guest of a node, a storage or the cluster: what is destroyed with a storage is destroyed for
-//! each guest that has something on it.
+//! Guests that a request interrupts, starts or takes data from without naming them: a node's, or all.
 
-use pve::{GuestConfig, Method, NodeName};
+use pve::{Method, NodeName};
 
 use super::subject::Subject;
 use crate::context::{Guest, stake};
-use crate::fault::Fault;
-use crate::plan::{Effect, Impact, Plan, Target};
+use crate::plan::{Effect, Impact, Plan};
 
-/// What becomes of guests whose storage or disks go.
+/// The line for guests whose disks may go.
 const LOST: (Effect, &str) = (Effect::Destroyed, "may have something there");
-/// What becomes of guests that a node starts.
-const STARTED: (Effect, &str) = (Effect::Changed, "is started");
 /// How many guests a preview names.
 const NAMED: usize = 20;
 
-/// What a call takes with it.
+/// Which guests a request is about.
 enum Reach {
-    /// Nothing beyond what it names.
+    /// Those that it names.
     Named,
-    /// Whatever guests have on the disks of this node.
+    /// Those of a node, or all: their disks may go.
     Disks(Option<NodeName>),
-    /// The guests of a node that run, which are interrupted.
+    /// Those of a node, or all, that run: they are interrupted.
     Running(Option<NodeName>),
-    /// The guests of a node, or all, which are moved: those that run, and with them those that do not.
+    /// Those of a node, or all: they are moved, whether they run or not.
     Moved(Option<NodeName>),
-    /// The guests that do not run, which are started.
+    /// Those that do not run: they are started.
     Stopped,
-    /// Those of a node; without force only what is marked to start at boot.
-    StoppedOn { node: NodeName, forced: bool },
 }
 
 impl Reach {
@@ -38,22 +32,15 @@ impl Reach {
         let named = subject.sent.names_any("vmid") || subject.sent.names_any("vms");
         match (subject.found.method.verb, template) {
             _ if named => Self::Named,
-            (Method::Delete, "/nodes/{node}/storage/{storage}/prunebackups") => Self::Disks(None),
             (Method::Delete, path) if path.starts_with("/nodes/{node}/disks/") => {
                 Self::Disks(subject.node())
             }
             (Method::Delete, path) if path.starts_with("/nodes/{node}/ceph/") => Self::Disks(None),
-            (
-                Method::Post,
-                "/nodes/{node}/status" | "/nodes/{node}/stopall" | "/nodes/{node}/suspendall",
-            ) => Self::Running(subject.node()),
+            (Method::Post, "/nodes/{node}/status" | "/nodes/{node}/suspendall") => {
+                Self::Running(subject.node())
+            }
             (Method::Post, "/nodes/{node}/migrateall") => Self::Moved(subject.node()),
             (Method::Post, "/cluster/bulk-action/guest/migrate") => Self::Moved(None),
-            (Method::Post, "/nodes/{node}/startall") => {
-                let forced = subject.sent.flag("force") == Some(true);
-                let node = subject.node();
-                node.map_or(Self::Stopped, |node| Self::StoppedOn { node, forced })
-            }
             (Method::Post, "/cluster/bulk-action/guest/start") => Self::Stopped,
             (Method::Post, path) if path.starts_with("/cluster/bulk-action/guest/") => {
                 Self::Running(None)
@@ -63,11 +50,8 @@ impl Reach {
     }
 }
 
-/// Makes the plan one about every guest that the call reaches.
-pub(super) async fn settle(subject: &Subject<'_>, plan: &mut Plan) -> Result<(), Fault> {
-    for declared in subject.declared {
-        declared.bind(subject.cluster, plan).await?;
-    }
+/// Lists the guests in the preview. Those whose disks may go become targets, which the engine cannot find by the request.
+pub(super) async fn show(subject: &Subject<'_>, plan: &mut Plan) {
     match Reach::of(subject) {
         Reach::Named => {}
         Reach::Disks(node) => {
@@ -76,49 +60,24 @@ pub(super) async fn settle(subject: &Subject<'_>, plan: &mut Plan) -> Result<(),
         Reach::Running(node) => {
             let mut guests = subject.guests_on(node.as_ref());
             guests.retain(|guest| guest.row.is_running());
-            touched(&guests, (Effect::Interrupted, "are interrupted"), plan);
+            list(&guests, (Effect::Interrupted, "are interrupted"), plan);
         }
         Reach::Moved(node) => {
             let guests = subject.guests_on(node.as_ref());
-            let (running, others): (Vec<_>, _) =
+            let (running, others): (Vec<_>, Vec<_>) =
                 guests.into_iter().partition(|guest| guest.row.is_running());
-            touched(&running, (Effect::Interrupted, "are interrupted"), plan);
-            touched(&others, (Effect::Changed, "are moved"), plan);
+            list(&running, (Effect::Interrupted, "are interrupted"), plan);
+            list(&others, (Effect::Changed, "are moved"), plan);
         }
         Reach::Stopped => {
             let mut guests = subject.guests_on(None);
-            guests.retain(is_startable);
-            touched(&guests, (Effect::Changed, "are started"), plan);
-        }
-        Reach::StoppedOn { node, forced } => {
-            let mut guests = subject.guests_on(Some(&node));
-            guests.retain(is_startable);
-            let at_boot = |config: &GuestConfig| {
-                let at_boot = config.get("onboot").and_then(pve::lenient::as_bool);
-                forced || at_boot == Some(true)
-            };
-            stake::bind(guests, at_boot, STARTED, plan).await;
+            guests.retain(|guest| !guest.row.is_running() && !guest.is_template());
+            list(&guests, (Effect::Changed, "are started"), plan);
         }
     }
-    Ok(())
 }
 
-fn is_startable(guest: &Guest) -> bool {
-    !guest.row.is_running() && !guest.is_template()
-}
-
-/// Their row tells enough: nothing of them is destroyed.
-fn touched(guests: &[Guest], (effect, what): (Effect, &str), plan: &mut Plan) {
-    for guest in guests {
-        plan.targets.push(Target {
-            at: guest.at.clone(),
-            name: guest.name().to_owned(),
-            pool: guest.row.pool.clone(),
-            tags: guest.row.tags.clone(),
-            protection: false,
-            only_read: false,
-        });
-    }
+fn list(guests: &[Guest], (effect, what): (Effect, &str), plan: &mut Plan) {
     for guest in guests.iter().take(NAMED) {
         let kind = guest.at.kind.noun();
         plan.impact

@@ -8,7 +8,6 @@ pub(super) mod device;
 mod edit;
 mod fit;
 mod grow;
-mod handout;
 mod impact;
 mod keys;
 mod needs;
@@ -37,7 +36,6 @@ use crate::spec::{Example, Risk, Spec, Special, Toolset};
 use crate::tool::Changes;
 use edit::{Edit, Settings};
 use grow::Growth;
-pub(super) use handout::hands_out_power;
 use keys::Takes;
 use subject::Subject;
 

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 use sim::world::Section;
-use tools::policy::{Mode, Policy};
+use tools::policy::{Mode, Policy, Verdict};
+use tools::spec::Toolset;
 
-use crate::house::{Furnish, House};
+use crate::house::{Furnish, House, Nobody, call, done};
 
 const TOOLS: [(&str, &str); 5] = [
     ("list_ha_groups", "{}"),
@@ -122,4 +123,29 @@ async fn one_with_guests_is_refused_before_anybody_is_asked() {
     let fault = fault.unwrap_err().to_string();
     assert!(fault.contains("guest vm:102 is in it"), "{fault}");
     assert_eq!(house.writes(), [""; 0]);
+}
+
+/// A rule about a guest holds for what HA does to it by its group, by the tool and by the API.
+#[tokio::test]
+async fn a_change_of_a_group_is_about_the_guests_in_it() {
+    let deny = |vmid: &str| Policy {
+        mode: Mode::Trusted,
+        rules: vec![crate::ruled::vmid(vmid, Verdict::Deny)],
+        ..Policy::default()
+    };
+    let house = house("8.4.1").await;
+    house.sim.world(|world| {
+        let resource = world.ha_resources.get_mut("vm:102").unwrap();
+        resource.props.insert("group".to_owned(), "big".to_owned());
+    });
+    let raw =
+        json!({"method": "PUT", "path": "/cluster/ha/groups/big", "params": {"nodes": "pve3"}});
+    let tool = json!({"group": "big", "nodes": "pve3"});
+    for (vmid, is_denied) in [("102", true), ("105", false)] {
+        let engine = house.engine_offering(Toolset::ALL, deny(vmid));
+        for (name, args) in [("update_ha_group", &tool), ("write_proxmox_api", &raw)] {
+            let answer = done(engine.call(call(name, &args.to_string()), &Nobody).await);
+            assert_eq!(answer.is_err(), is_denied, "{name} {vmid}: {answer:?}");
+        }
+    }
 }

@@ -107,6 +107,23 @@ impl House {
         Self { sim, engine, clock }
     }
 
+    /// The demo world, with these toolsets alone and under this policy.
+    pub(crate) async fn offering(toolsets: &[Toolset], policy: Policy) -> Self {
+        let house = Self::new().await;
+        let engine = house.engine_offering(toolsets, policy);
+        Self { engine, ..house }
+    }
+
+    /// A second engine on the same cluster, with these toolsets alone.
+    pub(crate) fn engine_offering(&self, toolsets: &[Toolset], policy: Policy) -> Arc<Engine> {
+        let (reader, writer) = pve::connect(self.settings()).unwrap();
+        let setup = Setup {
+            toolsets: toolsets.to_vec(),
+            ..setup(policy, State::Memory, &self.clock)
+        };
+        Engine::new(vec![(Cluster::new("homelab", reader), writer)], setup)
+    }
+
     /// A second engine on the same cluster, with another token.
     pub(crate) fn with_token(
         &self,

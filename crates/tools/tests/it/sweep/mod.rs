@@ -3,6 +3,7 @@
 mod arguments;
 mod asked;
 mod audit;
+mod core_undo;
 mod dangers;
 mod declared;
 mod deeds;

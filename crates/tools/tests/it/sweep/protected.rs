@@ -161,11 +161,11 @@ const WAYS: &[(&str, &str)] = &[
     ),
     (
         "write_proxmox_api",
-        r#"{"method": "DELETE", "path": "/nodes/pve1/storage/local-lvm/content/local-lvm:vm-105-disk-9"}"#,
+        r#"{"method": "DELETE", "path": "/nodes/pve1/storage/local-lvm/content/local-lvm:vm-105-disk-0"}"#,
     ),
     (
         "write_proxmox_api",
-        r#"{"method": "DELETE", "path": "/nodes/pve1/storage/nas/content/nas:backup/vzdump-qemu-101-2026_01_01-00_00_00.vma.zst"}"#,
+        r#"{"method": "DELETE", "path": "/nodes/pve1/storage/vault/content/vault:backup/vm/101/2026-11-14T01:00:05Z"}"#,
     ),
     (
         "write_proxmox_api",
@@ -177,15 +177,15 @@ const WAYS: &[(&str, &str)] = &[
     ),
     (
         "write_proxmox_api",
-        r#"{"method": "DELETE", "path": "/nodes/pve1/storage/nas/prunebackups", "params": {"vmid": null, "prune-backups": "keep-last=1"}}"#,
+        r#"{"method": "DELETE", "path": "/nodes/pve1/storage/vault/prunebackups", "params": {"vmid": null, "prune-backups": "keep-last=1"}}"#,
     ),
     (
         "write_proxmox_api",
-        r#"{"method": "DELETE", "path": "/nodes/pve1/storage/nas/prunebackups", "params": {"vmid": 101, "prune-backups": "keep-last=1"}}"#,
+        r#"{"method": "DELETE", "path": "/nodes/pve1/storage/vault/prunebackups", "params": {"vmid": 101, "prune-backups": "keep-last=1"}}"#,
     ),
     (
         "write_proxmox_api",
-        r#"{"method": "DELETE", "path": "/nodes/pve1/storage/nas/prunebackups", "params": {"prune-backups": "keep-last=1"}}"#,
+        r#"{"method": "DELETE", "path": "/nodes/pve1/storage/vault/prunebackups", "params": {"prune-backups": "keep-last=1"}}"#,
     ),
     (
         "write_proxmox_api",
@@ -193,15 +193,15 @@ const WAYS: &[(&str, &str)] = &[
     ),
     (
         "write_proxmox_api",
-        r#"{"method": "POST", "path": "/nodes/pve1/lxc", "params": {"vmid": 990, "ostemplate": "local:vztmpl/x.tar.zst", "mp0": "volume=local-lvm:vm-101-disk-1,mp=/db"}}"#,
+        r#"{"method": "PUT", "path": "/nodes/pve1/lxc/208/config", "params": {"mp1": "volume=local-lvm:vm-101-disk-1,mp=/db"}}"#,
     ),
     (
         "write_proxmox_api",
-        r#"{"method": "POST", "path": "/nodes/pve1/qemu", "params": {"vmid": 990, "scsi0": "local-lvm:vm-101-disk-1"}}"#,
+        r#"{"method": "POST", "path": "/nodes/pve1/qemu/105/config", "params": {"scsi1": "local-lvm:vm-101-disk-1"}}"#,
     ),
     (
         "write_proxmox_api",
-        r#"{"method": "POST", "path": "/nodes/pve1/qemu", "params": {"vmid": 990, "hookscript": "local:snippets/x.pl", "scsi0": "file=/dev/pve/vm-101-disk-1,size=4G"}}"#,
+        r#"{"method": "PUT", "path": "/nodes/pve1/qemu/105/config", "params": {"scsi1": "file=/dev/pve/vm-101-disk-1,size=4G"}}"#,
     ),
     // By the names of other servers.
     ("delete_vm", r#"{"vmid": 105, "purge": true}"#),

@@ -95,7 +95,11 @@ async fn a_rule_that_lets_in_can_be_switched_off() {
     let rules = format!("/nodes/{node}/qemu/105/firewall/rules");
     let rule =
         json!({"type": "in", "action": "ACCEPT", "proto": "tcp", "dport": "443", "enable": 1});
+    // Letting something in is a grant.
     let added = house.call(TOOL, &post(&rules, &rule)).await.unwrap();
+    assert_eq!(added.data["status"], "needs_confirmation", "{}", added.text);
+    assert_eq!(added.data["risk"], "grant", "{}", added.text);
+    let added = house.agreed(TOOL, &post(&rules, &rule)).await.unwrap();
     assert_eq!(added.data["status"], "applied", "{}", added.text);
     for more in [json!({"enable": 0}), json!({"source": "192.0.2.1"})] {
         let mut params = more;

@@ -56,8 +56,8 @@ async fn rules_about_a_guest_hold_for_every_path_to_it() {
         json!({"method": "POST", "path": "/nodes/pve1/qemu/105/status/start"}),
         json!({"method": "POST", "path": "/cluster/ha/resources", "params": {"sid": "vm:105"}}),
         json!({"method": "PUT", "path": "/pools/lab", "params": {"vms": "105"}}),
-        json!({"method": "POST", "path": "/nodes/pve1/stopall", "params": {"vms": "105"}}),
-        json!({"method": "POST", "path": "/nodes/pve1/qemu", "params": {"vmid": 991, "scsi0": "local-lvm:vm-105-disk-0"}}),
+        json!({"method": "POST", "path": "/nodes/pve1/startall", "params": {"vms": "105", "force": 1}}),
+        json!({"method": "PUT", "path": "/nodes/pve1/lxc/208/config", "params": {"mp1": "local-lvm:vm-105-disk-0,mp=/x"}}),
     ] {
         let said = refused(&house, &args).await;
         assert!(said.contains("denies this"), "{args}: {said}");

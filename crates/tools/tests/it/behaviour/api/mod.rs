@@ -4,6 +4,7 @@ mod blind;
 mod graver;
 mod guests;
 mod reading;
+mod routed;
 mod rules;
 mod schema;
 mod searching;

@@ -120,7 +120,7 @@ async fn what_is_more_than_a_look_is_refused_with_what_does_it() {
     for (path, says) in [
         (
             "/nodes/pve1/qemu/106/agent/get-users",
-            "looks inside a guest",
+            "write_proxmox_api with method GET",
         ),
         (
             "/nodes/pve1/qemu/106/agent/file-read",
@@ -164,9 +164,14 @@ async fn without_a_schema_reads_go_on_and_say_so() {
         "/nodes/pve1/qemu/106/agent/get-users",
         "/nodes/pve1/qemu/106%2Fagent%2Fget-users",
         "/nodes/pve1/qemu/106/agent/get-users/",
+        "/nodes/pve1/scan/nfs/",
+        "/nodes/pve1//scan%2Fnfs",
     ] {
         let said = read(&house, json!({"path": path})).await.unwrap_err();
-        assert!(said.contains("looks inside a guest"), "{path}: {said}");
+        assert!(
+            said.contains("write_proxmox_api with method GET"),
+            "{path}: {said}"
+        );
     }
     let said = read(&house, json!({"path": "/nodes/pve1/../dns"}))
         .await

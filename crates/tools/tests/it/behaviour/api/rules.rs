@@ -95,15 +95,18 @@ async fn a_null_keeps_no_digest_from_being_sent() {
     assert!(put.params.text("digest").is_some(), "{:?}", put.params);
 }
 
+/// create_vm_firewall_rule puts a rule in force; one with a parameter that it does not have is sent as it is written.
 #[tokio::test]
-async fn a_rule_that_is_not_in_force_is_pointed_out() {
+async fn whether_a_new_rule_is_in_force_is_shown() {
     let house = House::new().await;
     let mut args = add("443");
     args["params"].as_object_mut().unwrap().remove("enable");
     let shown = house.preview(TOOL, &args.to_string()).await.unwrap();
-    assert!(shown.text.contains("enable: 1"), "{}", shown.text);
-    let shown = house.preview(TOOL, &add("443").to_string()).await.unwrap();
-    assert!(!shown.text.contains("enable: 1"), "{}", shown.text);
+    assert!(shown.text.contains("enable=1"), "{}", shown.text);
+    args["params"]["pos"] = json!(0);
+    let shown = house.preview(TOOL, &args.to_string()).await.unwrap();
+    assert!(shown.text.contains("send enable: 1"), "{}", shown.text);
+    assert!(!shown.text.contains("enable=1"), "{}", shown.text);
 }
 
 #[tokio::test]
@@ -111,7 +114,7 @@ async fn an_id_that_pve_makes_is_no_path() {
     let (house, dir) = (House::new().await, tempfile::tempdir().unwrap());
     let below = "/cluster/sdn/vnets/{vnet}/subnets/{subnet}";
     let engine = knowing(&house, dir.path(), &[("DELETE", below, json!({}))]).await;
-    let args = json!({"method": "POST", "path": "/cluster/sdn/vnets/blue/subnets", "params": {"subnet": "10.77.0.0/24", "type": "subnet"}});
+    let args = json!({"method": "POST", "path": "/cluster/sdn/vnets/blue/subnets", "params": {"subnet": "10.77.0.0/24", "type": "subnet", "dhcp-dns-server": "10.77.0.1"}});
     let call = call(TOOL, &args.to_string());
     let made = done(engine.call(call, &Person::saying_yes()).await).unwrap();
     assert_eq!(made.data["status"], "applied", "{}", made.text);

@@ -21,7 +21,7 @@ async fn words_find_a_method_and_describe_it() {
         "action*",
         "in|out",
         "needs: VM.Config.Network on /vms/{vmid}",
-        "call: write_proxmox_api, risk: change",
+        "call: create_container_firewall_rule",
     ] {
         assert!(answer.text.contains(part), "{part}: {}", answer.text);
     }
@@ -36,6 +36,12 @@ async fn a_named_method_is_described_outright() {
         let args = serde_json::json!({ "query": query }).to_string();
         house.call("search_proxmox_api", &args).await
     };
+    let raw = ask("PUT /nodes/pve1/config").await.unwrap();
+    assert!(
+        raw.text.contains("call: write_proxmox_api; a person"),
+        "{}",
+        raw.text
+    );
     let dns = ask("put /nodes/pve1/dns").await.unwrap();
     assert_eq!(dns.data["best"]["method"], "PUT /nodes/{node}/dns");
     let config = ask("PUT /nodes/{node}/qemu/{vmid}/config").await.unwrap();

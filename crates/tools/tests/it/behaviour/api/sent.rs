@@ -48,7 +48,7 @@ async fn a_null_names_no_guest() {
 }
 
 #[tokio::test]
-async fn what_is_unset_destroys_however_it_is_listed_and_whatever_can_be_read() {
+async fn what_is_unset_is_shown_and_judged_however_it_is_listed() {
     let house = House::new().await;
     for names in [
         json!(["migration", "ha"]),
@@ -58,24 +58,28 @@ async fn what_is_unset_destroys_however_it_is_listed_and_whatever_can_be_read() 
         let args =
             json!({"method": "PUT", "path": "/cluster/options", "params": {"delete": names}});
         let shown = house.preview(TOOL, &args.to_string()).await.unwrap();
-        assert_eq!(shown.data["risk"], "destroy", "{args}: {}", shown.text);
-        for name in ["setting  migration", "setting  ha"] {
+        assert_eq!(shown.data["risk"], "grant", "{args}: {}", shown.text);
+        for name in ["migration: ", "ha: "] {
             assert!(shown.text.contains(name), "{args}: {}", shown.text);
         }
     }
+    // Sent as it is written, since update_cluster_options takes no migration.
+    let args = json!({"method": "PUT", "path": "/cluster/options", "params": {"delete": "ha", "migration": "type=secure"}});
+    let shown = house.preview(TOOL, &args.to_string()).await.unwrap();
+    let impact = shown.data["affects"].as_array().unwrap();
+    let unset = impact.iter().find(|it| it["id"] == "ha").unwrap();
+    assert_eq!(unset["effect"], "changed", "{}", shown.text);
     house
         .sim
         .fault(Fault::refuse(403, "Permission check failed").on("GET", "/cluster/options"));
-    let args = json!({"method": "PUT", "path": "/cluster/options", "params": {"delete": "ha"}});
     let shown = house.preview(TOOL, &args.to_string()).await.unwrap();
-    assert_eq!(shown.data["risk"], "destroy", "{}", shown.text);
     assert!(shown.text.contains("not known -> unset"), "{}", shown.text);
 }
 
 #[tokio::test]
 async fn guests_are_found_in_every_list_that_pve_reads() {
     let deny = Rule {
-        vmid: Some("105".to_owned()),
+        vmid: Some("100".to_owned()),
         verdict: Some(Verdict::Deny),
         ..Rule::default()
     };
