@@ -71,6 +71,17 @@ fn an_unknown_key_names_the_near_one_and_its_line() {
 }
 
 #[test]
+fn removed_key_names_what_replaces_it() {
+    for value in ["true", "false"] {
+        let told = refused(&format!("allow_model_confirm = {value}\n"));
+        assert!(told.contains("`allow_model_confirm` was removed"), "{told}");
+        assert!(told.contains("confirm = \"person\""), "{told}");
+    }
+    let told = refused("confirm = \"model\"\n");
+    assert!(told.contains("client") && told.contains("person"), "{told}");
+}
+
+#[test]
 fn a_secret_in_the_file_is_refused_unread() {
     for key in ["token_secret", "password"] {
         let told = refused(&cluster(&format!("{key} = \"{CANARY}\"\n")));

@@ -19,6 +19,7 @@ mod page;
 mod reload;
 mod resources;
 mod rights;
+mod secret_text;
 mod sessions;
 mod subscriptions;
 mod surface;
