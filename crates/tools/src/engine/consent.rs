@@ -277,8 +277,8 @@ impl Engine {
 /// The refusal of a secret text where no person can be shown it.
 fn nobody_sees_the_secret() -> Fault {
     Fault::refused(
-        "a person must see a secret text before they approve it, and nobody can be shown it here: this client cannot ask a \
-         person, and this oxmox serves no page",
+        "a person must see a secret text before they approve it, and nobody can be shown it here: no person can be asked \
+         through this client, and this oxmox serves no page",
     )
     .hint(
         "send it as `text` or `line` if it is no secret; else a person types it themselves, or uses a client that can ask them, \

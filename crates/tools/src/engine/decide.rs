@@ -120,7 +120,7 @@ impl Engine {
                 .hint("look at it again, then decide"));
         }
         if person.bounds.scope == Scope::Read {
-            return Err(Fault::refused("whoever may only read decides on nothing"));
+            return Err(Fault::refused("a token of scope read decides on nothing"));
         }
         Ok(stored)
     }

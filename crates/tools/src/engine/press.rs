@@ -116,7 +116,7 @@ fn broken_off(state: StepState, (done, all): (usize, usize), why: &str) -> Known
     Known::new(
         state,
         format!(
-            "{done} of {all} strokes were sent, then: {why}; see what came of it with capture_vm_screen"
+            "{done} of {all} strokes were sent, then: {why}; capture_vm_screen shows the result"
         ),
     )
 }

@@ -32,7 +32,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Whether it types something that is secret.
+    /// True if it types a secret text.
     pub fn is_secret(&self) -> bool {
         !self.secrets().is_empty()
     }
@@ -56,7 +56,7 @@ impl Action {
         typed.into_iter().filter(is_hole).collect()
     }
 
-    /// Whether it types on a guest's console or terminal: keys, text, or a line.
+    /// True if it types on a guest's console or terminal: keys, text, or a line.
     pub(crate) fn types(&self) -> bool {
         match self {
             Self::Keys(_) | Self::TerminalLine(_) => true,

@@ -199,8 +199,8 @@ impl Plan {
         self.secret(&shown, SecretString::from(address))
     }
 
-    /// Whether it types a text that is secret on a console or terminal. Whoever approves it has to see that text first: it
-    /// may be a command.
+    /// True if it types a secret text on a console or terminal. The person who approves it has to see that text first: it may
+    /// be a command.
     pub fn types_secret(&self) -> bool {
         self.steps.iter().any(|step| step.action.is_secret())
     }

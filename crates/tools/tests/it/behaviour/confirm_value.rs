@@ -111,7 +111,7 @@ async fn confirm_person_leaves_interruptions_to_a_person() {
     assert_eq!(done.data["status"], "applied");
 }
 
-/// Whoever types on a console can do anything in the guest.
+/// Keys on a console can do anything in the guest.
 #[tokio::test]
 async fn keys_and_text_are_never_confirmed_by_the_client() {
     let house = House::logged_in(Mode::Ask).await;

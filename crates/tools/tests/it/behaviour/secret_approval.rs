@@ -1,4 +1,4 @@
-//! The approval of a text that is typed as a secret: whoever approves it sees it, in the process that holds it.
+//! The approval of a text that is typed as a secret: the person who approves it sees it, in the process that holds it.
 
 use secrecy::ExposeSecret as _;
 use tools::caller::{Bounds, Caller, Scope};
@@ -56,7 +56,7 @@ fn pressed(house: &House) -> usize {
 #[tokio::test]
 async fn command_typed_as_secret_cannot_be_run_unseen() {
     let house = House::logged_in(Mode::Ask).await;
-    // It runs nothing by itself.
+    // A secret presses no Enter, and is short.
     for (tool, args) in [
         (
             "type_vm_text",
@@ -113,7 +113,7 @@ async fn answer_that_comes_in_a_second_call_was_asked_with_the_text() {
             panic!("no question");
         };
         assert_eq!(question.secret_texts[0].expose_secret(), COMMAND);
-        // The same question again, about the plan that waits already.
+        // A second question about the plan that waits already.
         let asked = house.engine.call(call(tool, &args), &later).await.unwrap();
         let Reply::Ask(question) = asked else {
             panic!("no question");
@@ -204,7 +204,7 @@ async fn secret_cannot_be_approved_by_a_process_that_does_not_hold_it() {
     assert_eq!(fault.kind, Kind::Refused, "{fault}");
     let fault = revealed(&other, &plan, &owner).await.unwrap_err();
     assert_eq!(fault.kind, Kind::Refused, "{fault}");
-    // The store refuses it, too, whoever asks.
+    // The store refuses it, too.
     let store = other.store().await.unwrap();
     let fault = store
         .decide_plan(&plan, true, "owner", 0)

@@ -154,7 +154,7 @@ async fn a_caller_who_does_not_want_to_wait_does_not_stop_it() {
 }
 
 #[tokio::test]
-async fn secret_that_is_broken_off_is_told_by_its_strokes() {
+async fn interrupted_secret_is_reported_by_its_strokes() {
     let house = House::in_mode(Mode::Trusted).await;
     let caller = Fickle::default();
     let secret = TEXT.replace("\"text\"", "\"secret\"");
