@@ -77,6 +77,18 @@ pub struct Rule {
     pub verdict: Option<Verdict>,
 }
 
+/// Who may confirm a plan that interrupts a running guest or service, where no person can be asked. All that destroys or
+/// grants is a person's to approve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Confirm {
+    /// The client, by repeating the call with the `confirm` value that the first answer gave.
+    #[default]
+    Client,
+    /// A person.
+    Person,
+}
+
 /// The settings that decide.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
@@ -86,8 +98,8 @@ pub struct Policy {
     pub modes: BTreeMap<String, Mode>,
     /// Refinements, the first match decides.
     pub rules: Vec<Rule>,
-    /// Whether a model may confirm what destroys or grants. A person should.
-    pub allow_model_confirm: bool,
+    /// Who may confirm a plan that interrupts, where no person can be asked.
+    pub confirm: Confirm,
     /// Whether whoever asks for a change may not be the one who says yes to it.
     pub four_eyes: bool,
     /// While this file exists, nothing is sent.
@@ -131,6 +143,7 @@ impl Policy {
             .into_iter()
             .map(|risk| self.strictest(plan, risk));
         match verdicts.max().unwrap_or(Verdict::Ask) {
+            Verdict::Allow if types_on_protected(plan) => Decision::Ask,
             Verdict::Allow => Decision::Run,
             Verdict::Ask => Decision::Ask,
             Verdict::Deny => Decision::Deny(
@@ -231,9 +244,12 @@ impl Policy {
         }
     }
 
-    /// Whether a model may confirm this plan itself.
-    pub fn model_may_confirm(&self, plan: &Plan) -> bool {
-        !self.four_eyes && ((plan.risk() <= Risk::Disrupt && !plan.raw) || self.allow_model_confirm)
+    /// Whether the client may confirm this plan itself, by a `confirm` value: only one that interrupts and does nothing worse.
+    pub fn client_may_confirm(&self, plan: &Plan) -> bool {
+        !self.four_eyes
+            && self.confirm == Confirm::Client
+            && plan.risk() <= Risk::Disrupt
+            && !plan.raw
     }
 
     /// Whether `by` may say yes to what `caller` asked for.
@@ -279,6 +295,13 @@ pub fn protection(plan: &Plan) -> Option<Fault> {
         ))
         .hint("there is nothing to send instead; what becomes of it is for a person to decide"),
     )
+}
+
+/// Whether a plan types on a protected guest: whatever is typed there may destroy it, so that each such plan is asked about,
+/// whatever mode and rules say.
+fn types_on_protected(plan: &Plan) -> bool {
+    let types = plan.steps.iter().any(|step| step.action.types());
+    types && plan.targets.iter().any(Target::is_protected)
 }
 
 /// What a plan does something to.

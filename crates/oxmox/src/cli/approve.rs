@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use tools::engine::{lease_with, leased_guest};
 use tools::fault::{Fault, Kind};
-use tools::store::{PlanState, Store, StoredPlan};
+use tools::store::{PlanState, Store, StoredPlan, cannot_show_secret};
 use tools::tool::Answer as _;
 use tools::words::{self, continued};
 
@@ -52,15 +53,29 @@ async fn decide(args: &Args, approve: bool, global: &Global) -> Result<Exit, Fau
         config.policy().may_approve(&stored.caller, &by)?;
     }
     out::say(in_words(&stored, &config).await);
+    if approve && stored.plan.types_secret() {
+        return Err(cannot_show_secret(&stored.id));
+    }
     let verb = if approve { "Approve" } else { "Reject" };
+    let can_lease = approve && leased_guest(&stored.plan).is_some();
+    let mut lease = false;
     if !args.yes {
         if !person::is_there() {
             out::hint("nobody can be asked here: a person has to run this at a terminal");
             return Ok(Exit::NeedsConfirmation);
         }
-        if person::answer(&format!("{verb} it? [y/N] ")) == Reply::No {
-            out::say("nothing decided; it still waits");
-            return Ok(Exit::Failed);
+        let more = if can_lease {
+            ", k: yes, and keys on this VM for ten minutes"
+        } else {
+            ""
+        };
+        match person::answer(&format!("{verb} it? [y/N{more}] ")) {
+            Reply::Yes => {}
+            Reply::YesAndMore if can_lease => lease = true,
+            Reply::YesAndMore | Reply::No => {
+                out::say("nothing decided; it still waits");
+                return Ok(Exit::Failed);
+            }
         }
     }
     if !store.decide_plan(&stored, approve, &by, now()).await? {
@@ -71,6 +86,9 @@ async fn decide(args: &Args, approve: bool, global: &Global) -> Result<Exit, Fau
             "approved: {}",
             continued(&stored.plan.summary)
         ));
+        if lease && lease_with(&store, &stored, now()).await? {
+            out::say("also approved: keys and text on this VM's console for ten minutes");
+        }
         out::hint(format_args!(
             "it is applied once: at once if the call of {} still waits, else by the same call within {}",
             stored.caller,

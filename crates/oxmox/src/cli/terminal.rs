@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::future::BoxFuture;
+use secrecy::ExposeSecret as _;
 use tools::engine::{Asked, Progress, Question, Talk};
 use tools::tool::Answer as _;
 
@@ -65,6 +66,12 @@ impl Talk for Terminal {
             let by = self.user.clone();
             if self.yes {
                 return Asked::Yes { by, lease: false };
+            }
+            for text in &question.secret_texts {
+                out::say(format_args!(
+                    "secret text: {:?}",
+                    tools::clean::line(text.expose_secret())
+                ));
             }
             let words = if question.can_lease {
                 "Do it? [y/N, k: yes, and keys on this guest for ten minutes] "

@@ -53,7 +53,7 @@ impl Tour {
         )
         .await?;
         self.change(
-            "Press a key on its console and look at the screen. That interrupts a running guest, so a person is asked.",
+            "Press a key on its console and look at the screen. Keys can do anything in a guest, so a person is asked.",
             "send_vm_key",
             json!({"vmid": COPY, "key": "ctrl-alt-delete", "look": true}),
         )

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, MapAccess, Visitor};
 use tools::context::Cluster;
 use tools::fault::Fault;
-use tools::policy::{Mode, Rule};
+use tools::policy::{Confirm, Mode, Rule};
 use tools::spec::Toolset;
 
 use super::cluster::Login;
@@ -61,9 +61,14 @@ pub struct File {
     /// up in; nothing is fetched or run.
     #[schemars(extend("toml" = "\"~/src/ProxmoxVE\""))]
     pub community_scripts: Option<PathBuf>,
-    /// Whether a model may give the yes to what destroys or grants, where nobody can be asked. A person should.
-    #[schemars(extend("toml" = "true"))]
-    pub allow_model_confirm: bool,
+    /// Who confirms a change that interrupts a running guest or service, where the client cannot ask a person: `client` lets the
+    /// client repeat the call with the `confirm` value that it was given, `person` waits for a person's approval. Changes that
+    /// destroy or grant are always a person's to approve.
+    #[schemars(extend("toml" = "\"person\""))]
+    pub confirm: Confirm,
+    /// Known only so that it can be refused with the setting that replaces it.
+    #[schemars(skip)]
+    pub allow_model_confirm: Option<IgnoredAny>,
     /// Whether whoever asks for a change may not be the one who says yes to it: nobody is asked through the client then, and
     /// another person decides with `oxmox approve` or at the page.
     #[schemars(extend("toml" = "true"))]
@@ -279,7 +284,7 @@ impl File {
 
     /// From its text.
     pub fn parse(text: &str) -> Result<Self, Fault> {
-        toml::from_str(text).map_err(|error: toml::de::Error| {
+        let file: Self = toml::from_str(text).map_err(|error: toml::de::Error| {
             let line = error
                 .span()
                 .map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
@@ -291,7 +296,14 @@ impl File {
                 Some(near) => fault.hint(format!("did you mean `{near}`?")),
                 None => fault,
             }
-        })
+        })?;
+        if file.allow_model_confirm.is_some() {
+            return Err(Fault::bad_input("`allow_model_confirm` was removed").hint(
+                "delete the line: a person approves each change that destroys or grants. `confirm = \"person\"` has a \
+                 person approve interruptions as well",
+            ));
+        }
+        Ok(file)
     }
 }
 

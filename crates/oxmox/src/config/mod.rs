@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use crate::http::Settings;
 use tools::engine::State;
 use tools::fault::Fault;
-use tools::policy::{Mode, Rule};
+use tools::policy::{Confirm, Mode, Rule};
 use tools::registry::Choices;
 use tools::spec::Toolset;
 use tools::words;
@@ -75,8 +75,8 @@ pub struct Config {
     pub store: Option<StoreConfig>,
     /// A clone of the community's scripts.
     pub community_scripts: Option<PathBuf>,
-    /// Whether a model may confirm what destroys or grants.
-    pub allow_model_confirm: bool,
+    /// Who confirms a change that interrupts, where the client cannot ask a person.
+    pub confirm: Confirm,
     /// Whether whoever asks for a change may not be the one who says yes to it.
     pub four_eyes: bool,
     /// The socket to which each entry of the audit trail is copied.
@@ -248,7 +248,7 @@ impl Config {
             store: None,
             community_scripts: (file.community_scripts.as_ref())
                 .map(|clone| paths::resolve(dir, clone, environment)),
-            allow_model_confirm: file.allow_model_confirm,
+            confirm: file.confirm,
             four_eyes: file.four_eyes,
             audit_copy: file.audit_copy_to(&resolve)?,
             found_in: dir.to_owned(),

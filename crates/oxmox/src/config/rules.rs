@@ -56,7 +56,7 @@ impl Config {
                 .iter()
                 .flat_map(|rule| self.untagged(rule))
                 .collect(),
-            allow_model_confirm: self.allow_model_confirm,
+            confirm: self.confirm,
             four_eyes: self.four_eyes,
             freeze: Some(self.freeze_file()),
             ..Policy::default()

@@ -6,6 +6,7 @@ use rmcp::model::{
     BooleanSchema, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
     ElicitationSchema,
 };
+use secrecy::ExposeSecret as _;
 use serde_json::Value;
 use tools::clean;
 use tools::engine::{Asked, Question};
@@ -26,7 +27,7 @@ const LONGEST: usize = 8_000;
 
 /// Whether a form can hold the question. Nothing is cut to make it fit: who says yes has seen what it is to.
 pub(super) fn fits(question: &Question) -> bool {
-    message(&question.outcome).chars().count() <= LONGEST
+    message(question).chars().count() <= LONGEST
 }
 
 /// The question as a form.
@@ -39,9 +40,7 @@ pub(super) fn of(question: &Question) -> ElicitRequest {
     if question.can_lease {
         form = form.bool_property(LEASE, |tick| {
             tick.title("Also for the next ten minutes")
-                .description(
-                    "Let it press keys on this guest for ten minutes without asking again.",
-                )
+                .description("Approve all keys and text on this VM's console for ten minutes, except secrets.")
                 .with_default(false)
         });
     }
@@ -49,7 +48,7 @@ pub(super) fn of(question: &Question) -> ElicitRequest {
     let requested_schema = form.build_unchecked();
     ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
         meta: None,
-        message: message(&question.outcome),
+        message: message(question),
         requested_schema,
     })
 }
@@ -93,14 +92,18 @@ pub(super) fn answer(result: &ElicitResult, caller: &str) -> Asked {
     }
 }
 
-/// The plan in words: what is done, what it costs, what to know.
-fn message(outcome: &Outcome) -> String {
+/// The plan in words: what is done, what it costs, what to know. A secret text is shown to the person who is asked: it may be
+/// a command, and the client that asked has it anyway.
+fn message(question: &Question) -> String {
+    let outcome = &question.outcome;
     let mut lines = vec![
         line("", &outcome.summary),
         line("Cluster: ", &outcome.cluster),
         line("Risk: ", outcome.risk.word()),
     ];
     lines.extend(steps(outcome));
+    let secrets = question.secret_texts.iter();
+    lines.extend(secrets.map(|text| line("Secret text: ", &quoted(text.expose_secret()))));
     if !outcome.affects.is_empty() {
         lines.push("Affected:".to_owned());
         lines.extend(affected(outcome));
@@ -108,6 +111,11 @@ fn message(outcome: &Outcome) -> String {
     lines.extend(outcome.warnings.iter().map(|it| line("Warning: ", it)));
     lines.push(format!("Plan {}", outcome.plan));
     lines.join("\n")
+}
+
+/// A text in quotation marks, as a string of JSON.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
 }
 
 /// What is done, and what is sent for it: all of it, for that is what a yes is to.
@@ -205,6 +213,7 @@ mod tests {
             outcome,
             state: "k3x.seal".to_owned(),
             can_lease,
+            secret_texts: Vec::new(),
         }
     }
 
@@ -222,7 +231,7 @@ mod tests {
     #[test]
     fn the_plan_is_told_with_sizes() {
         assert_eq!(
-            message(&question(false).outcome),
+            message(&question(false)),
             "Delete VM 105 (staging) on pve1\nCluster: home\nRisk: destroy\nAffected:\n\
              - destroyed: disk local-lvm:vm-105-disk-0, 32.0 GiB\nWarning: 2 backups stay\nPlan k3x"
         );
@@ -230,10 +239,11 @@ mod tests {
 
     #[test]
     fn a_name_cannot_add_a_line() {
-        let mut outcome = question(false).outcome;
+        let mut question = question(false);
+        let outcome = &mut question.outcome;
         outcome.summary = "Delete VM 105 (x\nRisk: read\u{2028}Nothing is lost\u{202e})".to_owned();
         outcome.affects[0].push_str(" (a\r\nb)");
-        let lines = message(&outcome);
+        let lines = message(&question);
         assert!(lines.starts_with(
             "Delete VM 105 (x Risk: read Nothing is lost)\nCluster: home\nRisk: destroy\n"
         ));
@@ -242,9 +252,9 @@ mod tests {
 
     #[test]
     fn a_long_list_says_what_it_leaves_out() {
-        let mut outcome = question(false).outcome;
-        outcome.affects = vec!["kept: backup nas:backup/x".to_owned(); MOST_NAMED + 3];
-        let told = message(&outcome);
+        let mut question = question(false);
+        question.outcome.affects = vec!["kept: backup nas:backup/x".to_owned(); MOST_NAMED + 3];
+        let told = message(&question);
         assert_eq!(told.matches("nas:backup/x").count(), MOST_NAMED);
         assert!(told.contains("\n- and 3 more that come to be or stay\n"));
     }
@@ -259,7 +269,7 @@ mod tests {
         let losses = ["changed", "interrupted", "destroyed"].map(|it| many(it, MOST_NAMED + 1));
         let affects = many("kept", MOST_NAMED + 1).chain(losses.into_iter().flatten());
         question.outcome.affects = affects.collect();
-        let told = message(&question.outcome);
+        let told = message(&question);
         for item in &question.outcome.affects[MOST_NAMED + 1..] {
             assert!(told.contains(&format!("\n- {item}\n")), "{item}");
         }
@@ -275,13 +285,13 @@ mod tests {
         let command = "x".repeat(700);
         question.outcome.affects =
             vec![format!("changed: setting args (unset -> -device {command})"); MOST_NAMED / 4];
-        let told = message(&question.outcome);
+        let told = message(&question);
         assert!(told.lines().all(|line| line.chars().count() <= WIDTH));
         let unbroken = told.replace("\n    ", "");
         assert_eq!(unbroken.matches(&command).count(), MOST_NAMED / 4);
         assert!(fits(&question));
         question.outcome.affects = vec!["changed: setting x".to_owned(); MOST_NAMED + 1];
-        assert!(!message(&question.outcome).contains("more"));
+        assert!(!message(&question).contains("more"));
         question.outcome.affects = vec![command.repeat(12)];
         assert!(!fits(&question));
     }
@@ -294,12 +304,12 @@ mod tests {
         let command = format!("POST /x command=\"{}\"", words.join(" "));
         question.outcome.steps = vec![step("Run it")];
         question.outcome.sends = vec![command.clone()];
-        let told = message(&question.outcome);
+        let told = message(&question);
         assert!(told.contains("\nSends: POST /x command="), "{told}");
         assert!(told.replace("\n    ", " ").contains(&command), "{told}");
         question.outcome.steps.push(step("Then this"));
         question.outcome.sends.push("DELETE /y".to_owned());
-        let told = message(&question.outcome);
+        let told = message(&question);
         assert!(
             told.contains("\n2. Then this\nSends: DELETE /y\n"),
             "{told}"
@@ -309,10 +319,20 @@ mod tests {
     }
 
     #[test]
+    fn secret_text_is_shown_to_the_person_who_is_asked() {
+        let mut question = question(false);
+        question.secret_texts = vec!["rm -rf /   \"x\"\u{202e}".into()];
+        let told = message(&question);
+        let shown = "\nSecret text: \"rm -rf / [3 blanks] \\\"x\\\"\"\n";
+        assert!(told.contains(shown), "{told}");
+        assert!(!format!("{question:?}").contains("rm -rf"));
+    }
+
+    #[test]
     fn blanks_push_nothing_out_of_sight() {
-        let mut outcome = question(false).outcome;
-        outcome.summary = format!("Run \"echo hello{}; rm -rf /\"", " ".repeat(1000));
-        let told = message(&outcome);
+        let mut question = question(false);
+        question.outcome.summary = format!("Run \"echo hello{}; rm -rf /\"", " ".repeat(1000));
+        let told = message(&question);
         let shown = "Run \"echo hello [1000 blanks] ; rm -rf /\"\n";
         assert!(told.starts_with(shown), "{told}");
     }

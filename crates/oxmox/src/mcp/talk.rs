@@ -102,8 +102,14 @@ impl<'a> Line<'a> {
                 answer = &mut answer => return match answer {
                     Ok(ClientResult::ElicitResult(said)) => Some(said),
                     Err(ServiceError::Timeout { .. }) => None,
-                    other => {
-                        tracing::warn!(?other, "the client could not put the question");
+                    // Without the client's words: they may repeat the question, and with it a secret text.
+                    Err(ServiceError::McpError(error)) => {
+                        let code = error.code.0;
+                        tracing::warn!(code, "the client could not ask the person");
+                        None
+                    }
+                    _ => {
+                        tracing::warn!("the client could not ask the person");
                         None
                     }
                 },

@@ -6,6 +6,7 @@ use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
+use secrecy::ExposeSecret;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tools::engine::Waiting;
@@ -32,6 +33,8 @@ fn shown(waiting: Waiting) -> Value {
         stored,
         preview,
         refusal,
+        types_secret,
+        can_lease,
     } = waiting;
     json!({
         "id": stored.id,
@@ -40,6 +43,8 @@ fn shown(waiting: Waiting) -> Value {
         "caller": tools::clean::text(&stored.caller),
         "expires": stored.expires,
         "plan": preview,
+        "types_secret": types_secret,
+        "can_lease": can_lease,
         "may_not_approve": refusal.map(|fault| fault.to_string().replace("\nhint: ", ": ")),
     })
 }
@@ -50,6 +55,9 @@ struct Decision {
     approve: bool,
     /// Of the plan that was shown.
     digest: String,
+    /// Whether the approval also covers ten minutes of keys on this VM.
+    #[serde(default)]
+    lease: bool,
 }
 
 /// A decision on the plan that was shown.
@@ -59,13 +67,39 @@ pub(super) async fn decide(
     Path(id): Path<String>,
     body: Bytes,
 ) -> Answer {
-    let Decision { approve, digest } = sent(&body)?;
+    let Decision {
+        approve,
+        digest,
+        lease,
+    } = sent(&body)?;
     let decided = page.engine.decide(&id, &digest, approve, &person.caller);
     let stored = decided.await?;
+    let leased = approve && lease && page.engine.lease_keys(&stored).await?;
     page.pulse.beat();
-    Ok(Json(
-        json!({ "summary": tools::clean::text(&stored.plan.summary) }),
-    ))
+    Ok(Json(json!({
+        "summary": tools::clean::text(&stored.plan.summary),
+        "leased": leased,
+    })))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shown {
+    /// Of the plan that was shown.
+    digest: String,
+}
+
+/// The secret texts that a waiting plan would type, for a person who may approve it.
+pub(super) async fn reveal(
+    State(page): State<Arc<Page>>,
+    Extension(person): Extension<Person>,
+    Path(id): Path<String>,
+    body: Bytes,
+) -> Answer {
+    let Shown { digest } = sent(&body)?;
+    let texts = page.engine.reveal(&id, &digest, &person.caller).await?;
+    let texts: Vec<_> = texts.iter().map(ExposeSecret::expose_secret).collect();
+    Ok(Json(json!({ "texts": texts })))
 }
 
 /// What became of a plan.

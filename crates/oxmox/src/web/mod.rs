@@ -119,6 +119,7 @@ impl Page {
             .route("/api/sign-out", post(sign_in::out))
             .route("/api/inbox", get(inbox::list))
             .route("/api/inbox/{id}", post(inbox::decide))
+            .route("/api/inbox/{id}/reveal", post(inbox::reveal))
             .route("/api/plan/{id}", get(inbox::plan))
             .route("/api/look/{tool}", post(look::look))
             .route("/api/tasks/{cluster}", get(tasks::tasks))

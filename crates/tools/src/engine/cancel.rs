@@ -80,6 +80,7 @@ impl Engine {
                 .decide_plan(&stored, false, caller, self.now())
                 .await?
         {
+            self.secret_texts.forget(id);
             return Ok(Cancelled::Stopped);
         }
         store.cancel_handle(id, caller, self.now()).await?;

@@ -4,17 +4,18 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::lease::leased_guest;
 use super::record::Attempt;
 use super::{Asked, Call, Engine, Progress, Reply, Talk};
 use crate::fault::{Fault, Kind};
 use crate::outcome::{Outcome, Status};
-use crate::plan::{Guard, Plan, Target};
+use crate::plan::Plan;
 use crate::registry::Extras;
 use crate::store::{PlanState, StoredPlan};
 use crate::tool::Rendered;
 
-/// How long one yes covers key presses on one guest.
-const LEASE: i64 = 10 * 60;
+/// Who approved a plan that a lease covers, for the audit trail.
+const LEASED: &str = "an earlier approval of ten minutes of keys";
 /// How often a waiting call looks whether a person has decided at another terminal.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 /// How often its caller is told that it waits: every so many looks.
@@ -90,10 +91,10 @@ impl Engine {
             return Ok(Given::Nothing);
         };
         let stored = self.sealed("confirm", value, call, attempt).await?;
-        if !self.policy().model_may_confirm(&stored.plan) {
+        if !self.policy().client_may_confirm(&stored.plan) {
             return Err(self.only_a_person(&stored));
         }
-        Ok(Given::Yes(Box::new(stored), "the model".to_owned(), false))
+        Ok(Given::Yes(Box::new(stored), "the client".to_owned(), false))
     }
 
     /// Finds a yes that was given elsewhere, or asks for one.
@@ -105,14 +106,8 @@ impl Engine {
         attempt: &Attempt,
         talk: &dyn Talk,
     ) -> Result<Consent, Fault> {
-        if let Some(guest) = leased_guest(&plan)
-            && self
-                .store()
-                .await?
-                .has_lease(&call.caller.name, &guest, self.now())
-                .await?
-        {
-            return Ok(Consent::Given(Frozen::fresh(plan, Some("an earlier yes"))));
+        if self.is_leased(&plan, &call.caller.name).await? {
+            return Ok(Consent::Given(Frozen::fresh(plan, Some(LEASED))));
         }
         self.worth_asking(&mut plan).await?;
         let stored = self.shown(plan, call, attempt).await?;
@@ -155,6 +150,10 @@ impl Engine {
         attempt: &Attempt,
         talk: &dyn Talk,
     ) -> Result<Consent, Fault> {
+        if stored.plan.types_secret() && self.page.get().is_none() {
+            self.withdraw(&stored).await?;
+            return Err(nobody_sees_the_secret());
+        }
         let until = Instant::now() + patience.unwrap_or_default();
         for look in 0.. {
             if Instant::now() >= until || talk.gone() || self.hurry.is_cancelled() {
@@ -190,6 +189,16 @@ impl Engine {
         self.waiting(&stored, attempt).await.map(Consent::Withheld)
     }
 
+    /// Rejects a plan that nobody could approve: it would only wait among those that somebody can.
+    async fn withdraw(&self, stored: &StoredPlan) -> Result<(), Fault> {
+        self.secret_texts.forget(&stored.id);
+        let store = self.store().await?;
+        store
+            .decide_plan(stored, false, "oxmox", self.now())
+            .await?;
+        Ok(())
+    }
+
     /// A plan that was agreed to, as far as is known here. It stays open until it is begun, which one caller alone can do.
     pub(super) fn agreed(
         &self,
@@ -218,10 +227,7 @@ impl Engine {
     async fn undecided(&self, stored: &StoredPlan, attempt: &Attempt) -> Result<Reply, Fault> {
         let mut outcome = self.question(stored).await?.outcome;
         outcome.confirm = None;
-        outcome.next = Some(format!(
-            "nobody has decided yet; {}",
-            self.person(&stored.id)
-        ));
+        outcome.next = Some(format!("nobody has decided yet; {}", self.person(stored)));
         attempt.unsent(&outcome, None).await?;
         Ok(Reply::Done(Rendered::of(&outcome)?))
     }
@@ -232,6 +238,7 @@ impl Engine {
         by: &str,
         attempt: &Attempt,
     ) -> Result<Reply, Fault> {
+        self.secret_texts.forget(&stored.id);
         let already = stored.state == PlanState::Rejected;
         if !already
             && !self
@@ -254,42 +261,27 @@ impl Engine {
         Ok(Reply::Done(Rendered::of(&outcome)?))
     }
 
-    /// Lets a yes cover the key presses that come after it.
-    pub(super) async fn lease(&self, caller: &str, guest: &str) {
-        // The yes to this very plan holds, whatever becomes of the rest of it.
-        if let Ok(store) = self.store().await {
-            let until = self.now() + LEASE;
-            let _ = store.grant_lease(caller, guest, until).await;
-        }
-    }
-
     fn only_a_person(&self, stored: &StoredPlan) -> Fault {
         Fault::refused(format!(
-            "a model cannot confirm what is {}-risk: {}",
+            "a person must approve this, you cannot confirm it yourself (risk {}): {}",
             stored.plan.risk().word(),
             stored.plan.summary
         ))
         .hint(format!(
             "a person {}, then the same call without `confirm` applies it",
-            self.decides(&stored.id)
+            self.decides(stored)
         ))
     }
 }
 
-/// The guest whose key presses one yes may cover: this very one, not whoever gets its number.
-pub(super) fn leased_guest(plan: &Plan) -> Option<String> {
-    let tool = crate::registry::all().find(|tool| tool.spec().name == plan.tool)?;
-    let [Target { at, .. }] = plan.targets.as_slice() else {
-        return None;
-    };
-    let identity = plan.guards.iter().find_map(|guard| match guard {
-        Guard::SameGuest { identity, .. } => serde_json::to_string(identity).ok(),
-        Guard::VmidFree(_) | Guard::NextVmid(_) | Guard::Stopped(_) | Guard::SameRows { .. } => {
-            None
-        }
-    })?;
-    tool.spec()
-        .special
-        .leasable
-        .then(|| format!("{}/{}/{identity}", plan.cluster, at.vmid))
+/// The refusal of a secret text where no person can be shown it.
+fn nobody_sees_the_secret() -> Fault {
+    Fault::refused(
+        "a person must see a secret text before they approve it, and nobody can be shown it here: no person can be asked \
+         through this client, and this oxmox serves no page",
+    )
+    .hint(
+        "send it as `text` or `line` if it is no secret; else a person types it themselves, or uses a client that can ask them, \
+         or oxmox serve --http, whose page shows it",
+    )
 }

@@ -73,6 +73,7 @@ impl Engine {
             return Ok(at_work);
         };
         if store.begin_plan(id, *state, &opening).await? {
+            self.secret_texts.forget(id);
             return Ok(at_work);
         }
         Err(Fault::new(

@@ -21,6 +21,7 @@ mod handle;
 mod hash;
 mod hear;
 mod lacking;
+mod lease;
 mod look;
 mod press;
 mod question;
@@ -31,6 +32,7 @@ mod record;
 mod recover;
 mod report;
 mod seal;
+mod secret_texts;
 mod send;
 mod setup;
 mod step;
@@ -43,6 +45,7 @@ pub use call::{Call, Reply};
 pub use cancel::Cancelled;
 pub use decide::Waiting;
 pub use handle::Handle;
+pub use lease::{lease_with, leased_guest};
 pub use question::{Answered, Question};
 pub use recover::Closed;
 pub use setup::{Clock, Setup, State};
@@ -119,6 +122,8 @@ pub struct Engine {
     meter: Arc<Meter>,
     /// Who applies them, for other processes on the same store.
     worker: Arc<OnceCell<Worker>>,
+    /// What the plans that wait for approval would type in secret.
+    secret_texts: Arc<secret_texts::SecretTexts>,
     /// Where secrets go that PVE tells, if nothing else is kept.
     scratch: Arc<OnceLock<confide::Scratch>>,
     /// What the tokens of the clusters may do, as far as it is known.

@@ -50,38 +50,26 @@ impl Engine {
                 return Err(not_typable(&detail));
             }
         };
-        // How long a secret is, is a part of it.
-        let count = (!keys.typed.is_secret()).then_some(strokes.len());
+        let all = strokes.len();
         for (done, stroke) in strokes.iter().enumerate() {
             if let Some(why) = self.stopped(report).await {
-                return Err(broken_off(
-                    StepState::Failed,
-                    count.map(|all| (done, all)),
-                    &why,
-                ));
+                return Err(broken_off(StepState::Failed, (done, all), &why));
             }
             let pressed = console
                 .press(stroke, Duration::from_millis(keys.hold))
                 .await;
-            pressed.map_err(|error| {
-                let sent = count.map(|all| (done, all));
-                broken_off(StepState::Unknown, sent, &explain(&error))
-            })?;
+            pressed
+                .map_err(|error| broken_off(StepState::Unknown, (done, all), &explain(&error)))?;
             tokio::time::sleep(pause(keys, stroke)).await;
-            if let Some(all) = count {
-                #[expect(clippy::cast_precision_loss, reason = "few keys are pressed")]
-                let share = (done + 1) as f64 / all as f64;
-                report.progress(index, Some(share), &plan.steps[index].says);
-            }
+            #[expect(clippy::cast_precision_loss, reason = "few keys are pressed")]
+            let share = (done + 1) as f64 / all as f64;
+            report.progress(index, Some(share), &plan.steps[index].says);
         }
         halt_point::at("sent").await;
         let taken = console.taken(OPENING).await;
         halt_point::at("answered").await;
-        taken.map_err(|error| {
-            let sent = count.map(|all| (all, all));
-            broken_off(StepState::Unknown, sent, &explain(&error))
-        })?;
-        let what = count.map_or("all of it".to_owned(), |all| words::count(all, "stroke"));
+        taken.map_err(|error| broken_off(StepState::Unknown, (all, all), &explain(&error)))?;
+        let what = words::count(all, "stroke");
         Ok(Known::new(
             StepState::Done,
             format!("QEMU has taken {what}"),
@@ -123,15 +111,13 @@ fn pause(keys: &Keys, stroke: &Stroke) -> Duration {
     Duration::from_millis(keys.pause.max((events * EVENT).saturating_sub(keys.hold)))
 }
 
-/// It ended after so many strokes of all; `None`: how many there are must not be told.
-fn broken_off(state: StepState, sent: Option<(usize, usize)>, why: &str) -> Known {
-    let sent = match sent {
-        Some((done, all)) => format!("{done} of {all} strokes were sent"),
-        None => "a part of it was sent, or all".to_owned(),
-    };
+/// It ended after so many strokes of all.
+fn broken_off(state: StepState, (done, all): (usize, usize), why: &str) -> Known {
     Known::new(
         state,
-        format!("{sent}, then: {why}; see what came of it with capture_vm_screen"),
+        format!(
+            "{done} of {all} strokes were sent, then: {why}; capture_vm_screen shows the result"
+        ),
     )
 }
 

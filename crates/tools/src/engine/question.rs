@@ -1,10 +1,12 @@
 //! A plan as it is put to a person, and kept until they have decided.
 
+use secrecy::SecretString;
+
 use super::halt_point;
 use super::lacking;
 use super::record::Attempt;
 use super::{Asked, Call, Engine, Reply, hash_arguments};
-use crate::fault::Fault;
+use crate::fault::{Fault, Kind};
 use crate::outcome::{Outcome, Status};
 use crate::plan::{Impact, Plan, Undo};
 use crate::preview::request_line;
@@ -23,6 +25,8 @@ pub struct Question {
     pub state: String,
     /// Whether the person may also let it cover the next ten minutes.
     pub can_lease: bool,
+    /// The secret texts that it types, for the eyes of the person who is asked. Kept and logged nowhere.
+    pub secret_texts: Vec<SecretString>,
 }
 
 /// A person's answer to a question of an earlier call.
@@ -57,6 +61,11 @@ impl Engine {
                         && lacking::is_the_same(&open.plan, &plan) =>
                 {
                     attempt.continues(&open.id, &open.plan);
+                    let mut open = open;
+                    open.plan.secrets = plan.secrets;
+                    if open.state == PlanState::Waiting {
+                        self.hold_secret_texts(&open);
+                    }
                     return Ok(open);
                 }
                 Some(difference) if open.state == PlanState::Approved => {
@@ -88,6 +97,7 @@ impl Engine {
             decided_by: None,
         };
         store.keep_plan(&stored, now).await?;
+        self.hold_secret_texts(&stored);
         halt_point::at("plan-kept").await;
         Ok(stored)
     }
@@ -126,8 +136,18 @@ impl Engine {
         Ok(Reply::Done(Rendered::of(&question.outcome)?))
     }
 
+    /// How a person decides on a plan out of band, by its id.
+    pub async fn person_for(&self, id: &str) -> Result<String, Fault> {
+        let stored = self.store().await?.plan(id).await?;
+        let missing = || Fault::new(Kind::NotFound, format!("there is no plan {id}"));
+        Ok(self.person(&stored.ok_or_else(missing)?))
+    }
+
     /// How a person decides out of band.
-    pub fn person(&self, id: &str) -> String {
+    pub(super) fn person(&self, stored: &StoredPlan) -> String {
+        if stored.plan.types_secret() && self.page.get().is_none() {
+            return "make the same call where a person can be asked: they see the secret and decide".to_owned();
+        }
         let who = if self.policy().four_eyes {
             "another person than the one who asks"
         } else {
@@ -135,15 +155,19 @@ impl Engine {
         };
         format!(
             "{who} {} within {} minutes, then the same call applies it",
-            self.decides(id),
+            self.decides(stored),
             LIFETIME / 60
         )
     }
 
-    /// What a person does to decide: "runs `oxmox approve ID`".
-    pub(super) fn decides(&self, id: &str) -> String {
+    /// What a person does to decide: "runs `oxmox approve ID`". A secret text is shown by this process alone.
+    pub(super) fn decides(&self, stored: &StoredPlan) -> String {
+        let id = &stored.id;
         let by_command = format!("runs `{} {id}`", self.approve);
         match self.page.get() {
+            Some(page) if stored.plan.types_secret() => {
+                format!("decides at {page}#/inbox/{id}, which shows them the secret,")
+            }
             Some(page) => format!("decides at {page}#/inbox/{id} or {by_command}"),
             None => by_command,
         }
@@ -160,8 +184,8 @@ impl Engine {
                 .warnings
                 .push(format!("it cannot be undone: {because}"));
         }
-        let person = self.person(&stored.id);
-        if self.policy().model_may_confirm(&stored.plan) {
+        let person = self.person(stored);
+        if self.policy().client_may_confirm(&stored.plan) {
             outcome.confirm = Some(self.seal("confirm", stored).await?);
             outcome.next = Some(format!(
                 "the same call with this `confirm` value applies it; or {person}"
@@ -172,7 +196,8 @@ impl Engine {
         Ok(Question {
             outcome,
             state: self.seal("answer", stored).await?,
-            can_lease: super::consent::leased_guest(&stored.plan).is_some(),
+            can_lease: super::lease::leased_guest(&stored.plan).is_some(),
+            secret_texts: stored.plan.secret_texts().unwrap_or_default(),
         })
     }
 }

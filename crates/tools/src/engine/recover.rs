@@ -47,6 +47,7 @@ impl Engine {
             return Ok(Vec::new());
         }
         self.remove_parts_left_behind();
+        self.drop_secret_texts().await?;
         let mut closed = self.close_looks().await?;
         closed.extend(self.close_plans().await?);
         Ok(closed)

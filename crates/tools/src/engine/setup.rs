@@ -95,6 +95,7 @@ impl Engine {
             holds: Arc::default(),
             meter: Arc::default(),
             worker: Arc::default(),
+            secret_texts: Arc::default(),
             scratch: Arc::default(),
             rights: OnceLock::new(),
         })
@@ -131,6 +132,7 @@ impl Engine {
             holds: self.holds.clone(),
             meter: self.meter.clone(),
             worker: self.worker.clone(),
+            secret_texts: self.secret_texts.clone(),
             scratch: self.scratch.clone(),
             // Nobody has asked for theirs: all tools are listed.
             rights: OnceLock::from(Rights::cached(Vec::new(), None)),

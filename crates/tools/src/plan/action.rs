@@ -32,13 +32,36 @@ pub enum Action {
 }
 
 impl Action {
-    /// Whether it sends what must not be seen.
+    /// True if it types a secret text.
     pub fn is_secret(&self) -> bool {
-        match self {
-            Self::Keys(keys) => keys.typed.is_secret(),
-            Self::TerminalLine(line) => matches!(line.line, Value::Hole(_)),
+        !self.secrets().is_empty()
+    }
+
+    /// The holes of the secret texts that it types on a console or terminal.
+    pub(crate) fn secrets(&self) -> Vec<&Value> {
+        let typed: Vec<&Value> = match self {
+            Self::Keys(keys) => match &keys.typed {
+                Typed::Text { text, .. } => vec![text],
+                Typed::Combos(_) => Vec::new(),
+            },
+            Self::TerminalLine(line) => vec![&line.line],
+            Self::TerminalExec(exec) => exec.command.iter().collect(),
             Self::Request(_)
             | Self::Upload(_)
+            | Self::Download(_)
+            | Self::AgentExec(_)
+            | Self::AgentFile(_) => Vec::new(),
+        };
+        let is_hole = |value: &&Value| matches!(value, Value::Hole(_));
+        typed.into_iter().filter(is_hole).collect()
+    }
+
+    /// True if it types on a guest's console or terminal: keys, text, or a line.
+    pub(crate) fn types(&self) -> bool {
+        match self {
+            Self::Keys(_) | Self::TerminalLine(_) => true,
+            Self::Request(request) => request.path.ends_with("/sendkey"),
+            Self::Upload(_)
             | Self::Download(_)
             | Self::AgentExec(_)
             | Self::AgentFile(_)

@@ -204,6 +204,19 @@ impl Plan {
         self.secret(&shown, SecretString::from(address))
     }
 
+    /// True if it types a secret text on a console or terminal. The person who approves it has to see that text first: it may
+    /// be a command.
+    pub fn types_secret(&self) -> bool {
+        self.steps.iter().any(|step| step.action.is_secret())
+    }
+
+    /// The secret texts that it types; `None` if it types none, or its secrets are gone.
+    pub(crate) fn secret_texts(&self) -> Option<Vec<SecretString>> {
+        let values = self.steps.iter().flat_map(|step| step.action.secrets());
+        let texts: Option<Vec<_>> = values.map(|value| self.secrets.text(value)).collect();
+        texts.filter(|texts| !texts.is_empty())
+    }
+
     /// The nodes that it acts on by itself, and not by way of a guest that it is about.
     pub fn nodes(&self) -> BTreeSet<String> {
         /// Where guests of a node, and what is theirs, are acted on.

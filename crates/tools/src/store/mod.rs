@@ -28,7 +28,7 @@ pub use handles::{Opening, StoredHandle, StoredStep};
 pub use life::Sign;
 pub use looks::OpenLook;
 pub use outcomes::UnderWay;
-pub use plans::{PlanState, StoredPlan};
+pub use plans::{PlanState, StoredPlan, cannot_show_secret};
 pub use sessions::StoredSession;
 pub use shared::Shared;
 pub use tokens::StoredToken;

@@ -190,9 +190,33 @@ impl Store {
         Ok(plans.collect())
     }
 
-    /// A person's decision on a plan, and its entry in the audit trail: both or neither. A no also takes back a yes that
-    /// was not used yet. False: it was too late.
+    /// A person's decision on a plan, and its entry in the audit trail: both or neither. A rejection also revokes an approval
+    /// that was not used yet. False: it was too late. Approving a plan that types a secret is refused: it takes
+    /// [`approve_shown_secret`](Self::approve_shown_secret).
     pub async fn decide_plan(
+        &self,
+        stored: &StoredPlan,
+        approve: bool,
+        by: &str,
+        now: i64,
+    ) -> Result<bool, Fault> {
+        if approve && stored.plan.types_secret() {
+            return Err(cannot_show_secret(&stored.id));
+        }
+        self.record_decision(stored, approve, by, now).await
+    }
+
+    /// The approval of a plan that types a secret, by a person whom this process can show that secret.
+    pub(crate) async fn approve_shown_secret(
+        &self,
+        stored: &StoredPlan,
+        by: &str,
+        now: i64,
+    ) -> Result<bool, Fault> {
+        self.record_decision(stored, true, by, now).await
+    }
+
+    async fn record_decision(
         &self,
         stored: &StoredPlan,
         approve: bool,
@@ -272,6 +296,17 @@ impl Store {
         }
         Ok(stored)
     }
+}
+
+/// The refusal to approve a plan where its secret text cannot be shown.
+pub fn cannot_show_secret(plan: &str) -> Fault {
+    Fault::refused(format!(
+        "plan {plan} types a secret that cannot be shown here, and nobody approves a text unseen"
+    ))
+    .hint(
+        "it can be approved where the text can be shown: in the client that asked, if that can ask a person, or at the page of \
+         the oxmox process that got the call; after a restart the same call has to be made again",
+    )
 }
 
 /// A plan on its way into the store.

@@ -139,8 +139,9 @@ async fn last_word(
 /// Sees off what is on its way, and says what to do next.
 async fn finish(engine: &Engine, outcome: &Outcome, global: &Global) {
     let (program, is_demo) = (global.program(), global.demo);
-    if outcome.status == Status::NeedsConfirmation {
-        let person = engine.person(&outcome.plan);
+    if outcome.status == Status::NeedsConfirmation
+        && let Ok(person) = engine.person_for(&outcome.plan).await
+    {
         out::hint(format_args!("nobody could be asked here: {person}"));
     }
     // What the demo has done is gone with it.

@@ -1,4 +1,4 @@
-// What waits for a person: everything that would be sent, and a yes or no to exactly that.
+// What waits for a person: everything that would be sent, and the decision on exactly that.
 
 import { ask, failure, fill, h, say } from "./dom.js";
 import { get, post } from "./api.js";
@@ -65,20 +65,22 @@ export function inbox(view, [wanted]) {
     }
   }
 
-  async function decide(plan, approve, buttons) {
+  async function decide(plan, approve, buttons, lease = false) {
     if (approve) {
-      const text = h("p", {}, plan.plan.summary, " on cluster ", plan.cluster, ".");
+      const more = lease && " All keys and text on this VM's console for ten minutes are approved with it.";
+      const text = h("p", {}, plan.plan.summary, " on cluster ", plan.cluster, ".", more);
       const grave = GRAVE.has(plan.plan.risk);
       if (!await ask("Approve this change?", text, "Yes, approve", grave ? "bad" : "good")) return;
     }
-    for (const button of buttons) button.disabled = true;
+    const open = buttons.filter((button) => !button.disabled);
+    for (const button of open) button.disabled = true;
     try {
-      await post(`inbox/${encodeURIComponent(plan.id)}`, { approve, digest: plan.digest });
+      await post(`inbox/${encodeURIComponent(plan.id)}`, { approve, digest: plan.digest, lease });
       say(approve ? `Approved: ${plan.plan.summary}` : `Rejected: ${plan.plan.summary}`, approve ? "good" : "plain");
       if (approve) followed.push(follow({ ...plan, summary: plan.plan.summary }, done));
     } catch (error) {
       say(`${error.message}${error.hint ? ` — ${error.hint}` : ""}`, "bad");
-      for (const button of buttons) button.disabled = false;
+      for (const button of open) button.disabled = false;
     }
     await load();
     // The buttons are gone; whoever came by keyboard goes on from here.
@@ -92,11 +94,13 @@ export function inbox(view, [wanted]) {
 
 function card({ id, digest, cluster, caller, expires, plan, may_not_approve: refusal, ...rest }, decide) {
   const whole = { id, digest, cluster, caller, expires, plan, ...rest };
+  const lease = h("input", { type: "checkbox" });
   const buttons = [
-    h("button", { type: "button", class: GRAVE.has(plan.risk) ? "bad" : "good", disabled: Boolean(refusal),
-      onclick: () => decide(whole, true, buttons) }, "Approve"),
+    h("button", { type: "button", class: GRAVE.has(plan.risk) ? "bad" : "good", disabled: Boolean(refusal) || rest.types_secret,
+      onclick: () => decide(whole, true, buttons, lease.checked) }, "Approve"),
     h("button", { type: "button", class: "plain", onclick: () => decide(whole, false, buttons) }, "Reject"),
   ];
+  const canReveal = rest.types_secret && !refusal;
   return h("article", { class: `card plan ${plan.risk}`, "aria-labelledby": `plan-${id}`, "data-plan": id },
     h("header", {},
       h("span", { class: `risk ${plan.risk}` }, plan.risk),
@@ -113,8 +117,30 @@ function card({ id, digest, cluster, caller, expires, plan, may_not_approve: ref
     plan.irreversible && h("p", { class: "alert warn" }, "Cannot be undone: ", plan.irreversible),
     plan.undo && h("p", { class: "quiet" }, "Undone by ",
       h("code", {}, `${plan.undo.tool} ${JSON.stringify(plan.undo.arguments)}`)),
+    canReveal && secretText(whole, () => { buttons[0].disabled = false; }),
     refusal && h("p", { class: "alert warn" }, "You cannot approve it: ", refusal),
+    rest.can_lease && !refusal && h("p", {}, h("label", {}, lease, " Also approve all keys and text on this VM's console for ten minutes")),
     h("p", { class: "buttons" }, buttons));
+}
+
+/// The secret text that a plan types: shown when the person asks for it, and approved only after that.
+function secretText({ id, digest }, whenShown) {
+  const place = h("div", {});
+  const button = h("button", { type: "button", class: "plain", onclick: async () => {
+    button.disabled = true;
+    try {
+      const { texts } = await post(`inbox/${encodeURIComponent(id)}/reveal`, { digest });
+      // In quotation marks, so that blanks at its ends are seen.
+      fill(place, texts.map((text) => h("code", { class: "request" }, JSON.stringify(text))));
+      whenShown();
+    } catch (error) {
+      say(`${error.message}${error.hint ? ` — ${error.hint}` : ""}`, "bad");
+      button.disabled = false;
+    }
+  } }, "Reveal");
+  return h("div", { class: "alert warn", "data-secret": id },
+    h("p", {}, "It types a secret text. Read the text before you approve it: it may be a command."), place,
+    h("p", { class: "buttons" }, button));
 }
 
 /// A card in the place of another. Who stands on a button by keyboard stays there.

@@ -1,5 +1,8 @@
 //! A person's word from another process, through the state directory that both share.
 
+use tools::plan::Plan;
+use tools::store::{Store, StoredPlan};
+
 use super::{Machine, Ran};
 
 const PRESS: [&str; 7] = [
@@ -31,7 +34,7 @@ fn an_approved_plan_is_applied_once() {
         .demo(&["approve"])
         .exits(0)
         .prints(&id)
-        .prints("disrupt")
+        .prints("grant")
         .says("oxmox --demo approve ID");
     let unasked = machine
         .demo(&["approve", &id])
@@ -92,6 +95,75 @@ fn a_decision_is_in_the_trail_though_nobody_comes_back() {
             .exits(0)
             .prints("whole: 3");
     }
+}
+
+/// A plan that types a secret, left waiting by a server that holds the text.
+async fn with_secret(machine: &Machine) -> String {
+    let id = asked(machine);
+    let store = Store::open(&machine.state_dir().join("demo")).unwrap();
+    let stored = store.plan(&id).await.unwrap().unwrap();
+    let mut plan = serde_json::to_value(&stored.plan).unwrap();
+    let at = plan["targets"][0]["at"].clone();
+    plan["summary"] = "Type a secret (7 characters) on VM 100 (web)".into();
+    plan["steps"][0]["action"] = serde_json::json!({"keys": {
+        "at": at,
+        "typed": {"text": {"text": {"hole": "secret, 7 characters"}, "layout": "us"}},
+        "hold": 10,
+        "pause": 20,
+    }});
+    let plan: Plan = serde_json::from_value(plan).unwrap();
+    let typed = StoredPlan {
+        id: "typed".to_owned(),
+        arguments: "others".to_owned(),
+        digest: plan.digest(),
+        plan,
+        ..stored
+    };
+    let now = typed.expires - 60;
+    store.keep_plan(&typed, now).await.unwrap();
+    typed.id
+}
+
+#[tokio::test]
+async fn secret_text_cannot_be_approved_where_it_cannot_be_shown() {
+    let machine = Machine::new();
+    let id = with_secret(&machine).await;
+    let listed = machine.demo(&["approve"]).exits(0);
+    assert!(
+        listed.stdout.contains("a secret (7 characters)"),
+        "{listed:#?}"
+    );
+    for arguments in [vec!["approve", &id], vec!["approve", &id, "--yes"]] {
+        machine
+            .demo(&arguments)
+            .exits(1)
+            .says("<secret, 7 characters>")
+            .says("nobody approves a text unseen")
+            .says("at the page of the oxmox process");
+    }
+    machine
+        .demo(&["reject", &id, "--yes"])
+        .exits(0)
+        .says("rejected: Type a secret");
+}
+
+#[test]
+fn secret_text_that_nobody_can_be_shown_does_not_wait() {
+    let machine = Machine::new();
+    let call = [
+        "call",
+        "type_vm_text",
+        "--vmid",
+        "100",
+        "--secret",
+        "hunter2",
+    ];
+    let ran = machine.demo(&call).exits(1).says("must see a secret");
+    assert!(!ran.stderr.contains("hunter2"), "{ran:#?}");
+    machine
+        .demo(&["approve"])
+        .exits(0)
+        .says("nothing waits for a person");
 }
 
 #[test]

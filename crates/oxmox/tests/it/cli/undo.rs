@@ -111,7 +111,7 @@ async fn what_cannot_be_taken_back_is_said() {
         .machine
         .run(&["undo", &pressed])
         .exits(1)
-        .says("a key press cannot be taken back");
+        .says("a key press cannot be undone");
 }
 
 #[tokio::test(flavor = "multi_thread")]

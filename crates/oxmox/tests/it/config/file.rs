@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use oxmox::config::{Config, Environment, Login, Overrides};
 use pve::Trust;
-use tools::policy::Mode;
+use tools::policy::{Confirm, Mode};
 use tools::spec::Toolset;
 
 use super::{CANARY, PIN, Written, cluster, refused};
@@ -16,7 +16,7 @@ fn everything_in_a_file_arrives() {
         mode = "trusted"
         toolsets = ["core"]
         state_dir = "~/oxmox"
-        allow_model_confirm = true
+        confirm = "person"
         upload_from = ["~/images", "here", "/srv/iso"]
 
         [clusters.home]
@@ -40,7 +40,7 @@ fn everything_in_a_file_arrives() {
     assert_eq!(config.mode, Mode::Trusted);
     assert_eq!(config.toolsets, [Toolset::Core]);
     assert_eq!(config.state_dir, Path::new("/home/ox/oxmox"));
-    assert!(config.allow_model_confirm);
+    assert_eq!(config.confirm, Confirm::Person);
     let here = written.dir.path().join("here");
     let dirs = [Path::new("/home/ox/images"), &here, Path::new("/srv/iso")];
     assert_eq!(config.upload_from, dirs);
@@ -68,6 +68,17 @@ fn an_unknown_key_names_the_near_one_and_its_line() {
     assert!(told.contains("did you mean `hosts`?"), "{told}");
     let told = refused("[[rules]]\ntags = \"prod\"\nverdict = \"deny\"\n");
     assert!(told.contains("did you mean `tag`?"), "{told}");
+}
+
+#[test]
+fn removed_key_names_what_replaces_it() {
+    for value in ["true", "false"] {
+        let told = refused(&format!("allow_model_confirm = {value}\n"));
+        assert!(told.contains("`allow_model_confirm` was removed"), "{told}");
+        assert!(told.contains("confirm = \"person\""), "{told}");
+    }
+    let told = refused("confirm = \"model\"\n");
+    assert!(told.contains("client") && told.contains("person"), "{told}");
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod reload;
 mod resources;
 mod revoked;
 mod rights;
+mod secret_text;
 mod sessions;
 mod subscriptions;
 mod surface;

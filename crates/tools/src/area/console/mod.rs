@@ -1,6 +1,7 @@
 //! A VM's keyboard and screen, and the terminals of guests.
 
 mod capture;
+mod input;
 mod send_key;
 mod target;
 mod terminal;

@@ -24,8 +24,9 @@ const PAUSE: u64 = 50;
 ///
 /// Use it for what only a keyboard can do: ctrl-alt-delete at a login screen, a boot menu, a stuck prompt. For text
 /// use type_vm_text; to end or restart a VM, stop_proxmox_vm. The VM must be running; containers have no keyboard.
-/// What keys do is up to the screen (ctrl-alt-delete reboots many systems): look shows it. Asks for a confirmation,
-/// which a person can let cover ten minutes of keys on this VM. Needs VM.Console. It cannot be undone.
+/// What keys do is up to the screen (ctrl-alt-delete reboots many systems): look shows it. A person must approve it; you
+/// cannot confirm it yourself. One approval can cover ten minutes of keys on this VM, unless it is protected. Needs
+/// VM.Console. It cannot be undone.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::area) struct SendVmKey {
     /// The VM's id.
@@ -45,12 +46,13 @@ impl Changes for SendVmKey {
         name: "send_vm_key",
         title: "Press a key on a VM's console",
         toolset: Toolset::Core,
-        risk: Risk::Disrupt,
+        risk: Risk::Grant,
         idempotent: false,
         special: Special {
             inherited: &[InheritedArgument::Node],
             accepts_host: true,
             leasable: true,
+            always: true,
             ..Special::NONE
         },
         needs: need::CONSOLE,

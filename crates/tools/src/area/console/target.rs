@@ -73,10 +73,10 @@ pub(super) async fn press_plan(
     ]);
     plan.impact.push(
         Impact::new(Effect::Interrupted, "VM", guest.at.vmid.to_string())
-            .note("reacts to the keys, or not"),
+            .note("its console receives the keys"),
     );
     plan.undo = Undo::Impossible {
-        because: "a key press cannot be taken back".to_owned(),
+        because: "a key press cannot be undone".to_owned(),
     };
     Ok(plan)
 }

@@ -1,10 +1,11 @@
 //! type_vm_text
 
-use pve::{Value, Vmid};
+use pve::Vmid;
 use schemars::JsonSchema;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use serde::Deserialize;
 
+use super::input::Input;
 use super::target::{self, Way};
 use crate::context::Context;
 use crate::deed::Deed;
@@ -28,18 +29,19 @@ const FASTEST: u64 = 20;
 /// Use it for login prompts, installers and shells that only the console reaches; for single keys and combinations
 /// use send_vm_key. To run a command use run_proxmox_vm_command, which tells its exit code. The VM must be running,
 /// and layout must be the one that the guest has set, or other characters appear: look shows them. Whatever has the
-/// focus takes the text. Asks for a confirmation, which a person can let cover ten minutes. Needs VM.Console. It
-/// cannot be undone.
+/// focus takes the text. A person must approve it; you cannot confirm it yourself. One approval can cover ten minutes of
+/// keys on this VM, unless it is protected or the text is secret. Needs VM.Console. It cannot be undone.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::area) struct TypeVmText {
     /// The VM's id.
     vmid: Vmid,
     /// The text; line ends press enter.
     text: Option<String>,
-    /// Instead of text: a password, which is shown and recorded nowhere.
+    /// Instead of text: a password of at most 128 characters. Only the person who approves it sees it; it is not recorded.
+    /// It presses no Enter: send_vm_key does that.
     #[schemars(with = "Option<String>")]
     secret: Option<SecretString>,
-    /// Press enter at the end.
+    /// Press Enter at the end of text.
     #[serde(default)]
     enter: bool,
     /// The guest's keyboard layout.
@@ -58,10 +60,11 @@ impl Changes for TypeVmText {
         name: "type_vm_text",
         title: "Type text on a VM's console",
         toolset: Toolset::Core,
-        risk: Risk::Disrupt,
+        risk: Risk::Grant,
         idempotent: false,
         special: Special {
             leasable: true,
+            always: true,
             ..Special::NONE
         },
         needs: need::CONSOLE,
@@ -72,7 +75,7 @@ impl Changes for TypeVmText {
             },
             Example {
                 ask: "Type the password on the desktop's German keyboard",
-                args: r#"{"vmid": 110, "secret": "Straße-7", "enter": true, "layout": "de"}"#,
+                args: r#"{"vmid": 110, "secret": "Straße-7", "layout": "de"}"#,
             },
         ],
     };
@@ -81,22 +84,17 @@ impl Changes for TypeVmText {
 
     async fn plan(mut self, cx: &Context) -> Result<Plan, Fault> {
         let pace = self.pace.unwrap_or(PACE).max(FASTEST);
-        let (secret, is_secret) = self.typed()?;
+        let typed = self.typed()?;
         let guest = target::vm(cx, self.vmid).await?;
-        let says = format!(
-            "Type {} on {}",
-            self.what(&secret, is_secret),
-            guest.label()
-        );
+        let says = format!("Type {} on {}", self.what(&typed), guest.label());
         let summary = format!("{says} on {}", guest.at.node);
         let mut plan = target::press_plan(&Self::SPEC, &guest, Way::Screen, summary).await?;
         // Whether a secret has characters that depend on it is a part of the secret.
-        let depends = is_secret || self.layout.matters_for(secret.expose_secret());
-        let text = if is_secret {
-            plan.secret("secret", secret)
-        } else {
-            Value::from(secret.expose_secret())
+        let depends = match &typed {
+            Input::Plain(text) => self.layout.matters_for(text),
+            Input::Secret(_) => true,
         };
+        let text = typed.into_value(&mut plan);
         let keys = Keys {
             at: guest.at.clone(),
             typed: Typed::Text {
@@ -122,60 +120,57 @@ impl Changes for TypeVmText {
 }
 
 impl TypeVmText {
-    /// `"ls -l" and press enter`.
-    fn what(&self, typed: &SecretString, is_secret: bool) -> String {
-        let typed = typed.expose_secret();
-        let typed = match typed.strip_suffix('\n') {
-            Some(typed) if self.enter => typed,
-            _ => typed,
+    /// `"ls -l" and press Enter`.
+    fn what(&self, typed: &Input) -> String {
+        let what = match typed {
+            Input::Secret(_) => typed.label(),
+            Input::Plain(text) => {
+                let without_enter = text.strip_suffix('\n').filter(|_| self.enter);
+                keyboard::shown(without_enter.unwrap_or(text))
+            }
         };
-        let what = if is_secret {
-            "a secret".to_owned()
-        } else {
-            keyboard::shown(typed)
-        };
-        let enter = if self.enter { " and press enter" } else { "" };
+        let enter = if self.enter { " and press Enter" } else { "" };
         format!("{what}{enter}")
     }
 
-    /// What is typed, and whether it is a secret; checked before anything is sent.
-    fn typed(&mut self) -> Result<(SecretString, bool), Fault> {
-        let (text, is_secret) = match (self.text.take(), self.secret.take()) {
-            (Some(text), None) => (text, false),
-            (None, Some(secret)) => (secret.expose_secret().to_owned(), true),
+    /// The text to type, checked before anything is sent.
+    fn typed(&mut self) -> Result<Input, Fault> {
+        let typed = match (self.text.take(), self.secret.take()) {
+            (Some(text), None) if self.enter => Input::Plain(format!("{text}\n")),
+            (Some(text), None) => Input::Plain(text),
+            (None, Some(_)) if self.enter => {
+                return Err(Fault::bad_input(
+                    "a secret is typed without Enter; nothing was typed",
+                )
+                .hint(format!(
+                    "send secret without enter; then press it with send_vm_key {{\"vmid\": {}, \"key\": \"enter\"}}",
+                    self.vmid
+                )));
+            }
+            (None, Some(secret)) => Input::secret(secret)?,
             (Some(_), Some(_)) => {
                 return Err(Fault::bad_input("text and secret were both given")
                     .hint("send one of them; type the other in a second call"));
             }
             (None, None) => return Err(nothing()),
         };
-        let text = if self.enter {
-            format!("{text}\n")
-        } else {
-            text
-        };
+        let text = typed.expose();
         let count = text.chars().count();
         if count == 0 {
             return Err(nothing());
         }
         if count > MOST {
-            let what = if is_secret {
-                "the secret is too long".to_owned()
-            } else {
-                format!("{count} characters are too many")
-            };
-            return Err(
-                Fault::bad_input(format!("{what} to type at once")).hint(format!(
-                    "send at most {MOST}; run_proxmox_vm_command takes longer input"
-                )),
-            );
+            let why = format!("{count} characters are too many to type at once");
+            let hint = format!("send at most {MOST}; run_proxmox_vm_command takes longer input");
+            return Err(Fault::bad_input(why).hint(hint));
         }
-        if let Err(character) = keyboard::strokes(&text, self.layout) {
-            let which = if is_secret {
-                let place = text.chars().position(|c| c == character);
-                format!("character {} of the secret", place.unwrap_or_default() + 1)
-            } else {
-                format!("{character:?}")
+        if let Err(character) = keyboard::strokes(text, self.layout) {
+            let which = match &typed {
+                Input::Plain(_) => format!("{character:?}"),
+                Input::Secret(_) => {
+                    let place = text.chars().position(|c| c == character);
+                    format!("character {} of the secret", place.unwrap_or_default() + 1)
+                }
             };
             return Err(Fault::bad_input(format!(
                 "{which} is not on a {} keyboard; nothing was typed",
@@ -183,7 +178,7 @@ impl TypeVmText {
             ))
             .hint("send another layout (us, gb, de, fr) if the guest has it, or other text"));
         }
-        Ok((SecretString::from(text), is_secret))
+        Ok(typed)
     }
 }
 

@@ -13,7 +13,7 @@ pub(in crate::area) const TOOLS: &[&dyn Tool] = &[&VNC, &SPICE, &Change::<Monito
 
 const OPEN: Need = Need::All(&[AUDIT, Need::On("/vms/{vmid}", "VM.Console")]);
 const TICKET: Entry = an("console ticket", &["vmid"])
-    .not_undone("nobody can take a ticket back; unused, it ends by itself within a minute");
+    .not_undone("a ticket cannot be revoked; unused, it expires within a minute");
 
 const VNC: Plain = change(
     (Toolset::Qemu, Risk::Grant),
@@ -23,7 +23,7 @@ const VNC: Plain = change(
     "/nodes/{node}/qemu/{vmid}/vncproxy",
 )
 .says(
-    "Opens a VNC port for one VM's display. The ticket for it goes into a file on the machine that runs oxmox, readable by oxmox's owner alone.\n\nOnly for a program that connects within 10 seconds as the same PVE user; capture_vm_screen shows a screen, send_vm_key and type_vm_text operate it. It asks for a confirmation. Needs VM.Console and VM.Audit on /vms/VMID. Undo: none; it ends by itself.",
+    "Opens a VNC port for one VM's display. The ticket for it goes into a file on the machine that runs oxmox, readable by oxmox's owner alone.\n\nOnly for a program that connects within 10 seconds as the same PVE user; capture_vm_screen shows a screen, send_vm_key and type_vm_text operate it. A person must approve it; you cannot confirm it yourself. Needs VM.Console and VM.Audit on /vms/VMID. Undo: none; the ticket expires.",
 )
 .takes(&[
     VM,
@@ -45,7 +45,7 @@ const SPICE: Plain = change(
     "/nodes/{node}/qemu/{vmid}/spiceproxy",
 )
 .says(
-    "Gets what a SPICE viewer needs to show one VM's display. It goes into a file on the machine that runs oxmox, readable by oxmox's owner alone.\n\nOnly for a viewer that connects within 30 seconds; capture_vm_screen shows a screen without. The VM must run and have a qxl display (update_proxmox_vm sets vga). It asks for a confirmation. Needs VM.Console and VM.Audit on /vms/VMID. Undo: none; it ends by itself.",
+    "Gets what a SPICE viewer needs to show one VM's display. It goes into a file on the machine that runs oxmox, readable by oxmox's owner alone.\n\nOnly for a viewer that connects within 30 seconds; capture_vm_screen shows a screen without. The VM must run and have a qxl display (update_proxmox_vm sets vga). A person must approve it; you cannot confirm it yourself. Needs VM.Console and VM.Audit on /vms/VMID. Undo: none; the ticket expires.",
 )
 .takes(&[VM])
 .needs(OPEN)

@@ -58,8 +58,10 @@ impl Engine {
                 return Err(Known::new(StepState::Failed, detail));
             }
         }
-        let typed = format!("{}\r", text.expose_secret());
-        let sent = terminal.send(typed.as_bytes()).await;
+        // A secret presses no Enter: what it does is decided by a call that everybody can read.
+        let enter = if is_secret { "" } else { "\r" };
+        let typed = SecretString::from(format!("{}{enter}", text.expose_secret()));
+        let sent = terminal.send(typed.expose_secret().as_bytes()).await;
         sent.map_err(|error| doubtful(&error))?;
         halt_point::at("sent").await;
         let until = match &line.until {
@@ -106,7 +108,11 @@ fn came(
     }
     let (text, cut) = tail(&text, LINES);
     let (state, how) = ending(line, heard);
-    let mut detail = format!("the line was typed, {how}");
+    let what = match secret {
+        Some(_) => "the secret was typed without Enter",
+        None => "the line was typed",
+    };
+    let mut detail = format!("{what}, {how}");
     if line.found.is_somebodys() {
         detail = format!("{detail}; before it, the terminal {}", line.found.words());
     }

@@ -1,7 +1,7 @@
 //! The value by which a model confirms what it was shown: once, for a while, and never for what only a person may decide.
 
 use tools::engine::{Asked, Reply};
-use tools::policy::Policy;
+use tools::policy::{Confirm, Mode, Policy};
 
 use crate::house::{Furnish, House, Person, call};
 
@@ -90,22 +90,59 @@ async fn a_model_cannot_confirm_its_own_delete() {
 }
 
 #[tokio::test]
-async fn a_model_can_if_a_person_configured_it_so() {
+async fn confirm_person_leaves_interruptions_to_a_person() {
+    let house = House::furnished(Furnish::default()).await;
+    let shown = house.call(STOP.0, STOP.1).await.unwrap();
+    let with_value = format!(r#"{{"vmid": 100, "confirm": {}}}"#, shown.data["confirm"]);
     let policy = Policy {
-        allow_model_confirm: true,
+        confirm: Confirm::Person,
         ..Policy::default()
     };
-    let house = House::furnished(Furnish {
-        policy,
-        ..Furnish::default()
-    })
-    .await;
-    let shown = house.call(DELETE.0, DELETE.1).await.unwrap();
-    let args = format!(r#"{{"vmid": 105, "confirm": {}}}"#, shown.data["confirm"]);
-    assert_eq!(
-        house.call(DELETE.0, &args).await.unwrap().data["status"],
-        "applied"
-    );
+    house.engine.decide_by(policy).unwrap();
+    // A value that was given before does not count any more.
+    let fault = house.call(STOP.0, &with_value).await.unwrap_err();
+    assert!(fault.message.contains("a person must approve"), "{fault}");
+    let shown = house.call(STOP.0, STOP.1).await.unwrap();
+    assert_eq!(shown.data["status"], "needs_confirmation");
+    assert!(shown.data.get("confirm").is_none(), "{}", shown.text);
+    assert_eq!(house.writes(), [""; 0]);
+    house.approve(shown.data["plan"].as_str().unwrap()).await;
+    let done = house.call(STOP.0, STOP.1).await.unwrap();
+    assert_eq!(done.data["status"], "applied");
+}
+
+/// Keys on a console can do anything in the guest.
+#[tokio::test]
+async fn keys_and_text_are_never_confirmed_by_the_client() {
+    let house = House::logged_in(Mode::Ask).await;
+    for (tool, args) in [
+        ("send_vm_key", r#"{"vmid": 100, "key": "ret"}"#),
+        ("send_vm_key", r#"{"vmid": 100, "key": "a b ret"}"#),
+        ("type_vm_text", r#"{"vmid": 100, "text": "reboot"}"#),
+        ("type_vm_text", r#"{"vmid": 101, "text": "reboot"}"#),
+        (
+            "send_vm_terminal_line",
+            r#"{"vmid": 200, "line": "reboot"}"#,
+        ),
+    ] {
+        let shown = house.call(tool, args).await.unwrap();
+        assert_eq!(shown.data["status"], "needs_confirmation", "{tool} {args}");
+        assert_eq!(shown.data["risk"], "grant", "{tool} {args}");
+        assert!(shown.data.get("confirm").is_none(), "{}", shown.text);
+        let later = Person::saying(Asked::Later);
+        let asked = house.engine.call(call(tool, args), &later).await.unwrap();
+        let Reply::Ask(question) = asked else {
+            panic!("no question");
+        };
+        let mut confirmed = call(tool, args);
+        let state = question.state.clone().into();
+        confirmed.arguments.insert("confirm".to_owned(), state);
+        let fault = house.engine.call(confirmed, &later).await.unwrap_err();
+        let forged = "is not one that oxmox gave";
+        assert!(fault.message.contains(forged), "{fault}");
+    }
+    let pressed = |vmid: u32| house.sim.world(|world| world.guests[&vmid].keys.len());
+    assert_eq!((pressed(100), pressed(101), house.typed()), (0, 0, 0));
 }
 
 /// A person who was asked and has not decided is not answered for by the model.

@@ -58,7 +58,7 @@ async fn a_typed_secret_is_seen_nowhere() {
     let preview = house.preview("type_vm_text", &secret).await.unwrap();
     let outcome = house.call("type_vm_text", &secret).await.unwrap();
     assert!(
-        outcome.text.contains("QEMU has taken all of it"),
+        outcome.text.contains("QEMU has taken 14 strokes"),
         "{}",
         outcome.text
     );
@@ -145,6 +145,12 @@ async fn what_cannot_be_typed_is_said_before() {
             r#"{"vmid": 100, "secret": "grün"}"#,
             "character 3 of the secret",
         ),
+        (
+            r#"{"vmid": 100, "secret": "a", "enter": true}"#,
+            "a secret is typed without Enter",
+        ),
+        (r#"{"vmid": 100, "secret": "a\n"}"#, "holds a line end"),
+        (r#"{"vmid": 100, "secret": "a\tb"}"#, "holds a line end"),
         (r#"{"vmid": 100}"#, "nothing to type"),
         (r#"{"vmid": 100, "text": "a", "secret": "b"}"#, "both given"),
         (r#"{"vmid": 100, "text": "a", "pace": 5}"#, "out of range"),

@@ -67,6 +67,7 @@ mod rollback;
 mod rules;
 mod sdn;
 mod seal;
+mod secret_approval;
 mod several_clusters;
 mod shadows;
 mod snapshot;

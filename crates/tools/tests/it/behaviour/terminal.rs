@@ -26,8 +26,9 @@ async fn a_login_is_made_line_by_line() {
     for (args, came) in [
         (r#"{"vmid": 200, "line": ""}"#, "dns login:"),
         (r#"{"vmid": 200, "line": "root"}"#, "Password:"),
+        (r#"{"vmid": 200, "secret": "demo"}"#, "without Enter"),
         (
-            r##"{"vmid": 200, "secret": "demo", "wait_for": "# "}"##,
+            r##"{"vmid": 200, "line": "", "wait_for": "# "}"##,
             "root@dns:~#",
         ),
         (
@@ -75,7 +76,18 @@ async fn what_cannot_work_is_said_before() {
             "is stopped",
             "start_proxmox_vm",
         ),
-        (r#"{"vmid": 200}"#, "nothing to type", "presses enter"),
+        (r#"{"vmid": 200}"#, "nothing to type", "presses Enter"),
+        (
+            r#"{"vmid": 200, "secret": "a", "wait_for": "b"}"#,
+            "without Enter",
+            "line \"\"",
+        ),
+        (
+            r#"{"vmid": 200, "secret": "a\nb"}"#,
+            "line end",
+            "printable",
+        ),
+        (r#"{"vmid": 200, "secret": ""}"#, "is empty", "line \"\""),
         (
             r#"{"vmid": 200, "line": "a", "secret": "b"}"#,
             "both given",

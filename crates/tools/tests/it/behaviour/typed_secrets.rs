@@ -13,7 +13,7 @@ fn calls() -> [(&'static str, String); 4] {
     [
         (
             "type_vm_text",
-            format!(r#"{{"vmid": 100, "secret": "{CANARY}", "enter": true, "look": true}}"#),
+            format!(r#"{{"vmid": 100, "secret": "{CANARY}", "look": true}}"#),
         ),
         (
             "send_vm_terminal_line",
@@ -31,8 +31,20 @@ fn calls() -> [(&'static str, String); 4] {
 }
 
 /// Ways to send it wrongly.
-fn mistakes() -> [(&'static str, String); 5] {
+fn mistakes() -> [(&'static str, String); 8] {
     [
+        (
+            "type_vm_text",
+            format!(r#"{{"vmid": 100, "secret": "{CANARY}", "enter": true}}"#),
+        ),
+        (
+            "type_vm_text",
+            format!(r#"{{"vmid": 100, "secret": "{CANARY}\n"}}"#),
+        ),
+        (
+            "send_vm_terminal_line",
+            format!(r#"{{"vmid": 200, "secret": "{CANARY}", "wait_for": "x"}}"#),
+        ),
         (
             "type_vm_text",
             format!(r#"{{"vmid": 100, "secret": "{CANARY}ü"}}"#),

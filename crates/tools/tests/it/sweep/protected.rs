@@ -270,7 +270,7 @@ async fn a_protected_guest_is_never_destroyed() {
             mode,
             modes: [("homelab".to_owned(), mode)].into(),
             rules: vec![allow_all],
-            allow_model_confirm: true,
+            confirm: tools::policy::Confirm::Client,
             four_eyes: false,
             freeze: None,
             bounds: tools::caller::Bounds::default(),

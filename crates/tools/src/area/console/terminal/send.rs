@@ -1,11 +1,12 @@
 //! send_vm_terminal_line
 
 use pve::console::Waited;
-use pve::{NodeName, Value, Vmid};
+use pve::{NodeName, Vmid};
 use schemars::JsonSchema;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use serde::Deserialize;
 
+use super::super::input::Input;
 use crate::clean;
 use crate::context::{Context, Guest};
 use crate::deed::Deed;
@@ -26,16 +27,17 @@ const SHOWN: usize = 500;
 ///
 /// Use it to log in, to answer a program, or for a command whose exit code does not matter; run_proxmox_vm_command tells
 /// exit codes. An empty line makes a prompt appear. The session on a terminal stays when nobody watches and may be
-/// somebody's: the preview says if a line is half typed or a program runs; ctrl_c drops or ends that first. The guest
-/// must be running, and the cluster configured with user and password: PVE lets no API token into terminals. Needs
-/// VM.Console. It cannot be undone.
+/// somebody's: the preview says if a line is half typed or a program runs; ctrl_c drops or ends that first. A person must
+/// approve each call; you cannot confirm it yourself. The guest must be running, and the cluster configured with user and
+/// password: PVE lets no API token into terminals. Needs VM.Console. It cannot be undone.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::area) struct SendTerminalLine {
     /// The guest's id.
     vmid: Vmid,
     /// The line, without its end.
     line: Option<String>,
-    /// Instead of line: a password, which is shown and recorded nowhere.
+    /// Instead of line: a password of at most 128 characters. Only the person who approves it sees it; it is not recorded.
+    /// It presses no Enter: line "" does that.
     #[schemars(with = "Option<String>")]
     secret: Option<SecretString>,
     /// Press ctrl-c first.
@@ -78,12 +80,13 @@ impl Changes for SendTerminalLine {
     const DEEDS: &'static [Deed] = &[Deed::TerminalLine];
 
     async fn plan(mut self, cx: &Context) -> Result<Plan, Fault> {
-        let (text, is_secret) = self.typed()?;
+        let typed = self.typed()?;
+        let is_secret = matches!(typed, Input::Secret(_));
         let guest = super::guest(cx, self.vmid, self.node.as_ref()).await?;
-        let what = match text.expose_secret() {
-            _ if is_secret => "a secret".to_owned(),
-            "" => "an empty line".to_owned(),
-            text => format!("{:?}", words::clip(&clean::line(text), SHOWN)),
+        let what = match &typed {
+            Input::Secret(_) => typed.label(),
+            Input::Plain(text) if text.is_empty() => "an empty line".to_owned(),
+            Input::Plain(text) => format!("{:?}", words::clip(&clean::line(text), SHOWN)),
         };
         let says = format!("Type {what} on the terminal of {}", guest.label());
         let mut plan = self
@@ -99,11 +102,7 @@ impl Changes for SendTerminalLine {
                 found.words()
             ));
         }
-        let line = if is_secret {
-            plan.secret("secret", text)
-        } else {
-            Value::from(text.expose_secret())
-        };
+        let line = typed.into_value(&mut plan);
         let line = TerminalLine {
             at: guest.at.clone(),
             line,
@@ -141,45 +140,58 @@ impl SendTerminalLine {
     /// The plan without its step.
     async fn frame(&self, guest: &Guest, summary: String) -> Result<Plan, Fault> {
         let config = guest.config().await?;
-        let does = "whatever reads the line does with it";
+        let does = "its terminal receives the line";
         let mut plan = super::frame(&Self::SPEC, guest, &config, (summary, does)).await?;
         if self.ctrl_c {
             plan.warnings
                 .push("ctrl-c goes first: it ends what runs in the foreground there".to_owned());
         }
         plan.undo = Undo::Impossible {
-            because: "what was typed cannot be taken back".to_owned(),
+            because: "what was typed cannot be undone".to_owned(),
         };
         Ok(plan)
     }
 
-    /// What is typed, and whether it is a secret; checked before anything is sent.
-    fn typed(&mut self) -> Result<(SecretString, bool), Fault> {
-        let (text, is_secret) = match (self.line.take(), self.secret.take()) {
-            (Some(text), None) => (SecretString::from(text), false),
-            (None, Some(secret)) => (secret, true),
+    /// The text to type, checked before anything is sent.
+    fn typed(&mut self) -> Result<Input, Fault> {
+        let typed = match (self.line.take(), self.secret.take()) {
+            (Some(text), None) => Input::Plain(text),
+            (None, Some(_)) if self.wait_for.is_some() => {
+                return Err(Fault::bad_input(
+                    "a secret is typed without Enter, so that nothing answers it; nothing was typed",
+                )
+                .hint("send secret without wait_for; then press Enter with line \"\", and wait_for there"));
+            }
+            (None, Some(secret)) => Input::secret(secret)?,
             (Some(_), Some(_)) => {
                 return Err(Fault::bad_input("line and secret were both given")
                     .hint("send one of them; type the other in a second call"));
             }
             (None, None) => {
                 return Err(Fault::bad_input("there is nothing to type")
-                    .hint("send line (\"\" presses enter), or secret for a password"));
+                    .hint("send line (\"\" presses Enter), or secret for a password"));
             }
         };
-        let length = text.expose_secret().len();
+        let text = typed.expose();
+        let length = text.len();
         if length > MOST {
             return Err(
                 Fault::bad_input(format!("{length} bytes are too many for one line"))
                     .hint(format!("send at most {MOST}")),
             );
         }
-        if text.expose_secret().chars().any(char::is_control) {
+        if text.chars().any(char::is_control) {
             return Err(
                 Fault::bad_input("the line holds a line end or another control character")
                     .hint("send one line at a time; ctrl_c presses ctrl-c"),
             );
         }
-        Ok((text, is_secret))
+        if text.is_empty() && matches!(typed, Input::Secret(_)) {
+            return Err(
+                Fault::bad_input("the secret is empty: there is nothing to type")
+                    .hint("send line \"\" to press Enter"),
+            );
+        }
+        Ok(typed)
     }
 }
