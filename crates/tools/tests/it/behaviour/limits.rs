@@ -106,11 +106,11 @@ async fn expired_plans_do_not_count_and_are_deleted_after_a_day() {
     let store = Store::in_memory().unwrap();
     let (day, expires) = (24 * 3600, 900);
     for index in 0..20 {
-        let expired = StoredPlan {
+        let plan = StoredPlan {
             expires,
             ..waiting(&like, "ci", index)
         };
-        store.keep_plan(&expired, NOW).await.unwrap();
+        store.keep_plan(&plan, NOW).await.unwrap();
     }
     for (expires, is_kept) in [(expires + day, true), (expires + day + 1, false)] {
         let next = StoredPlan {
