@@ -48,7 +48,7 @@ async fn caller_with_20_waiting_plans_is_refused() {
     let decide = store.decide_plan(&decided, false, "person", NOW);
     assert!(decide.await.unwrap());
     house.call("delete_proxmox_vm", arguments).await.unwrap();
-    // The same call again is the same question, and one that has changed replaces it.
+    // A repeated call finds its question, and a changed plan replaces it.
     house.call("delete_proxmox_vm", arguments).await.unwrap();
     house.set(105, "cores", "7");
     house.call("delete_proxmox_vm", arguments).await.unwrap();
