@@ -48,7 +48,7 @@ impl hyper::body::Body for Lasting {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        // An answer that is all there ends by itself; one that always has more must end, too.
+        // A complete answer is passed on; a stream that always has more must end as well.
         if self.body.is_end_stream() || self.end.as_mut().poll(cx).is_pending() {
             return Pin::new(&mut self.body).poll_frame(cx);
         }

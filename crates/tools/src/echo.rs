@@ -36,13 +36,13 @@ impl LongTexts {
         fault
     }
 
-    /// The same of a text.
+    /// A text without more than the beginning of each.
     pub(crate) fn clip_text(&self, mut text: String) -> String {
         for long in &self.0 {
             if text.len() <= MOST {
                 return text;
             }
-            // As it came, and as it is written in quotes or on one line.
+            // Spellings: as sent, in quotes, and on one line.
             let (json, debug) = (Value::from(long.as_str()).to_string(), format!("{long:?}"));
             let spellings = [
                 long.as_str(),

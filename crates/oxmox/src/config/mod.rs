@@ -67,7 +67,7 @@ pub struct Config {
     mode_said: Option<Mode>,
     /// The tools that are offered.
     pub toolsets: Vec<Toolset>,
-    /// Which of them are not, and how many a search returns.
+    /// Tools that are not offered, and the number of tools that a search returns.
     pub choices: Choices,
     /// Where plans, approvals and the audit trail are.
     pub state_dir: PathBuf,

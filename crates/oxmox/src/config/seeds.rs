@@ -24,7 +24,7 @@ const MOST_FOUND: usize = 50;
 /// Longest time for a request, in seconds.
 const LONGEST: u64 = 3600;
 
-/// How homelab_mcp is told to serve HTTP, and whether a variable only counts if it says yes.
+/// Variables by which homelab_mcp serves HTTP, and whether one is a switch, which counts only if it is on.
 const OTHER_SERVER: [(&str, bool); 5] = [
     ("MCP_HTTP_ENABLED", true),
     ("MCP_HTTP_HOST", false),
@@ -36,12 +36,12 @@ const OTHER_SERVER: [(&str, bool); 5] = [
 impl Environment {
     /// Whether `PROXMOX_READ_ONLY` says so.
     pub(super) fn is_read_only(&self) -> Result<bool, Fault> {
-        self.says_yes(READ_ONLY)
+        self.is_on(READ_ONLY)
     }
 
     /// Whether `TOOL_ROUTING` asks for the toolset `lean`.
     pub(super) fn routes_tools(&self) -> Result<bool, Fault> {
-        self.says_yes(TOOL_ROUTING)
+        self.is_on(TOOL_ROUTING)
     }
 
     /// Which tools are offered, beside the toolsets.
@@ -52,7 +52,7 @@ impl Environment {
             number.ok_or_else(|| wrong(ROUTER_TOP_K, &format!("a whole number, 1 to {MOST_FOUND}")))
         });
         Ok(Choices {
-            raw_api: !self.says_yes(DISABLE_RAW_API)?,
+            raw_api: !self.is_on(DISABLE_RAW_API)?,
             found: found.transpose()?,
         })
     }
@@ -106,11 +106,11 @@ impl Environment {
         }
     }
 
-    /// Fails if the variables by which homelab_mcp serves HTTP are set: whoever set them expects a server, and a key that
-    /// is asked for.
+    /// Fails if the variables by which homelab_mcp serves HTTP are set: the person who set them expects a server that
+    /// asks for a key.
     pub fn refuse_other_server(&self) -> Result<(), Fault> {
         for (name, is_switch) in OTHER_SERVER {
-            if self.get(name).is_none() || is_switch && !self.says_yes(name).unwrap_or(true) {
+            if self.get(name).is_none() || is_switch && !self.is_on(name).unwrap_or(true) {
                 continue;
             }
             return Err(Fault::bad_input(format!("oxmox does not read {name}")).hint(format!(
@@ -121,9 +121,9 @@ impl Environment {
         Ok(())
     }
 
-    /// Whether a variable says yes, in the words of those servers. What is neither yes nor no is an error: a switch that
-    /// keeps something safe must not be off by a typing error.
-    fn says_yes(&self, name: &str) -> Result<bool, Fault> {
+    /// Whether a variable is switched on, in the words of those servers. Any other word is an error: a typing error must
+    /// not switch a protection off.
+    fn is_on(&self, name: &str) -> Result<bool, Fault> {
         let Some(value) = self.get(name) else {
             return Ok(false);
         };

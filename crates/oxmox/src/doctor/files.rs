@@ -96,7 +96,7 @@ fn judge(path: &Path, mode: u32, secret: bool) -> Option<Finding> {
     }
     if secret && mode & 0o077 != 0 {
         let what = format!("other users of this machine may read {shown} (mode {mode:03o})");
-        // A directory: what is in it has rights of its own.
+        // A directory; each file in it is checked separately.
         return Some(Finding::warning(CHECK, what).hint(format!("`chmod go= {shown}`")));
     }
     None

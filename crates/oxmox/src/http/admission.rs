@@ -63,13 +63,11 @@ impl Admission {
     /// As [`check`](Self::check), by what all that wait have read last. A store that cannot be read now is read again
     /// later, unless its file was replaced: then nobody knows which tokens count.
     async fn may_hold(&self) -> bool {
-        match self.door.recently_admitted().await {
-            Some(admitted) => admitted.has_token(self.token.as_deref()),
-            None => {
-                let store = self.door.store().await;
-                store.is_ok_and(Store::is_in_place)
-            }
+        if let Some(admitted) = self.door.recently_admitted().await {
+            return admitted.has_token(self.token.as_deref());
         }
+        let store = self.door.store().await;
+        store.is_ok_and(Store::is_in_place)
     }
 }
 

@@ -66,7 +66,7 @@ pub(super) struct Admitted {
 }
 
 impl Admitted {
-    /// Whether whoever was admitted by this token, or without one, would be again.
+    /// Whether a caller with this token, or without one, would be admitted.
     pub(super) fn has_token(&self, token: Option<&str>) -> bool {
         token.map_or(self.unasked, |token| self.tokens.contains(token))
     }

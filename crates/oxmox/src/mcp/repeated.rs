@@ -12,7 +12,7 @@ use tokio::io::{AsyncBufRead as _, AsyncRead, BufReader, ReadBuf};
 
 /// The method that stands in for that of such a request, so that its sender gets an error.
 pub(super) const METHOD: &str = "oxmox/repeated-name";
-/// What its sender is told.
+/// The error message.
 const TOLD: &str =
     "a name stands twice in an object of this message; nothing was done: send each name once";
 /// Bytes of a line; longer ones are left out. Far more than any message has.

@@ -44,7 +44,7 @@ impl Look {
         };
         let attempt = &open.attempt;
         let result = if fault.is_some() { "failed" } else { "applied" };
-        let closed = attempt.closed(result, fault.map(ToString::to_string));
+        let closed = attempt.closed(result, fault.map(ToString::to_string).as_deref());
         let store = attempt.engine().store().await?;
         // False: somebody took this process for dead and has closed it, as one of which nothing is known.
         store.close_look(&attempt.id(), &closed).await.map(drop)
@@ -56,7 +56,7 @@ impl Drop for Look {
         let Some(Open { attempt, .. }) = &self.0 else {
             return;
         };
-        let why = "the caller went away before the end".to_owned();
+        let why = "the caller went away before the end";
         let closed = attempt.closed("failed", Some(why));
         // The opening entry is in the store, so that it is open.
         if let Some(store) = attempt.engine().store.get() {

@@ -172,19 +172,19 @@ impl Attempt {
 
     /// An attempt of which nothing was sent: opened and closed at once, so that it is never left open.
     async fn over(&self, result: &str, reason: Option<String>) -> Result<(), Fault> {
-        let both = [self.opened(None), self.closed(result, reason)];
+        let both = [self.opened(None), self.closed(result, reason.as_deref())];
         self.engine.store().await?.append_audits(&both).await?;
         self.was_opened();
         Ok(())
     }
 
     /// Its closing entry, if nothing was sent.
-    pub(super) fn closed(&self, result: &str, reason: Option<String>) -> AuditEntry {
+    pub(super) fn closed(&self, result: &str, reason: Option<&str>) -> AuditEntry {
         AuditEntry::Closed {
             at: self.engine.now(),
             plan: self.id(),
             result: result.to_owned(),
-            reason: reason.as_deref().map(echo::reason),
+            reason: reason.map(echo::reason),
             affects: Vec::new(),
             steps: Vec::new(),
         }

@@ -104,7 +104,7 @@ impl Registry {
         }
     }
 
-    /// The same by these choices.
+    /// Removes the tools that these choices do not offer.
     #[must_use]
     pub fn with(mut self, choices: Choices) -> Self {
         self.choices = choices;

@@ -127,7 +127,9 @@ mod tests {
             let refusals = [
                 registry.find(name).err(),
                 registry.reach(name).err(),
-                registry.behind(name.to_owned(), Default::default()).err(),
+                registry
+                    .behind(name.to_owned(), crate::tool::Object::new())
+                    .err(),
             ];
             for refusal in refusals {
                 let said = refusal.unwrap().to_string();

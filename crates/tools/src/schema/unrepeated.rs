@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_with_a_repeated_name_is_told_from_other_text() {
+    fn repeated_names_are_found_at_every_depth() {
         for repeats in [
             r#"{"approve": false, "approve": true}"#,
             r#"[{"a": {"b": 1, "b": 1}}]"#,

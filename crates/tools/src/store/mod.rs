@@ -99,7 +99,7 @@ impl Store {
         })
     }
 
-    /// Whether it is still where it was opened. A store whose file was replaced or removed reads and writes nothing, and
+    /// Whether the store's file is still the one that was opened. A store whose file was replaced or removed reads and writes nothing, and
     /// what was read from it before may not hold any more: tokens may have been revoked.
     pub fn is_in_place(&self) -> bool {
         self.place.as_ref().is_none_or(Place::is_kept)

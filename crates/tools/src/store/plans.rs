@@ -109,7 +109,7 @@ impl Store {
             }
             row.insert(tx).map(Ok)
         });
-        Ok(kept.await?.map_err(Full::fault)?)
+        kept.await?.map_err(Full::fault)
     }
 
     /// The plan of that id.

@@ -66,7 +66,7 @@ async fn a_secret_that_is_not_there_is_told_by_its_place() {
     }
 }
 
-/// What it says of a secret that cannot be had, with its hint.
+/// The error for a secret that cannot be read, and its hint.
 async fn refused(way: &str, dir: &Written) -> (String, String) {
     let secret = secret(&format!("token = \"root@pam!ox\"\n{way}\n"), dir).await;
     let Error::Secret { what, hint } = secret.unwrap_err() else {

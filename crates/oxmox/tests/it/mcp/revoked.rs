@@ -124,7 +124,7 @@ async fn call_that_arrives_after_its_token_was_revoked_is_refused() {
         stream.read_exact(&mut said).await.unwrap();
         assert_eq!(&said, b"HTTP/1.1 100");
         revoke(&world, "gone").await;
-        // It may have hung up by then.
+        // The server may have closed the connection.
         let _ = stream.write_all(body.as_bytes()).await;
         let mut answer = String::new();
         let _ = stream.read_to_string(&mut answer).await;

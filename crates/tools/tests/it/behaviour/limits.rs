@@ -48,7 +48,7 @@ async fn caller_with_20_waiting_plans_is_refused() {
     let decide = store.decide_plan(&decided, false, "person", NOW);
     assert!(decide.await.unwrap());
     house.call("delete_proxmox_vm", arguments).await.unwrap();
-    // The same call again is the same question, and one that has changed replaces it.
+    // A repeated call finds its question, and a changed plan replaces it.
     house.call("delete_proxmox_vm", arguments).await.unwrap();
     house.set(105, "cores", "7");
     house.call("delete_proxmox_vm", arguments).await.unwrap();
@@ -106,11 +106,11 @@ async fn expired_plans_do_not_count_and_are_deleted_after_a_day() {
     let store = Store::in_memory().unwrap();
     let (day, expires) = (24 * 3600, 900);
     for index in 0..20 {
-        let expired = StoredPlan {
+        let plan = StoredPlan {
             expires,
             ..waiting(&like, "ci", index)
         };
-        store.keep_plan(&expired, NOW).await.unwrap();
+        store.keep_plan(&plan, NOW).await.unwrap();
     }
     for (expires, is_kept) in [(expires + day, true), (expires + day + 1, false)] {
         let next = StoredPlan {
