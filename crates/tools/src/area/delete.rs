@@ -285,7 +285,8 @@ impl Reads for DeleteVmPreview {
 
     async fn read(self, cx: &Context) -> Result<DryRun, Fault> {
         let Self { vmid, purge, stop } = self;
-        let plan = DeleteVm { vmid, purge, stop }.plan(cx).await?;
+        let mut plan = DeleteVm { vmid, purge, stop }.plan(cx).await?;
+        cx.settle(&mut plan).await?;
         let preview = preview::of(&plan, cx).await;
         Ok(DryRun {
             mode: "dry_run",
