@@ -125,7 +125,11 @@ fn of_row(row: &'static Row) -> Vec<Danger> {
         if row.base > Risk::Change {
             found.push(danger(None, Vec::new(), row.base));
         }
-        for rule in row.rules.iter().flat_map(|rules| rules.iter()) {
+        // Credentials of a guest that comes to be are its creator's to choose.
+        let creates = matches!(path.as_str(), "/nodes/{node}/qemu" | "/nodes/{node}/lxc");
+        let rules = row.rules.iter().flat_map(|rules| rules.iter());
+        let rules = rules.filter(|it| !(creates && matches!(it.level, Level::Credential(_))));
+        for rule in rules {
             let all = of_rule(rule).into_iter();
             found.extend(all.map(|(name, values, risk)| danger(Some(name), values, risk)));
         }

@@ -36,7 +36,7 @@ const fn spec(name: &'static str, title: &'static str, examples: &'static [Examp
         name,
         title,
         toolset: Toolset::Storage,
-        risk: Risk::Destroy,
+        risk: Risk::Grant,
         idempotent: false,
         special: Special::NONE,
         needs: NEEDS,

@@ -143,7 +143,7 @@ pub(super) const ROWS: &[Row] = &[
         &[&[safe(&["content", "encode", "file"])]]),
     row(Post, &["/nodes/{node}/qemu/{vmid}/agent/set-user-password"], (Grant, "gives access to the guest"),
         &[&[safe(&["crypted", "password", "username"])]]),
-    row(Get, &["/nodes/{node}/qemu/{vmid}/agent/file-read"], (Grant, "reads a file of the guest"), &[&[safe(&["file"])]]),
+    row(Get, &["/nodes/{node}/qemu/{vmid}/agent/file-read"], (Grant, "reads a file of the guest"), &[&[safe(&["count", "decode", "file", "offset"])]]),
     row(Get, &["/nodes/{node}/qemu/{vmid}/agent/exec-status"], (Grant, INSIDE), &[&[safe(&["pid"])]]),
 ];
 

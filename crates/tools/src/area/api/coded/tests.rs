@@ -7,6 +7,7 @@ use crate::reference::schemas;
 /// Endpoints that count as what a tool does, and that the tool does not send itself: a rule about the tool holds for them.
 /// A raw request to one is a raw request.
 const NOT_SENT: &[&str] = &[
+    "/nodes/{}/status",
     "/cluster/bulk-action/guest/shutdown",
     "/cluster/bulk-action/guest/start",
     "/cluster/bulk-action/guest/suspend",

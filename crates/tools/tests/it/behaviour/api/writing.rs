@@ -131,7 +131,7 @@ async fn risk_goes_by_path_and_parameters() {
     let house = House::new().await;
     for (args, risk) in [
         (
-            json!({"method": "POST", "path": "/access/groups", "params": {"groupid": "ops"}}),
+            json!({"method": "POST", "path": "/access/roles", "params": {"roleid": "Ops", "privs": "VM.Audit"}}),
             "grant",
         ),
         (

@@ -101,7 +101,9 @@ async fn ask(
             }
             Ok(Ran::Answer(_)) | Err(_) => continue,
         };
-        if !plan.requests().any(|it| generator::is_sent(danger, &it)) {
+        // A raw request can become another one, by the tool whose endpoint it is.
+        let is_routed = tool.spec().name == raw::NAME && plan.proper.is_some();
+        if !is_routed && !plan.requests().any(|it| generator::is_sent(danger, &it)) {
             continue;
         }
         // A guest that does not run is not interrupted, and is looked at again before anything is sent.
