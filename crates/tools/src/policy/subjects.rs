@@ -38,8 +38,8 @@ impl Policy {
         let rows = cluster.pve.resources().await?;
         let mut unseen = Vec::new();
         for guest in Guest::all_among(&cluster, &rows) {
-            let uses = all.iter().filter(|subject| selects(subject, &guest));
-            let Some(use_) = uses.map(|subject| subject.use_).max() else {
+            let about = all.iter().filter(|subject| selects(subject, &guest));
+            let Some(use_) = about.map(|subject| subject.use_).max() else {
                 continue;
             };
             if plan.targets.iter().all(|target| target.at != guest.at) {

@@ -79,7 +79,7 @@ fn every_method_parameter_and_key_of_every_version_is_named() {
         .zip(crate::reference::schemas())
     {
         let missing = unnamed(&schema);
-        println!("PVE {version}: {} not named", missing.len());
+        eprintln!("PVE {version}: {} not named", missing.len());
         assert!(missing.is_empty(), "PVE {version}: {missing:#?}");
     }
 }
@@ -95,7 +95,7 @@ fn no_row_is_of_a_method_that_no_version_has() {
         .flat_map(|row| row.paths.iter().map(move |path| (row.verb, *path)))
         .filter(|(verb, path)| {
             let is_of = |method: &&Method| method.verb == *verb && stands_for(path, &method.path);
-            !methods.iter().any(|method| is_of(method))
+            !methods.iter().any(is_of)
         })
         .map(|(verb, path)| format!("{verb} {path}"))
         .collect();
@@ -114,8 +114,8 @@ fn a_new_schema_is_compared() {
         Err(_) => Schema::parse(&document).unwrap(),
     };
     let missing = unnamed(&schema);
-    println!("{} not named by the risk table", missing.len());
+    eprintln!("{} not named by the risk table", missing.len());
     for line in missing {
-        println!("  {line}");
+        eprintln!("  {line}");
     }
 }

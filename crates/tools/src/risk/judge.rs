@@ -92,12 +92,11 @@ pub(crate) fn worst_of_method(verb: pve::Method, path: &str, params: &[(&str, Ve
         };
         let risk = |found: Option<Finding>| found.map_or(Risk::Read, |finding| finding.risk);
         match (&rule.level, values.as_slice()) {
-            (Level::By(_), []) => Risk::Grant,
+            (Level::By(_), []) | (Level::Setting(_), _) => Risk::Grant,
             (level @ (Level::By(_) | Level::On(..) | Level::Off(..)), values @ [_, ..]) => {
                 let each = values.iter().map(|value| risk(of_value(level, value)));
                 each.max().unwrap_or(Risk::Read)
             }
-            (Level::Setting(_), _) => Risk::Grant,
             // Any setting that the method has.
             (Level::Unsets, _) => {
                 let rules = row.rules.iter().flat_map(|rules| rules.iter());
@@ -291,7 +290,7 @@ impl Judged<'_> {
         };
         if self.facts.created.contains(&guest) {
             let fact = Fact::CreatedByThisPlan(guest);
-            return lowered(name, &worst, at(Old::New), fact);
+            return Some(lowered(name, &worst, at(Old::New), fact));
         }
         let Some(config) = self.facts.configs.get(&guest) else {
             return Some(worst);
@@ -300,7 +299,7 @@ impl Judged<'_> {
         let key = if name == "cdrom" { "ide2" } else { name };
         let old = config.text(key);
         let old = old.as_deref().map_or(Old::Unset, Old::Is);
-        lowered(name, &worst, at(old), Fact::Config(guest))
+        Some(lowered(name, &worst, at(old), Fact::Config(guest)))
     }
 
     /// A guest that does not run is not interrupted. What a schedule does comes later, when it may run.
@@ -358,19 +357,19 @@ pub(crate) fn depends_on(request: &Request) -> Vec<Vmid> {
 }
 
 /// What a finding is with a fact, where that makes it less than without.
-fn lowered(name: &str, worst: &Judgement, with: Option<Finding>, fact: Fact) -> Option<Judgement> {
+fn lowered(name: &str, worst: &Judgement, with: Option<Finding>, fact: Fact) -> Judgement {
     match named(name, with) {
-        None => Some(Judgement {
+        None => Judgement {
             risk: Risk::Read,
             because: String::new(),
             relies_on: vec![fact],
             over_node: false,
-        }),
+        },
         Some(mut judgement) => {
             if judgement.risk < worst.risk {
                 judgement.relies_on.push(fact);
             }
-            Some(judgement)
+            judgement
         }
     }
 }

@@ -216,6 +216,10 @@ pub(crate) const UNSETS: Rule = Rule {
 };
 
 /// What a value is found to do.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "what a judging function returns beside `None`"
+)]
 pub(crate) const fn found(risk: Risk, why: &'static str) -> Option<Finding> {
     Some(Finding {
         risk,
@@ -225,6 +229,10 @@ pub(crate) const fn found(risk: Risk, why: &'static str) -> Option<Finding> {
 }
 
 /// The same for power over the node that a guest runs on.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "what a judging function returns beside `None`"
+)]
 pub(crate) const fn over_node(why: &'static str) -> Option<Finding> {
     Some(Finding {
         risk: Risk::Grant,

@@ -354,8 +354,8 @@ mod tests {
         Vmid::new(id).unwrap()
     }
 
-    fn uses(request: Request) -> Vec<(u32, Use)> {
-        let mut all: Vec<_> = subjects(&request)
+    fn uses(request: &Request) -> Vec<(u32, Use)> {
+        let mut all: Vec<_> = subjects(request)
             .into_iter()
             .filter_map(|subject| match subject.which {
                 Which::One(vmid) => Some((vmid.get(), subject.use_)),
@@ -376,11 +376,11 @@ mod tests {
         };
         let source = [(100, Use::Reads)];
         assert_eq!(
-            uses(restore("vault:backup/vm/100/2026-11-14T01:00:05Z")),
+            uses(&restore("vault:backup/vm/100/2026-11-14T01:00:05Z")),
             source
         );
         assert_eq!(
-            uses(restore(
+            uses(&restore(
                 "nas:backup/vzdump-qemu-100-2026_11_08-03_00_02.vma.zst"
             )),
             source
@@ -393,21 +393,21 @@ mod tests {
     fn owners_of_volumes_are_subjects_by_every_key() {
         let config = |value: &str| Request::put("/nodes/pve1/qemu/105/config").with("scsi1", value);
         let own = (105, Use::Changes);
-        assert_eq!(uses(config("local-lvm:8")), [own]);
+        assert_eq!(uses(&config("local-lvm:8")), [own]);
         assert_eq!(
-            uses(config("local-lvm:1,volume=local-lvm:vm-101-disk-0")),
+            uses(&config("local-lvm:1,volume=local-lvm:vm-101-disk-0")),
             [(101, Use::Destroys), own]
         );
         assert_eq!(
-            uses(config("local-lvm:0,import-from=nas:101/vm-101-disk-0.raw")),
+            uses(&config("local-lvm:0,import-from=nas:101/vm-101-disk-0.raw")),
             [(101, Use::Reads), own]
         );
         let delete = Request::delete("/nodes/pve1/storage/nas/content/nas:101%2Fvm-101-disk-0.raw");
-        assert_eq!(uses(delete), [(101, Use::Destroys)]);
+        assert_eq!(uses(&delete), [(101, Use::Destroys)]);
         let unprotect =
             Request::put("/nodes/pve1/storage/nas/content/backup%2Fvzdump-qemu-100-2026.vma")
                 .with("protected", false);
-        assert_eq!(uses(unprotect), [(100, Use::Destroys)]);
+        assert_eq!(uses(&unprotect), [(100, Use::Destroys)]);
     }
 
     #[test]
@@ -427,7 +427,7 @@ mod tests {
         let prunes = Request::post("/cluster/backup")
             .with("vmid", "101")
             .with("prune-backups", "keep-last=1");
-        assert_eq!(uses(prunes), [(101, Use::Destroys)]);
+        assert_eq!(uses(&prunes), [(101, Use::Destroys)]);
         let change = subjects(&Request::put("/cluster/backup/nightly").with("enabled", false));
         assert!(matches!(change[0].which, Which::Job(_)), "{change:?}");
     }
@@ -438,7 +438,7 @@ mod tests {
         let on = Some("pve1".to_owned());
         assert_eq!(subjects(&down), [all(vec![], on, Use::Changes)]);
         let some = Request::post("/nodes/pve1/stopall").with("vms", "105");
-        assert_eq!(uses(some), [(105, Use::Changes)]);
+        assert_eq!(uses(&some), [(105, Use::Changes)]);
         let none = Request::post("/cluster/bulk-action/guest/shutdown").with("vms", ",");
         assert_eq!(subjects(&none), [all(vec![], None, Use::Changes)]);
     }
@@ -464,12 +464,12 @@ mod tests {
     #[test]
     fn ha_and_replication_name_guests() {
         let ha = Request::post("/cluster/ha/resources/vm:105/migrate").with("node", "pve2");
-        assert_eq!(uses(ha), [(105, Use::Changes)]);
+        assert_eq!(uses(&ha), [(105, Use::Changes)]);
         assert_eq!(
-            uses(Request::delete("/cluster/replication/105-0")),
+            uses(&Request::delete("/cluster/replication/105-0")),
             [(105, Use::Destroys)]
         );
         let add = Request::post("/cluster/ha/resources").with("sid", "ct:200");
-        assert_eq!(uses(add), [(200, Use::Changes)]);
+        assert_eq!(uses(&add), [(200, Use::Changes)]);
     }
 }

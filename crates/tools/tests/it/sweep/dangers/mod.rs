@@ -47,7 +47,7 @@ async fn no_tool_sends_a_danger_unasked() {
             }
         }
     }
-    println!(
+    eprintln!(
         "{pairs} pairs of {} dangers, {} without a call",
         dangers.len(),
         not_sent.len()
