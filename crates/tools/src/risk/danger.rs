@@ -211,6 +211,27 @@ mod tests {
         assert!(all.len() >= 200, "{}", all.len());
     }
 
+    /// Whoever lowers a risk changes this list, and has to say why.
+    #[test]
+    fn the_dangers_are_those_that_were_reviewed() {
+        let mut lines: Vec<String> = Vec::new();
+        let mut last = String::new();
+        for danger in dangers() {
+            let method = format!("{} {}", danger.verb, danger.path);
+            if method != last {
+                lines.push(method.clone());
+                last = method;
+            }
+            let param = danger.param.as_deref().unwrap_or("whatever goes along");
+            let value = match danger.values.as_slice() {
+                [value] => format!("={value}"),
+                _ => String::new(),
+            };
+            lines.push(format!("    {} {param}{value}", danger.risk.word()));
+        }
+        insta::assert_snapshot!(lines.join("\n"));
+    }
+
     /// A rule that no value makes count would be one that no test asks about.
     #[test]
     fn every_rule_that_judges_values_has_a_dangerous_one() {
