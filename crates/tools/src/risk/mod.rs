@@ -1,7 +1,7 @@
 //! One judgement for everything that is sent: what it can cost, and what it is about.
 //!
 //! Risk comes from the request, never from the tool that planned it: the table says what each method and
-//! each parameter can do, [`judge`] applies it, [`settle`] reads the facts that lower a risk and makes them guards.
+//! each parameter can do, `judge` applies it, `settle` reads the facts that lower a risk and makes them guards.
 //! Nothing in here knows a tool.
 
 #[cfg(test)]

@@ -192,7 +192,7 @@ impl Store {
 
     /// A person's decision on a plan, and its entry in the audit trail: both or neither. A rejection also revokes an approval
     /// that was not used yet. False: it was too late. Approving a plan that types a secret is refused: it takes
-    /// [`approve_shown_secret`](Self::approve_shown_secret).
+    /// `approve_shown_secret`.
     pub async fn decide_plan(
         &self,
         stored: &StoredPlan,
