@@ -138,7 +138,7 @@ impl Alias {
 }
 
 /// Puts a value under a name, or into the object that stands before a dot.
-fn put(into: &mut Object, name: &str, value: Value) {
+pub(crate) fn put(into: &mut Object, name: &str, value: Value) {
     let Some((object, name)) = name.split_once('.') else {
         into.insert(name.to_owned(), value);
         return;

@@ -32,7 +32,7 @@ use crate::schema;
 use crate::spec::{Example, Risk, Spec, Special, Toolset, Wants};
 use crate::tool::{Nature, Object, Ran, Tool};
 
-pub(crate) use alias::{Alias, alias};
+pub(crate) use alias::{Alias, alias, put};
 pub(crate) use arg::value as parameter;
 pub(crate) use arg::{
     Arg, CONTAINER, NODE, TIMEFRAME, UNSET, VM, choice, flag, list, number, text, whole,

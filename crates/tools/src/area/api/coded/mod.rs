@@ -17,6 +17,7 @@ use crate::clean;
 use crate::context::Context;
 use crate::deed::fits;
 use crate::fault::Fault;
+use crate::plain::put;
 use crate::plan::Plan;
 use crate::registry;
 use crate::tool::{Object, Ran, Tool};
@@ -24,7 +25,7 @@ use crate::words;
 
 pub(super) use reverse::{request_of, target};
 pub(super) use row::Row;
-use row::{Rest, Take, text};
+use row::{Rest, Take};
 
 const TABLE: &[&[Row]] = &[guests::ROWS, nodes::ROWS];
 
@@ -86,7 +87,7 @@ impl Call {
                     .form
                     .read(std::slice::from_ref(value), &schema, take.to)
             {
-                row::put(&mut self.arguments, take.to, value);
+                put(&mut self.arguments, take.to, value);
             }
         }
         for (name, values) in grouped(request) {
@@ -120,14 +121,14 @@ impl Call {
             (Some(take), _) if take.form.is_dropped(values) => true,
             (Some(take), _) => match take.form.read(values, schema, take.to) {
                 Some(value) => {
-                    row::put(&mut self.arguments, &filled(take.to, request), value);
+                    put(&mut self.arguments, &filled(take.to, request), value);
                     true
                 }
                 None => false,
             },
             (None, Rest::Into(object)) => {
                 let value = json!(values.join(","));
-                row::put(&mut self.arguments, &format!("{object}.{name}"), value);
+                put(&mut self.arguments, &format!("{object}.{name}"), value);
                 true
             }
             (None, Rest::Refused(_) | Rest::SetLater) => false,
@@ -216,7 +217,7 @@ impl Call {
             let mut arguments = self.arguments.clone();
             hide(&mut arguments, &found.method.path);
             for (take, value) in self.examples(request) {
-                row::put(&mut arguments, take.to, value);
+                put(&mut arguments, take.to, value);
             }
             (self.row.tool, Value::Object(arguments))
         } else {
@@ -242,7 +243,10 @@ impl Call {
 impl Call {
     /// Values for what the tool needs and the request does not have.
     fn examples(&self, request: &Request) -> impl Iterator<Item = (&'static Take, Value)> {
-        let vmid = request.param("vmid").map(text).unwrap_or_default();
+        let vmid = request
+            .param("vmid")
+            .map(ToString::to_string)
+            .unwrap_or_default();
         let missing = self.missing.iter().filter(|take| !take.example.is_empty());
         missing.map(move |take| (*take, json!(take.example.replace("{vmid}", &vmid))))
     }
@@ -277,8 +281,8 @@ fn grouped(request: &Request) -> impl Iterator<Item = (&str, Vec<String>)> {
     let mut all: Vec<(&str, Vec<String>)> = Vec::new();
     for (name, value) in &request.params {
         match all.iter_mut().find(|(known, _)| known == name) {
-            Some((_, values)) => values.push(text(value)),
-            None => all.push((name, vec![text(value)])),
+            Some((_, values)) => values.push(value.to_string()),
+            None => all.push((name, vec![value.to_string()])),
         }
     }
     all.into_iter()
@@ -290,7 +294,10 @@ fn filled(template: &str, request: &Request) -> String {
         return template.to_owned();
     };
     let name = after.trim_end_matches('}');
-    let value = request.param(name).map(text).unwrap_or_default();
+    let value = request
+        .param(name)
+        .map(ToString::to_string)
+        .unwrap_or_default();
     format!("{before}{value}")
 }
 
@@ -307,7 +314,7 @@ fn shown(name: &str, values: &[String], found: &Found<'_>) -> Value {
     }
 }
 
-/// Puts a placeholder where a secret stands.
+/// Replaces secrets by their names in brackets, so that a hint does not repeat them.
 fn hide(arguments: &mut Object, template: &str) {
     for (name, value) in arguments.iter_mut() {
         if clean::is_secret_at(name, template) {

@@ -4,7 +4,6 @@
 use pve::{Request, Vmid};
 use serde_json::json;
 
-use super::row::text;
 use crate::risk::flag;
 use crate::tool::Object;
 use crate::volume::backup_of;
@@ -22,15 +21,18 @@ pub(super) fn container(request: &Request) -> Arguments {
 }
 
 fn restored(request: &Request, archive: &str, left: &'static [&'static str]) -> Arguments {
-    let backup = request.param(archive).map(text).unwrap_or_default();
+    let backup = request
+        .param(archive)
+        .map(ToString::to_string)
+        .unwrap_or_default();
     let Some(original) = backup_of(&backup) else {
         return Err(left);
     };
-    let vmid = request.param("vmid").map(text);
+    let vmid = request.param("vmid").map(ToString::to_string);
     let Some(vmid) = vmid.and_then(|vmid| vmid.parse::<Vmid>().ok()) else {
         return Err(&["vmid"]);
     };
-    let forces = request.param("force").map(text);
+    let forces = request.param("force").map(ToString::to_string);
     let forces = forces.is_some_and(|force| flag(&force) != Some(false));
     let mut arguments = Object::new();
     arguments.insert("vmid".to_owned(), json!(original));

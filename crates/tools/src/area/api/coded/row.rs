@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use pve::{Method, Request, Value as Parameter};
+use pve::{Method, Request};
 use serde_json::{Value, json};
 
 use crate::deed::When;
@@ -220,24 +220,4 @@ pub(super) const fn formed(from: &'static str, to: &'static str, form: Form) -> 
 /// A flag that is passed on in no case, and may be off.
 pub(super) const fn off(name: &'static str) -> Take {
     formed(name, "", Form::Fixed(&["0"]))
-}
-
-/// A parameter's value as PVE reads it.
-pub(super) fn text(value: &Parameter) -> String {
-    match value {
-        Parameter::Bool(flag) => u8::from(*flag).to_string(),
-        other => other.to_string(),
-    }
-}
-
-/// Puts a value under a name, or into the object that stands before a dot.
-pub(super) fn put(into: &mut Object, name: &str, value: Value) {
-    let Some((object, name)) = name.split_once('.') else {
-        into.insert(name.to_owned(), value);
-        return;
-    };
-    let object = into.entry(object).or_insert_with(|| Object::new().into());
-    if let Value::Object(object) = object {
-        object.insert(name.to_owned(), value);
-    }
 }
