@@ -164,11 +164,7 @@ impl Judged<'_> {
             match value {
                 Value::Hole(_) | Value::Filled(_) => all.extend(self.hidden(name)),
                 shown => {
-                    let text = match shown {
-                        // As it is written to PVE.
-                        Value::Bool(flag) => u8::from(*flag).to_string(),
-                        other => other.to_string(),
-                    };
+                    let text = shown.to_string();
                     all.extend(self.parameter(name, &text));
                     seen.push((name.clone(), text));
                 }

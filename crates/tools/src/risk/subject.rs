@@ -84,11 +84,7 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     fn text(&self, name: &str) -> Option<String> {
-        let value = self.request.param(name)?;
-        match value {
-            Value::Bool(flag) => Some(u8::from(*flag).to_string()),
-            other => Some(other.to_string()),
-        }
+        self.request.param(name).map(Value::to_string)
     }
 
     fn is_on(&self, name: &str) -> bool {
@@ -329,7 +325,7 @@ pub(crate) fn of_job(field: &dyn Fn(&str) -> Option<String>) -> Vec<Subject> {
     }
     let mut subjects = subjects(&request);
     for subject in &mut subjects {
-        // Whoever changes or removes the job may take its protection away.
+        // A person approves what becomes of the job; nothing of the guests is destroyed by it, so protection does not refuse it.
         subject.use_ = Use::Reads;
     }
     subjects

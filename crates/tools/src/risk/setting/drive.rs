@@ -83,14 +83,9 @@ pub(super) const JUDGED: &[&str] = &[
     "volume",
 ];
 
-/// A drive of a VM.
-pub(crate) fn drive(setting: &Setting<'_>) -> Option<Finding> {
-    judge(setting)
-}
-
 /// The root disk or a mount point of a container. What is mounted in a running container hides what was there.
 pub(crate) fn mount(setting: &Setting<'_>) -> Option<Finding> {
-    let found_in_value = judge(setting);
+    let found_in_value = drive(setting);
     if setting.new.is_some() && !setting.stays() && setting.old != Old::New {
         let mounts = Finding {
             risk: Risk::Disrupt,
@@ -107,11 +102,12 @@ pub(crate) fn unused(setting: &Setting<'_>) -> Option<Finding> {
     match setting.new {
         None if setting.is_added() => None,
         None => found(Risk::Destroy, "removes a detached volume"),
-        Some(_) => judge(setting),
+        Some(_) => drive(setting),
     }
 }
 
-fn judge(setting: &Setting<'_>) -> Option<Finding> {
+/// A drive of a VM, by every volume and property that its value names.
+pub(crate) fn drive(setting: &Setting<'_>) -> Option<Finding> {
     if setting.stays() {
         return None;
     }

@@ -68,7 +68,7 @@ const USER: &[Rule] = &[safe(&[
     "userid",
 ])];
 
-/// What of a user decides whether and as whom somebody logs in, and who is told.
+/// Settings of a user that decide who can log in, with which privileges.
 const CHANGED_USER: &[Rule] = &[
     is(
         &["append", "email", "enable", "expire", "groups", "keys"],

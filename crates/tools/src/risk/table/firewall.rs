@@ -37,7 +37,7 @@ const RULE: &[Rule] = &[
     safe(&["comment", "digest", "log"]),
 ];
 
-/// PVE puts a new rule before all others, and leaves it disabled unless it is told to enable it.
+/// PVE puts a new rule before all others, and leaves it disabled without `enable`.
 fn new_rule(params: &Params<'_>) -> Option<Finding> {
     if !params.is_on("enable") {
         return None;

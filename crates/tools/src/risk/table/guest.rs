@@ -173,7 +173,7 @@ fn template(template: &str) -> Option<Finding> {
     backup(template)
 }
 
-/// A container is privileged unless it is said not to be; a restored one stays what it was.
+/// A new container is privileged unless `unprivileged` is on; a restored one keeps its kind.
 fn new_container(params: &Params<'_>) -> Option<Finding> {
     let is_restored = params.is_on("restore");
     if params.text("unprivileged").and_then(flag) != Some(true)

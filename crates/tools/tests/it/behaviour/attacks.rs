@@ -109,7 +109,7 @@ async fn a_disk_that_discards_its_data_asks_however_the_flag_is_written() {
     }
 }
 
-/// C3: whoever restores a backup gets what is in it.
+/// C3: a restore copies the data of the guest that the backup is of.
 #[tokio::test]
 async fn the_source_of_a_restore_is_within_the_bounds() {
     let house = House::new().await;
@@ -133,7 +133,7 @@ async fn the_source_of_a_restore_is_within_the_bounds() {
     is_refused(&house, "rollback_proxmox_vm", args).await;
 }
 
-/// C4: whoever defines a storage decides where guests' data goes.
+/// C4: a storage definition decides where guests' data goes.
 #[tokio::test]
 async fn a_storage_definition_is_a_persons_to_make() {
     let house = House::new().await;

@@ -32,7 +32,7 @@ struct Sent {
 }
 
 impl Sent {
-    /// Whether it sends the method of a danger.
+    /// Tells whether one of the requests is to the method of a danger.
     fn is_of(&self, danger: &Danger) -> bool {
         self.requests.iter().any(|it| is_of(danger, it))
     }
@@ -75,7 +75,7 @@ impl Generator {
                 is_method(method.method, &method.path) && param.is_none_or(takes)
             });
         }
-        // Endpoints of a tool with code of its own are also those that count as the same, and that it never sends.
+        // A coded tool also declares endpoints that count as its job and that it never sends.
         let sent = || self.of(tool).any(|sent| sent.is_of(danger));
         let proper = tool.alias_of().unwrap_or(tool);
         let sends = proper.deeds().iter().any(|deed| match deed {
@@ -201,10 +201,7 @@ pub(super) fn is_sent(danger: &Danger, request: &Request) -> bool {
         return is_of(danger, request);
     };
     let sent = request.params.iter().filter(|(known, _)| known == name);
-    let mut texts = sent.map(|(_, sent)| match sent {
-        pve::Value::Bool(flag) => u8::from(*flag).to_string(),
-        other => other.to_string(),
-    });
+    let mut texts = sent.map(|(_, sent)| sent.to_string());
     let counts = |text: String| danger.values.is_empty() || danger.values.contains(&text);
     is_of(danger, request) && texts.any(counts)
 }

@@ -71,7 +71,7 @@ fn pair(tool: &dyn Tool, danger: &Danger) -> String {
     let mut words = vec![tool.spec().name.to_owned(), danger.verb.to_string()];
     words.push(danger.path.clone());
     words.extend(danger.param.clone());
-    // Of a setting each value is a danger of its own.
+    // Each value of a setting is a separate danger.
     if let [value] = danger.values.as_slice() {
         words.push(value.clone());
     }
